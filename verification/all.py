@@ -39,6 +39,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "membership": (),
     "wp216": (),
     "mechanisms": (),
+    "without": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

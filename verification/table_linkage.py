@@ -106,13 +106,11 @@ def proper() -> Section:
 
 def _targets(people: Table, inside: NDArray[np.int64]) -> list[Targets]:
     """Both scenarios attack the same people."""
-    found = []
+    found, kept_back = [], np.setdiff1d(np.arange(people.n_rows), inside)
     for name, missing in (("all", 0.0), ("partly", BLANK)):
         members, control = (
-            Knowledge(number, missing=missing, outside=outside)(
-                people, inside, rng=np.random.default_rng([SEED, number, int(outside)])
-            )
-            for number, outside in ((TARGETS, 0.0), (CONTROL, 1.0))
+            Knowledge(number, missing=missing)(people, who, rng=np.random.default_rng([SEED, number, at]))
+            for at, (number, who) in enumerate(((TARGETS, inside), (CONTROL, kept_back)))
         )
         found.append(Targets(name, members, control))
     return found

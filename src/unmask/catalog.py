@@ -95,6 +95,11 @@ def kind_of(thing: Any) -> Kind:
     return "attacks" if ours or _takes(thing, None, None) else "protections"
 
 
+def _generates(kind: type) -> bool:
+    """Whether the objects of a class have fit and sample, as generators of synthetic tables do."""
+    return all(callable(getattr(kind, name, None)) for name in ("fit", "sample"))
+
+
 def _takes(kind: type, *arguments: None, **named: None) -> bool:
     """Whether the objects of a class can be called so."""
     call = next((vars(base)["__call__"] for base in kind.__mro__ if "__call__" in vars(base)), None)
@@ -191,8 +196,8 @@ def _checked(thing: Any, use: str, kind: Kind) -> Any:
         fits = inspect.isclass(thing) and _takes(thing, None, None)
         expected = "a class whose objects can be called with (release, knowledge, *, rng=None)"
     else:
-        fits = inspect.isclass(thing) and _takes(thing, None, rng=None)
-        expected = "a class whose objects can be called with (population, *, rng=None)"
+        fits = inspect.isclass(thing) and (_takes(thing, None, rng=None) or _generates(thing))
+        expected = "a class whose objects can be called with (population, *, rng=None), or have fit and sample"
     if not fits:
         raise UnmaskError(f"{use!r} is none of the {kind}; expected {expected}")
     return thing

@@ -43,16 +43,16 @@ READING: Final = ("missing", "na", "decimal", "delimiter", "encoding", "cells")
 """What `data` says of the file of a table, as `Table.read` takes it."""
 
 OF_TABLE: Final = (
-    "file", "use", "name", "columns", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
+    "file", "use", "name", "columns", "hold_back", *READING, *filter(None, ROLES.values()), *MEANINGS.values()
 )  # fmt: skip
 """What `data` says of a table in a file."""
 
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {
-    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "synthetic": (False,), "seed": (0,)
+    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,)
 }  # fmt: skip
 """What holds of a table where nothing is said."""
 
-AUDITED: Final = ("synthetic", "targets", "attacker", "seed")
+AUDITED: Final = ("targets", "attacker", "seed")
 """What `audit` says of the audit of a table, besides what is about its files."""
 
 OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
@@ -65,7 +65,7 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "gates", "policies"}
-    | {"k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
+    | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
 
@@ -163,15 +163,19 @@ def certificate_of(given: Settings) -> dict[str, str]:
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
     data = _table(given)
-    releases = list(_tables(given, "releases", ("file", "origin")))
+    releases = list(_tables(given, "releases", ("file", "origin", "synthetic")))
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
     options = _reading(data, folder) | _outside(given, folder)
     if "file" in data:
-        options["original"] = _file(data, folder)
+        options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
+    if any(synthetic := [one.get("synthetic", False) for one in releases]):
+        if not all(synthetic):
+            raise UnmaskError("some releases are synthetic and others people's; give each kind a document of its own")
+        options["synthetic"] = True
     return files, options
 
 
@@ -181,7 +185,7 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     found = [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    return [_file(data, folder)], _reading(data, folder) | (_mondrian(found[0]) if found else {})
+    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (_mondrian(found[0]) if found else {})
 
 
 def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -240,6 +244,11 @@ def _table(given: Settings) -> dict[str, Any]:
 
 def _file(data: Settings, folder: Path) -> str:
     return _place(folder, _text(data, "file", "data"))
+
+
+def _aside(data: Settings) -> dict[str, Any]:
+    """The share of people who are held back from a release."""
+    return {"hold_back": data["hold_back"]} if "hold_back" in data else {}
 
 
 def _reading(data: Settings, folder: Path) -> dict[str, Any]:
@@ -308,9 +317,9 @@ def of_options(options: Settings) -> str:
     """The document that says what the options of `unmask audit` or `unmask protect` do."""
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
-    data = {"file": source, **{key: options[key] for key in READING}}
+    data = {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}}
     published = [
-        {"file": file, "origin": origin}
+        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None}
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
     ]
     lists = {

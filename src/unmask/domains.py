@@ -54,6 +54,7 @@ class Cases(Protocol):
     audit              : what adversaries get from releases; keywords say what else the auditor has and asks. `unmask
                          audit` and `unmask.audit` are this function
     DATASET, ADVERSARY : what a plan may say of them besides name, use, with and grid
+    PROTECTION         : what it may say of protections; may be missing where that is nothing
     MEASURES           : the measures that cells of a study may have
     COLUMNS            : what a plan says of a dataset in names of its file's columns
     ROLES              : what it says of protections and adversaries in names of columns -> the role these must have
@@ -61,6 +62,7 @@ class Cases(Protocol):
     columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file. A command that is made of `audit` reads its releases so, too
+    divide             : of a domain whose DATASET has hold_back or folds: the population of one seed
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """
@@ -82,6 +84,9 @@ class Cases(Protocol):
 
     def load(self, dataset: Part, made: Any) -> Any:
         """The population."""
+
+    def divide(self, dataset: Part, population: Any, rng: np.random.Generator) -> Any:
+        """The population of one seed."""
 
     def protect(self, population: Any, protection: Any, rng: np.random.Generator) -> Any:
         """The release."""

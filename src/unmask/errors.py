@@ -39,6 +39,10 @@ class FailedError(UnmaskError):
     exit_code = 1
 
 
+class NotRunError(UnmaskError):
+    """What was asked has no answer here, by what the thing is: nothing failed, and nothing can be done about it."""
+
+
 def nearest(given: object, known: Sequence[str]) -> str:
     """What to say of a name that is none of those known: the nearest one, or else all of them.
 

@@ -14,7 +14,7 @@ import numpy as np
 from unmask.errors import nearest
 from unmask.version import __version__
 
-PLACES: Final = ("file", "hierarchies")
+PLACES: Final = ("file", "hierarchies", "control")
 """Settings that are paths; beside each stands its digest, under its name with "_sha256"."""
 
 NOTHING: Final = "none"

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from unmask.studies.conditions import EXCESS, QUANTILES
 
 from tests.envelopes import parsed
 from tests.reports.test_html import Page, row, sections
@@ -25,7 +26,8 @@ from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
 NBSP = "\u00a0"
-NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
+ABSENT = (*EXCESS, *QUANTILES)
+NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds", *ABSENT)
 # success of A and of B, and utility: "k=10" and "k=5" are as good for B, but "k=5" keeps more and is worse for A
 WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0.5, 0.8), "M k=10": (0.1, 0.55, 0.7)}
 
@@ -389,7 +391,9 @@ def run(tmp_path):
             )
     with engine() as connection:
         connection.register("found", columns)
-        connection.execute(f"copy (select * from found) to '{tmp_path / RESULTS}' (format parquet)")
+        absent = ", ".join(f"nullif({name}, 'nan'::double) as {name}" for name in ABSENT)
+        kept = f"select * replace ({absent}) from found"
+        connection.execute(f"copy ({kept}) to '{tmp_path / RESULTS}' (format parquet)")
     (tmp_path / "plan.toml").write_text(
         'title = "Trial"\n[[protections]]\nuse = "none"\nname = "k=3"\n[[adversaries]]\nname = "anna"\n'
         'use = "tables.ClassAttack"\nknows = { targets = 100 }\n',

@@ -63,8 +63,7 @@ def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
         "a:job:risk<=0.1 fails: 0.6 against a, job",
     )
     assert not choose(found, [Condition.parse("risk.gain<=0.1")])[0].satisfied
-    with pytest.raises(UnmaskError, match="keeps no quantiles"):
-        choose(found, [Condition.parse("risk.q95<=0.1")])
+    assert not choose(found, [Condition.parse("risk.q95<=0.1")])[0].satisfied  # not known: no seed has quantiles
 
 
 def test_a_bound_inside_the_interval_is_said_to_hold_narrowly():

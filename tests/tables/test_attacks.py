@@ -195,15 +195,6 @@ def test_knowledge_draws_do_not_depend_on_its_rates():
     assert 0 < unknown.sum() < 20
 
 
-def test_control_people_are_absent():
-    people = ages(*range(50))
-    known = Knowledge(targets=20, outside=0.25)(people, np.arange(30), rng=np.random.default_rng(3))
-    assert (known.truth.candidate == ABSENT).sum() == 5
-    assert np.all(known.person[known.truth.candidate == ABSENT] >= 30)
-    with pytest.raises(UnmaskError, match="outside the release"):
-        Knowledge(targets=20, outside=0.25)(people, np.arange(50), rng=np.random.default_rng(3))
-
-
 def test_register_truth_points_at_the_person():
     people = ages(*range(50))
     origin = np.random.default_rng(1).permutation(50)

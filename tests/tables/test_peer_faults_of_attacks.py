@@ -35,7 +35,7 @@ def test_control_people_are_counted_among_the_people_attacked():
     table = people(1000, distinct=False)
     rng = np.random.default_rng(1)
     origin = rng.permutation(1000)[:500]
-    control = Knowledge(targets=100, outside=1.0)(table, origin, rng=rng)
+    control = Knowledge(targets=100)(table, np.setdiff1d(np.arange(1000), origin), rng=rng)
     belief = AttributeInference("sex")(table.take(origin), Background(control.people))
     truth = attribute_truth(table, control.person, belief, "sex")
     row = evaluate(realized_success, belief, truth, drawn_from=np.inf)

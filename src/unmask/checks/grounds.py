@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unmask import channels, graphs, pseudonyms, tables
 from unmask.posterior import Posterior
+from unmask.tables.generators import Released, released
 from unmask.tables.knowledge import attribute_truth
 from unmask.truth import ABSENT, Truth
 from unmask.view import Partition
@@ -130,8 +131,14 @@ def _tables_judged(attack: Any) -> Iterator[Scene]:
         yield _table_scene(release, origin, people, targets=None if coverage is None else round(coverage * n))
 
 
-def _table_fault(population: tables.Table, protected: tuple[tables.Table, NDArray[np.int64]]) -> str:
-    release, origin = protected
+def _protect_table(protection: Any, population: tables.Table, rng: Rng) -> Released:
+    return released(protection, population, rng=rng)
+
+
+def _table_fault(population: tables.Table, protected: Released) -> str:
+    release, origin, _ = protected
+    if origin is None:  # nobody's rows
+        return "" if release.names == population.names else "the release has other columns than the population"
     if not len(np.unique(origin)) == len(origin) == release.n_rows:
         return "its rows are not each one person of the population; return (release, origin)"
     for column in release.sensitive:
@@ -287,7 +294,7 @@ ATTACKS = {
 """Domain -> where its attacks are tried."""
 
 PROTECTIONS = {
-    "tables": Ground(_protect, lambda: _people(400), fault=_table_fault),
+    "tables": Ground(_protect_table, lambda: _people(400), fault=_table_fault),
     "pseudonyms": Ground(_protect, _items, fault=_items_fault),
     "channels": Ground(_protect_secrets, lambda: np.arange(200) % 4, fault=_channel_fault),
     "graphs": Ground(_protect, lambda: _graph(300, 8), fault=_graph_fault),

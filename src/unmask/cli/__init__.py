@@ -82,9 +82,11 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("coverage", "synthetic", "parts", "targets", "attacker", "seed")
+ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
+
+HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
 
 @main.command(cls=AsPlan)
@@ -94,7 +96,8 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
     "unmask.cases.tables:audit",
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
-    register={"metavar": "PATH"}, control={"type": FILE}, synthetic={}, coverage={}, targets={}, seed={}, attacker={},
+    register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
+    targets={}, seed={}, attacker={},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
 )  # fmt: skip
 @engine_options
@@ -131,7 +134,8 @@ def audit(
         outside = (register, control)
         found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
-        refuse_in_engine(original=original, control=control, **taken(asked, ("synthetic", "parts", "targets")))
+        aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
+        refuse_in_engine(original=original, **aside, **taken(asked, ("synthetic", "parts", "targets")))
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
@@ -212,6 +216,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
+@options("unmask.cases.tables:audit", hold_back={"help": HOLD_BACK})
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
 @click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
@@ -226,6 +231,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 def protect(
     data: str,
     relaxed: bool,
+    hold_back: float,
     output: Path,
     origin: Path | None,
     as_json: bool,
@@ -248,13 +254,15 @@ def protect(
     refuse_to_overwrite(origin, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
+    if hold_back and origin is None:
+        raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
     room, asked = (taken(given, names) for names in (ROOM, ("k", "l_", "t")))
     protection = Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed)
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
-        result = _protect_in_memory(table, protection, output, origin, formulas)
+        result = _protect_in_memory(table, protection, hold_back, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
     if origin is not None:
@@ -266,14 +274,14 @@ def protect(
 
 
 def _protect_in_memory(
-    table: Table, protection: Mondrian, output: Path, origin: Path | None, formulas: Formulas
+    table: Table, protection: Mondrian, hold_back: float, output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.face.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
-    made = protect_table(table, protection)
+    made = protect_table(table, protection, hold_back=hold_back)
     seconds = time.perf_counter() - start
     run = formula_cells(made.release)
     check_formulas(run, formulas)
@@ -294,7 +302,8 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
     if not as_json and output != STANDARD_OUTPUT:
         given = click.get_current_context().params
         truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
-        say_next("audit", output, *roles_given(), *truth)
+        held = ["--hold-back", f"{given['hold_back']:g}"] if given["hold_back"] else []
+        say_next("audit", output, *roles_given(), *truth, *held)
 
 
 for command in (

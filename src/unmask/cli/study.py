@@ -58,7 +58,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     if as_json:
         say_json(results=[found])
     else:
-        counts = {name: found[name] for name in ("done", "failed", "timed_out", "skipped") if found[name]}
+        counts = {name: found[name] for name in ("done", "not_run", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:

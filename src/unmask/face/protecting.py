@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.ranges import spoken
+from unmask.ranges import Range, spoken
 from unmask.results import as_json
 
 if TYPE_CHECKING:
@@ -51,9 +51,11 @@ class Protected:
 def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
     alone = f" ({facts['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in facts else ""
+    aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
-        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {facts['k']}, information lost "
-        f"{facts['gcp']:.1%}{alone}: a cell leaves open " + ", ".join(f"{name} {one}" for name, one in width.items())
+        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {facts['k']}{aside}, information "
+        f"lost {facts['gcp']:.1%}{alone}: a cell leaves open "
+        + ", ".join(f"{name} {one}" for name, one in width.items())
     )
 
 
@@ -64,12 +66,14 @@ def protect(
     k: int = 10,
     l: int | None = None,  # noqa: E741  # the field's letter
     t: float | None = None,
+    hold_back: Annotated[float, Range(0, 1)] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
     """Generalize a table until every class has k rows, l values and distance t; or as the protection given does it.
 
     protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
     k, l, t    : of `tables.Mondrian`, which protects unless another protection is given
+    hold_back  : share of the people to hold back at random, as control people of the audit
     rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
 
     >>> import unmask
@@ -80,14 +84,20 @@ def protect(
     ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
     """
     from unmask.tables import Mondrian, Table, criteria, utility
+    from unmask.tables.control import Sample
+    from unmask.tables.control import hold_back as held
 
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
     chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
-    release, origin = chosen(table) if rng is None else chosen(table, rng=rng)
-    found, lost = criteria.evaluate(release), utility.evaluate(table, release, origin)
+    people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
+    release, origin = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
+    found, lost = criteria.evaluate(release), utility.evaluate(people.members, release, origin)
     facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
     facts["average_class_size"] = release.n_rows / found.classes
+    if people.control is not None:
+        facts["held_back"] = people.control.n_rows
     if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
-        facts["gcp_of_k_alone"] = utility.evaluate(table, *replace(chosen, l=None, t=None)(table)).gcp
-    return Protected(release, origin, facts, lost.width)
+        plain = replace(chosen, l=None, t=None)(people.members)
+        facts["gcp_of_k_alone"] = utility.evaluate(people.members, *plain).gcp
+    return Protected(release, origin if people.member is None else people.member[origin], facts, lost.width)

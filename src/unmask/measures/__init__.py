@@ -6,6 +6,7 @@ a plan, a gate and here. There is more than is named here in the modules `error`
 """
 
 from unmask.measures import (
+    added,
     anonymity,
     bounds,
     criteria,
@@ -72,6 +73,7 @@ __all__ = [
     "Loss",
     "Measure",
     "Quantity",
+    "added",
     "anonymity",
     "bayes",
     "bayes_vulnerability",

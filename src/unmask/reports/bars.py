@@ -93,7 +93,7 @@ def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str, tick
             parts += _dot(dot, scale, left, right - left, middle)
         y += height
     guesses = {percent(dot.prior) for dot in found}
-    if len(guesses) == 1:
+    if len(guesses) == 1 and tick:
         parts.append(
             text(left + scale.at(found[0].prior) * (right - left) - 1, 11, f"{tick} {guesses.pop()}", ink=SOFT)
         )

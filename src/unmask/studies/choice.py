@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, nearest
-from unmask.policy.condition import QUANTILES, Condition
+from unmask.policy.condition import Condition
 from unmask.studies.summary import Results, Summary
 
 
@@ -45,9 +45,6 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
     for name in [maximize, *(requirement.measure for requirement in requirements)]:
         if name not in known:
             raise UnmaskError(f"the study has no measure {name!r}; {nearest(name, known)}")
-    for requirement in requirements:
-        if requirement.field in QUANTILES:
-            raise UnmaskError(f"a study keeps no quantiles, and {requirement} asks for one; ask for worst or posterior")
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in results.summaries:
         groups.setdefault((summary.dataset, summary.protection), []).append(summary)
@@ -61,7 +58,7 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
 
 def _missing(results: Results) -> Mapping[tuple[str, str], tuple[str, ...]]:
     found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for gap in results.gaps:
+    for gap in (gap for gap in results.gaps if gap.status != "not run"):
         key = (gap.dataset, gap.protection)
         told = f"{gap.cells} {'cell' if gap.cells == 1 else 'cells'} {gap.status} against {gap.adversary}: {gap.reason}"
         found[key] = (*found.get(key, ()), told)
@@ -110,6 +107,7 @@ def _far_end(summary: Summary, requirement: Condition) -> float:
     ends = {
         "posterior": (summary.low, summary.high),
         "gain": (summary.gain_low, summary.gain_high),
+        "excess": (summary.excess_low, summary.excess_high),
     }.get(requirement.field or "posterior", (None, None))
     end = ends[1] if requirement.sign[0] == "<" else ends[0]
     return requirement.value(summary) if end is None else end

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from unmask.errors import FailedError
 
-Status = Literal["done", "failed", "timed out"]
+Status = Literal["done", "not run", "failed", "timed out"]
 
 SYNC_EVERY = 1.0
 """Seconds of results that a power failure may cost; a killed process costs none."""
@@ -26,7 +26,7 @@ class Result:
     """How one cell ended.
 
     cell    : its key
-    status  : "done", "failed" or "timed out"
+    status  : "done", "not run" of what has no answer by its nature, "failed" or "timed out"
     reason  : why it is not done, a sentence; "" where it is
     seconds : it took
     rows    : as `Row.as_dict` gives them, infinities as texts

@@ -78,7 +78,7 @@ def study_page(folder: Path) -> StudyData:
 def _measured(item: Summary) -> Measured:
     """A summary as a row of its page: the release is the protection, of people there are none."""
     shared = {field.name: getattr(item, field.name) for field in fields(Row) if hasattr(item, field.name)}
-    row = Row(**shared, release=item.protection, n_observations=item.n, worst_observation=0, quantiles=(), status="")
+    row = Row(**shared, release=item.protection, n_observations=item.n, worst_observation=0, status="")
     low, high = item.gain_low, item.gain_high
     return Measured(item.dataset, row, item.seeds, None if low is None or high is None else (low, high))
 

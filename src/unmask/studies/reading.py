@@ -46,9 +46,17 @@ def read_plan(path: Path) -> Plan:
     """
     given = load(path)
     try:
-        return _plan({**given, "data": populations(given)}, path)
+        return _plan({**given, "data": list(_with_control(given))}, path)
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
+
+
+def _with_control(given: Settings) -> Iterator[Settings]:
+    """The entries of `data`; the one table of a document in a file has its control people beside it."""
+    control, entries = _table(given, "control", "the document"), populations(given)
+    for entry in entries:
+        told = "file" in control and "file" in entry and len(entries) == 1
+        yield {**entry, "control": control["file"]} if told else entry
 
 
 def _plan(given: Settings, path: Path) -> Plan:
@@ -95,14 +103,14 @@ def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
 def _variants(entry: Settings, kind: str, number: int, folder: Path) -> Iterator[Part]:
     """One part for every combination of the grid; each is made once, to see whether it can be."""
     where = f"{kind}[{number}]"
-    use = entry.get("use")
+    use = entry.get("use", "tables.file" if "file" in entry else None)
     if not isinstance(use, str):
         raise UnmaskError(f'{where} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
     fixed, grid = _table(entry, "with", where), _table(entry, "grid", where)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UnmaskError(f"{where}.grid.{key} is no list of values; expected for example {key} = [1, 2, 3]")
-    name = str(entry.get("name", use.rpartition(".")[2]))
+    name = str(entry.get("name", Path(str(entry["file"])).stem if "file" in entry else use.rpartition(".")[2]))
     settings = {key: value for key, value in entry.items() if key not in _OF_PART}
     for choice in itertools.product(*grid.values()):
         chosen = dict(zip(grid, choice, strict=True))

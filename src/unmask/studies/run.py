@@ -16,6 +16,7 @@ import numpy as np
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
+from unmask.policy.condition import QUANTILES
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.writing import whole
@@ -27,21 +28,26 @@ PLAN = "plan.toml"
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
     "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
-    "linked_to",
+    "linked_to", "control", "excess", "excess_low", "excess_high",
+    *QUANTILES,
 )  # fmt: skip
 """Of `results.parquet`."""
 
-_NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds")
+_NUMBERS = (
+    "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
+    *QUANTILES,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: cells by status ("done", "failed", "timed out", "skipped"), lines that were damaged, and the
-    reasons of what failed with how often each, the commonest first.
+    """How a run ended: cells by status ("done", "not run", "failed", "timed out", "skipped"), lines that were damaged,
+    and the reasons of what has no result with how often each, the commonest first.
     """
 
     cells: int
     done: int
+    not_run: int
     failed: int
     timed_out: int
     skipped: int
@@ -57,6 +63,7 @@ class Outcome:
         return cls(
             cells=len(keys),
             done=status["done"],
+            not_run=status["not run"],
             failed=status["failed"],
             timed_out=status["timed out"],
             skipped=len(keys) - len(found),
@@ -219,7 +226,8 @@ def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
         yield {**names, "status": result.status, "reason": result.reason, "seconds": result.seconds}
     else:
         for row in result.rows:
-            yield {**row, **names, "status": result.status, "reason": "", "seconds": result.seconds}
+            quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
+            yield {**row, **quantiles, **names, "status": result.status, "reason": "", "seconds": result.seconds}
 
 
 def _number(value: object) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
-from unmask.measures.registry import SHARES
+from unmask.measures.registry import SHARES, described
 from unmask.reports.facts.study import Missing
 from unmask.studies.run import RESULTS
 
@@ -34,6 +34,9 @@ class Summary:
     n                      : targets of one seed
     linked_to              : see `Row`
     worst                  : the worst value of any seed's worst-off target
+    control, excess        : see `Row`; means over the seeds, None where no seed has control people
+    excess_low, excess_high : 95 % interval of the excess, over seeds as above
+    quantiles              : see `Row`; means over the seeds, () where a seed has none
     """
 
     dataset: str
@@ -56,6 +59,11 @@ class Summary:
     n: int
     worst: float
     linked_to: str = ""
+    control: float | None = None
+    excess: float | None = None
+    excess_low: float | None = None
+    excess_high: float | None = None
+    quantiles: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,10 @@ _SUMMARIES = """
            case when any_value(direction) = 'high' then max(worst) else min(worst) end as worst,
            stddev_samp(posterior) as spread, stddev_samp(gain) as gain_spread, count(posterior) as seeds,
            any_value(low) as low, any_value(high) as high, any_value("interval") as "interval",
-           any_value(cells) as cells, max(n) as n, any_value(linked_to) as linked_to
+           any_value(cells) as cells, max(n) as n, any_value(linked_to) as linked_to,
+           avg(control) as control, avg(excess) as excess, stddev_samp(excess) as excess_spread,
+           any_value(excess_low) as excess_low, any_value(excess_high) as excess_high,
+           [avg(q05), avg(q25), avg(q50), avg(q75), avg(q95)] as quantiles
     from (
         select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells
         from read_parquet(?, file_row_number = true) where status = 'done'
@@ -113,19 +124,26 @@ _GAPS = """
 """
 
 
-def _summary(*, spread: float | None, gain_spread: float | None, **found: Any) -> Summary:
+def _summary(*, spread: float | None, gain_spread: float | None, excess_spread: float | None, **found: Any) -> Summary:
     """One row of `_SUMMARIES`, with the interval over seeds where there are several."""
     found |= {
         name: math.nan if found[name] is None else found[name] for name in ("prior", "posterior", "gain", "worst")
     }
-    seeds = found["seeds"]
-    gains: tuple[float | None, float | None] = None, None
-    if seeds > 1 and spread is not None and spread > SAME * max(abs(found["posterior"]), 1.0):
-        ends = _within(found["measure"], found["unit"], _student(found["posterior"], spread, seeds))
-        found |= {"low": ends[0], "high": ends[1], "interval": "seeds"}
-    if seeds > 1 and gain_spread is not None and gain_spread > SAME * max(abs(found["gain"]), 1.0):
-        gains = _student(found["gain"], gain_spread, seeds)
+    if (ends := _over_seeds(found["posterior"], spread, found["seeds"])) is not None:
+        low, high = _within(found["measure"], found["unit"], ends)
+        found |= {"low": low, "high": high, "interval": "seeds"}
+    if (ends := _over_seeds(found["excess"], excess_spread, found["seeds"])) is not None:
+        found |= {"excess_low": ends[0], "excess_high": ends[1]}
+    found["quantiles"] = () if None in found["quantiles"] else tuple(found["quantiles"])
+    gains = _over_seeds(found["gain"], gain_spread, found["seeds"]) or (None, None)
     return Summary(**found, gain_low=gains[0], gain_high=gains[1])
+
+
+def _over_seeds(mean: float | None, spread: float | None, n: int) -> tuple[float, float] | None:
+    """Student's interval of a mean over seeds; None where seeds change nothing."""
+    if mean is None or spread is None or n < 2 or not spread > SAME * max(abs(mean), 1.0):
+        return None
+    return _student(mean, spread, n)
 
 
 def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
@@ -137,6 +155,9 @@ def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
 
 def _within(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float | None, float | None]:
     """The ends within what a measure can be: shares from 0 to 1, the rest from 0, a utility that is a loss up to 0."""
+    known = described(measure)
+    if known is not None and known.range[0] < 0:
+        return ends
     least, most = (0.0, 1.0) if unit in SHARES else (-math.inf, 0.0) if measure == "utility" else (0.0, math.inf)
     low, high = (None if math.isnan(end) else min(max(end, least), most) for end in ends)
     return low, high

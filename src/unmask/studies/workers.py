@@ -18,9 +18,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError, NotRunError, UnmaskError
 from unmask.plan import Budget, Cell
-from unmask.studies.journal import Result
+from unmask.studies.journal import Result, Status
 from unmask.writing import undisturbed
 
 GRACE = 5.0
@@ -216,7 +216,8 @@ def finished(cell: Cell) -> Result:
     try:
         rows = run_cell(cell)
     except UnmaskError as error:
-        return Result(cell.key, "failed", str(error), time.perf_counter() - start)
+        status: Status = "not run" if isinstance(error, NotRunError) else "failed"
+        return Result(cell.key, status, str(error), time.perf_counter() - start)
     except MemoryError:
         return Result(cell.key, "failed", "it needs more memory than its share", time.perf_counter() - start)
     except Exception as error:  # noqa: BLE001  # a fault of ours in one cell must not cost the other cells

@@ -61,21 +61,18 @@ class Knowledge:
     columns : the quasi-identifiers they know; None: all
     missing : probability that a cell is unknown to them, each on its own
     error   : probability that a cell is replaced by a draw from its column
-    outside : share of targets who are not in the release (control people): an attack that "finds" them finds nothing.
-              It needs a population with people who were not released.
 
     >>> Knowledge(targets=100, columns=("age", "zip"))
-    Knowledge(targets=100, columns=('age', 'zip'), missing=0.0, error=0.0, outside=0.0)
+    Knowledge(targets=100, columns=('age', 'zip'), missing=0.0, error=0.0)
     """
 
     targets: int | None = 1000
     columns: tuple[str, ...] | None = None
     missing: float = 0.0
     error: float = 0.0
-    outside: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("missing", "error", "outside"):
+        for name in ("missing", "error"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise UnmaskError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1")
         if self.targets is not None and self.targets < 1:
@@ -97,16 +94,9 @@ class Knowledge:
         return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]), population)
 
     def _people(self, released: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        inside, outside = np.flatnonzero(released != ABSENT), np.flatnonzero(released == ABSENT)
+        inside = np.flatnonzero(released != ABSENT)
         wanted = len(inside) if self.targets is None else min(self.targets, len(inside))
-        n_outside = round(wanted * self.outside)
-        if n_outside > len(outside):
-            raise UnmaskError(
-                f"{n_outside} targets outside the release were asked for and the population has {len(outside)}; "
-                "lower `outside` or keep people back from the release"
-            )
-        chosen = [rng.choice(inside, wanted - n_outside, replace=False), rng.choice(outside, n_outside, replace=False)]
-        return np.asarray(rng.permutation(np.concatenate(chosen)), dtype=np.int64)
+        return np.asarray(rng.permutation(rng.choice(inside, wanted, replace=False)), dtype=np.int64)
 
     def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
         """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,26 +21,33 @@ from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.standard import audit_tables
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
+from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables import utility
-from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.control import Sample, held_back, hold_back
+from unmask.tables.generators import Released, read_like, released
+from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
+from unmask.truth import ABSENT
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-DATASET = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
+READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
+DATASET = (*READING, "control", "hold_back", "folds")
+PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
@@ -55,19 +62,15 @@ USEFUL = {
 }
 """What a release is still good for, between 0 and 1, and what that is."""
 
+OF_ROWS = ("utility", "kept")
+"""Of these, what is asked row by row: of whose record became what."""
+
 MEASURES = (
+    ADDED.name,
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *TOLD,
     *USEFUL,
 )
-
-
-class Released(NamedTuple):
-    """A release, the row of the population behind each of its rows, and what made it."""
-
-    release: Table
-    origin: NDArray[np.int64]
-    protection: Any = None
 
 
 def audit(
@@ -80,6 +83,7 @@ def audit(
     register_origin: ArrayLike | None = None,
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
+    hold_back: Annotated[float, Range(0, 1)] = 0.0,
     synthetic: bool = False,
     parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
@@ -96,6 +100,7 @@ def audit(
     register_origin : (n_register,) the row of the original that each of them is, below 0 for others
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
+    hold_back : share of the original that was held back at random: who of it is in no release is a control person
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
     parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets  : number of people attacked, drawn from the original; all when left out
@@ -113,6 +118,11 @@ def audit(
     if synthetic and (original is None or origins):
         why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
         raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
+    if hold_back and (control is not None or len(origins) < len(releases)):
+        why = "control people were given, too" if control is not None else "a release has no origin"
+        raise UnmaskError(
+            f"hold_back finds control people by the origin of the records, but {why}; give one of the two"
+        )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
     evidence = Evidence(
@@ -127,8 +137,25 @@ def audit(
         targets=targets,
         seed=seed,
     )
+    evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     return audit_tables(releases, evidence, title=f"Audit of {', '.join(releases)}", motive=motive, watched=watched)
+
+
+def _divided(evidence: Evidence, share: float) -> Evidence:
+    """The evidence where the original is of members alone, and those held back are control people."""
+    assert evidence.original is not None
+    people = held_back(evidence.original, share, evidence.origins.values())
+    register, place = evidence.register_origin, np.full(evidence.original.n_rows, ABSENT, dtype=np.int64)
+    place[people.member] = np.arange(people.members.n_rows)
+    return replace(
+        evidence,
+        original=people.members,
+        origins={name: place[rows] for name, rows in evidence.origins.items()},
+        register_origin=None if register is None else np.where(register < 0, register, place[register]),
+        control=people.control,
+        row=people.member,
+    )
 
 
 def _origins(
@@ -187,56 +214,96 @@ def columns(file: Path) -> list[str]:
     return column_names(file)
 
 
-def load(dataset: Part, made: Any) -> Table:
-    """The table; what a function returns already as a table is taken as it is."""
-    if isinstance(made, Table):
-        return made
-    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
-    return Table.read(made, **{"quasi_identifiers": (), **reading})
+def load(dataset: Part, made: Any) -> Sample:
+    """The table; what a function returns already as a table is taken as it is. Control people are from a file."""
+    reading = {key: value for key, value in dataset.settings.items() if key in READING}
+    table = made if isinstance(made, Table) else Table.read(made, **{"quasi_identifiers": (), **reading})
+    if "control" not in dataset.settings:
+        return Sample(table)
+    return Sample(table, Table.read(dataset.settings["control"], **{**reading, "like": table}))
 
 
-def protect(population: Table, protection: Any, rng: np.random.Generator) -> Released:
-    """The release, and the row of the population behind each of its rows."""
+def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
+    """The population of one seed: a share of it is held back, and the others are members; or everybody is, in turn."""
+    if "folds" in dataset.settings:
+        return replace(people, fold=rng.permutation(np.arange(people.members.n_rows) % dataset.settings["folds"]))
+    return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
+
+
+def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Made:
+    """The release of the members, and the member behind each of its rows; protection may be a release in a file."""
     if protection is None:
-        return Released(population, np.arange(population.n_rows), Identity())
-    release, origin = protection(population, rng=rng)
-    return Released(release, origin, protection)
+        protection = _unchanged
+    if isinstance(protection, Path):
+        if population.held is not None or population.fold is not None:
+            raise UnmaskError(
+                "a release in a file was made before anybody was held back; give control people in a file"
+            )
+        return Made(Released(read_like(protection, population.members)))
+    whole = released(protection, population.members, rng=rng)
+    if population.fold is None:
+        return Made(whole)
+    parts = [population.members.take(population.fold != number) for number in range(population.fold.max() + 1)]
+    return Made(whole, tuple(released(protection, part, rng=rng).release for part in parts))
 
 
-def attack(cell: Cell, population: Table, released: Released, attack: Any) -> list[Row]:
+def _unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001
+    return table, np.arange(table.n_rows)
+
+
+def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
-    scene, knows = Scene.of(cell.protection.name, released.release, released.origin), _known(cell.adversary)
-    useful = _utility(cell, population, released.release, released.origin)
+    people, knows = population.members, _known(cell.adversary)
+    release, origin, protection = made.whole
+    if cell.protection.settings.get("synthetic"):
+        origin = None
+    scene = Scene.of(cell.protection.name, release, origin)
+    useful = _utility(cell, people, release, origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     if hasattr(attack, "knowing"):
-        attack = attack.knowing(released.protection)
+        attack = attack.knowing(Identity() if protection is _unchanged else protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
-        judged = _judged(population, released, knows, rng)
+        judged = _judged(population, made.whole, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
-    if isinstance(knows, Knowledge) and not knows.outside:  # the same people, whatever the release left out
-        known, drawn_from = knows(population, rng=rng), float(population.n_rows)
+    if isinstance(knows, Knowledge):  # the same people, whatever the release left out
+        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
     else:
-        known, drawn_from = knows(population, scene.origin, rng=rng), math.inf
+        known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
     if isinstance(knows, Register):
         attack = replace(attack, coverage=knows.coverage)
-    case = replace(scene, known=known, drawn_from=drawn_from).case(cell.adversary.name, attack)
+    control, foreign = _control(cell, population.control), origin is None
+    scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
+    case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
-    return [*case.audited(wanted).rows, *useful]
+    rows: Sequence[Row] = case.audited(wanted).rows
+    if population.fold is not None and case.truth is not None and case.target != "identity":
+        found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
+        rows = [row for row in found if cell.wants(row.measure)]
+    return [*rows, *useful]
 
 
-def _judged(population: Table, released: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
-    """Members, and as many people of the population who are not in the release; the others of these are the reference.
-    targets : how many of either kind
+def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
+    """Members, and as many control people, the others of whom are the reference: those held back, else those whom a
+    protection that samples has left out. targets : how many of either kind
     """
-    inside = np.isin(np.arange(population.n_rows), released.origin)
-    if inside.all():
-        raise UnmaskError(
-            "everybody of the population is in the release, so nobody is told from them; hold people back"
-        )
-    names = [column.name for column in released.release.quasi_identifiers] if knows.columns is None else knows.columns
-    members, control = population.take(inside), population.take(~inside)
+    members, control = population.members, population.control
+    if control is None and made.origin is not None:
+        inside = np.isin(np.arange(members.n_rows), made.origin)
+        members, control = members.take(inside), members.take(~inside)
+    if control is None or not control.n_rows:
+        raise UnmaskError("everybody of the population is in the release, so nobody is told from them: hold_back some")
+    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
     return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
+
+
+def _control(cell: Cell, people: Table | None) -> Known | None:
+    """What the adversary knows of the control people, all of them: as much as of the members."""
+    knows = _known(cell.adversary)
+    if people is None or isinstance(knows, Register):
+        return None
+    rng = cell.rng("knowledge of control people", cell.adversary.settings.get("knows", {}))
+    return replace(knows, targets=None)(people, rng=rng)
 
 
 def _known(adversary: Part) -> Knowledge | Register:
@@ -263,11 +330,16 @@ def _prices(adversary: Part) -> tuple[Measure, ...]:
     return () if attacker is None else price_measures(attacker) + campaign_measures(attacker)
 
 
-def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64]) -> list[Row]:
-    """What the release is still good for, as rows like any other: 1 is the table before protection."""
-    wanted = [name for name in USEFUL if cell.wants(name)]
+def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64] | None) -> list[Row]:
+    """What the release is still good for, as rows like any other: 1 is the table before protection. Of rows that are
+    nobody's it is what distributions say, of as many rows as both tables have.
+    """
+    wanted = [name for name in USEFUL if cell.wants(name) and (origin is not None or name not in OF_ROWS)]
     if not wanted:
         return []
+    n_rows = release.n_rows
+    if origin is None:
+        population, release, origin = _side_by_side(population, release)
     lost = utility.evaluate(population, release, origin)
     left = {
         "utility": 1.0 - lost.gcp,
@@ -276,8 +348,15 @@ def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.i
         "pairs": 1.0 - float(np.mean(list(lost.pairwise_distance.values()) or [0.0])),
         "counts": max(0.0, 1.0 - lost.query_error),
     }
-    n = {"utility": release.n_rows}
+    n = {"utility": n_rows}
     return [
         plain_row(cell, name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
         for name in wanted
     ]
+
+
+def _side_by_side(population: Table, release: Table) -> tuple[Table, Table, NDArray[np.int64]]:
+    """As many rows of either table as the smaller one has, drawn; which stands beside which says nothing."""
+    n, rng = min(population.n_rows, release.n_rows), np.random.default_rng(0)
+    one, other = (table.take(rng.permutation(table.n_rows)[:n]) for table in (population, release))
+    return one, other, np.arange(n)

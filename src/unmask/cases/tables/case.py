@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
+from unmask.errors import NotRunError
 from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
@@ -152,6 +153,8 @@ class Scene:
             return self.value(adversary, attack, attack.link(self.table, self.background))
         if isinstance(attack, Learner):
             return self.learned(adversary, attack)
+        if self.foreign:
+            raise NotRunError("no released row is anybody's, so nobody asks which record is theirs")
         if isinstance(attack, OrderAttack):
             return self.order(adversary, attack)
         if isinstance(attack, RegisterAttack):
@@ -174,11 +177,16 @@ class Scene:
         table = self.learned_from(attack.sensitive, more) if more else self.table
 
         def believed(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
-            linked = link if known is self.known else replace(self, known=known).link(more)
+            linked = link if known is self.known else self._linked(attack, known, more)
             told = self.told(attack.sensitive, known, more)
             return attack.through(linked, table, told), boxes_of(linked)
 
         return self._inferred(adversary, attack.sensitive, believed)
+
+    def _linked(self, attack: AttributeInference, known: Known | None, more: Sequence[Column]) -> Posterior:
+        """The same attack on other people."""
+        scene = replace(self, known=known)
+        return scene.link(more) if more else attack.link(self.table, scene.background)
 
     def learned(self, adversary: str, attack: Learner, more: Sequence[Column] = ()) -> Case:
         """The same, by somebody who reads the release as data about people in general; more : columns known besides."""

@@ -16,7 +16,11 @@ from unmask.tables.shift import Shift, shift
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the auditor has besides the releases, see `unmask.cases.tables.audit`; origins : by release."""
+    """What the auditor has besides the releases, see `unmask.cases.tables.audit`.
+
+    origins : by release
+    row     : of each person of the original, the row that they are in the owner's table; None: the same row
+    """
 
     original: Table | None = None
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -24,6 +28,7 @@ class Evidence:
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
+    row: NDArray[np.int64] | None = None
     synthetic: bool = False
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     targets: int | None = None

@@ -51,6 +51,17 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
     return {name: share for name, share in found.items() if share < OWN_ROWS}
 
 
+def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[tuple[str, str]]:
+    """Releases whose rows may be people's by what they say, and that have not as many as the original, and why.
+
+    With as many rows, of which each can be somebody else, nearly all people have a row that may be theirs.
+    releases : of which nothing is stated
+    """
+    for name, table in releases.items():
+        if original is not None and table.n_rows != original.n_rows:
+            yield name, f"it has {table.n_rows:,} rows, and the original {original.n_rows:,}"
+
+
 def distribution(case: Case) -> Distribution:
     """People by the adversary's probability of being right about them, self-assessed."""
     assert success_probability.self_assessed is not None

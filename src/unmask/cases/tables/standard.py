@@ -71,6 +71,7 @@ def audit_tables(
     foreign: Mapping[str, float | None] = (
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, original, evidence.origins)
     )
+    unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
@@ -93,6 +94,7 @@ def audit_tables(
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
+            *words.asked_about(facts.doubted(unstated, original)),
             *(words.missing_evidence(evidence, () if evidence.synthetic else tables) if tables else ()),
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
@@ -274,7 +276,8 @@ class _Found:
         if self.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            self.watched.see(case.belief, case.rows, **names)
+            rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]
+            self.watched.see(case.belief, rows, **names)
 
     def price(self, people: Mapping[str, int]) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes. people : of releases that are

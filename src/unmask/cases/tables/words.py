@@ -166,7 +166,7 @@ ADDED = "What people's own records added"
 
 NO_CONTROL = (
     ADDED,
-    "not separated from what holds for everybody: needs control people, who are not in it (--control)",
+    "not separated from what holds for everybody: needs control people, who are not in it (--control, --hold-back)",
 )
 
 NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
@@ -185,6 +185,17 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     for name, share in foreign.items():
         yield f"Whose record is whose in {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
 
+
+def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What is asked of the owner of a release that may be synthetic; doubted : (release, why)."""
+    for name, why in doubted:
+        yield f"Whether the rows of {name} are people", _ASKED.format(why)
+
+
+_ASKED = (
+    "{}, and each row was taken for one of the people. If it is synthetic, say so (--synthetic); if people were "
+    "dropped or cells changed, say whose the rows are (--origin)"
+)
 
 _SYNTHETIC = "it is synthetic: no released row is a person's"
 

@@ -39,7 +39,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Missing:
-    """Cells without a result: "failed", "timed out" or "skipped", how many, and the reason of one of them."""
+    """Cells without a result: "failed", "timed out", "skipped" or "not run", how many, and why one of them."""
 
     dataset: str
     protection: str

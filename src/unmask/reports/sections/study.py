@@ -32,6 +32,7 @@ from unmask.reports.parts import (
 from unmask.reports.scales import linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
+from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.words import SPACE, estimate, letter, row_estimate, short, what
 from unmask.results import Row
@@ -112,6 +113,7 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
         overview(data, dataset, spoken(data, dataset)),
         Heading("By parameter"),
         Figures(tuple(curves)),
+        added_parts(data, rows),
         (Heading("Every adversary by every measure"), lead(MEASURES), leading, Fold(OTHERS, others)) if leading else (),
         (Heading("What the attack is worth"), lead(PRICE), price) if price.rows else (),
         notes(_notes(rows)),

@@ -19,6 +19,14 @@ from unmask.results import Row
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""
 
+FILES = ("control",)
+"""Other settings of a dataset that name a file."""
+
+ASIDE = ("hold_back", "folds", "control")
+"""Settings of a dataset about control people; of the first two every seed makes another population, by the function
+`divide` of its domain.
+"""
+
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
 
 
@@ -50,21 +58,46 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
         )
     if kind == "data":
         return _dataset(part, folder)
+    if kind == "protections":
+        return _protection(part, folder)
     made(part, _KIND[kind])
-    return _adversary(part, folder) if kind == "adversaries" else _only(part, ())
+    return _adversary(part, folder)
+
+
+def _protection(part: Part, folder: Path) -> Part:
+    """A protection that can be made, or a release in a file, which is found and digested."""
+    known: tuple[str, ...] = getattr(cases_of(part.domain), "PROTECTION", ())
+    if not _from_file(part):
+        made(part, "protections")
+        return _only(part, known)
+    if "synthetic" not in known or part.settings.get("synthetic") is not True:
+        raise UnmaskError("a release in a file does not say whose its rows are; give synthetic = true, or protect here")
+    return _with_files(_only(part, (*known, FILE)), folder)
 
 
 def _dataset(part: Part, folder: Path) -> Part:
     """A dataset whose files are found and digested."""
     known = cases_of(part.domain).DATASET
+    _check_aside(part.settings)
     if not _from_file(part):
         _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
         return _with_hierarchies(_only(part, known), folder)
     if part.parameters:
         raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
-    part = _with_file(_only(part, (*known, FILE)), folder)
+    part = _with_files(_only(part, (*known, FILE)), folder)
     _check_own_columns(part)
     return _with_hierarchies(part, folder)
+
+
+def _check_aside(settings: Mapping[str, Any]) -> None:
+    """Refuse control people who are said twice, and a share or a number of parts that is none."""
+    share, folds = settings.get("hold_back", 0.5), settings.get("folds", 2)
+    if not isinstance(share, float) or not 0 < share < 1:
+        raise UnmaskError(f"hold_back is {share!r}, expected a share between 0 and 1")
+    if type(folds) is not int or folds < 2:
+        raise UnmaskError(f"folds is {folds!r}, expected a whole number of at least 2")
+    if len(said := [key for key in ASIDE if key in settings]) > 1:
+        raise UnmaskError(f"{' and '.join(said)} each say who the control people are; leave one out")
 
 
 def _adversary(part: Part, folder: Path) -> Part:
@@ -190,18 +223,24 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
     return made(inner, kind)
 
 
+def _maker(part: Part) -> Any:
+    """A protection, or the path of a release."""
+    return Path(part.settings[FILE]) if _from_file(part) else made(part, "protections")
+
+
 def _frozen(value: Any) -> Any:
     """Lists of TOML as the tuples that parameters are."""
     return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
 
 
-def _with_file(part: Part, folder: Path) -> Part:
-    """The file's place and the digest of its content: a file that changes is another dataset."""
-    name = part.settings.get("file")
-    if not isinstance(name, str):
-        raise UnmaskError('it has no `file`; expected file = "people.csv", a path beside the plan')
-    path, sha256 = _digested(folder, name)
-    return replace(part, settings={**part.settings, "file": path, "file_sha256": sha256})
+def _with_files(part: Part, folder: Path) -> Part:
+    """The places of its files and the digests of their content: a file that changes is another dataset."""
+    settings = {**part.settings}
+    for key in (FILE, *(key for key in FILES if key in settings)):
+        if not isinstance(settings.get(key), str):
+            raise UnmaskError(f'it has no `{key}`; expected {key} = "people.csv", a path beside the plan')
+        settings[key], settings[f"{key}_sha256"] = _digested(folder, settings[key])
+    return replace(part, settings=settings)
 
 
 def _with_hierarchies(part: Part, folder: Path) -> Part:
@@ -266,12 +305,16 @@ def _population(cell: Cell) -> Any:
             raise UnmaskError(f"{dataset.use} cannot be made with these parameters: {error}") from None
         return cases_of(dataset.domain).load(dataset, drawn)
 
-    return _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+    whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
+    if not any(key in dataset.settings for key in ASIDE[:2]):
+        return whole
+    divide, key = cases_of(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
+    return _kept(key, lambda: divide(dataset, whole, cell.rng("hold_back")))
 
 
 def _release(cell: Cell) -> Any:
     def protect() -> Any:
-        protection = None if cell.protection.use == NOTHING else made(cell.protection, "protections")
+        protection = None if cell.protection.use == NOTHING else _maker(cell.protection)
         rng = cell.rng("protection", cell.protection.content)
         return cases_of(cell.dataset.domain).protect(_population(cell), protection, rng)
 

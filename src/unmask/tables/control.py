@@ -1,0 +1,77 @@
+"""Control people: those of a population who are held back, at random, before the others are protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.randomness import secret_unless
+from unmask.tables.release import Table
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some people of a population: members, whom a release is made of, and control people, who stay out of it.
+
+    control : None where nobody is known to stay out
+    member, held : the rows of the population that they are; None where that is another table
+    fold    : (n_members,) the part of which each is, where everybody is held back in turn, a part at a time
+    """
+
+    members: Table
+    control: Table | None = None
+    member: Rows | None = None
+    held: Rows | None = None
+    fold: Rows | None = None
+
+
+def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
+    """Hold people back: round(share n) of the n who take part, each of them as likely as any other.
+
+    A protection drops further people by what they are, such as their rare values; those are no control people. `rng` is
+    for tests and studies: who was held back is as secret as the origin of a release.
+
+    >>> table = Table.read({"age": range(10)}, quasi_identifiers="age")
+    >>> people = hold_back(table, 0.2, rng=np.random.default_rng(0))
+    >>> people.members.n_rows, people.held
+    (8, array([6, 7]))
+    """
+    able = table.taking_part
+    drawn = secret_unless(rng).choice(able, size=_number(share, len(able)), replace=False)
+    return _parted(table, np.sort(drawn))
+
+
+def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
+    """Who was held back from releases: the people of the table who are in none of them.
+
+    share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
+            who was held back at random cannot be told: an error
+    origins : of each release, the row of the table behind each of its records
+    """
+    out = np.setdiff1d(table.taking_part, np.concatenate([np.zeros(0, dtype=np.int64), *origins]))
+    wanted = _number(share, len(table.taking_part))
+    if len(out) != wanted:
+        raise UnmaskError(
+            f"hold_back is {share:g}, which is {wanted:,} people, and {len(out):,} are in no release; give the share "
+            "with which the release was made, or the table of those who were held back as control"
+        )
+    return _parted(table, out)
+
+
+def _number(share: float, n: int) -> int:
+    if not 0 < share < 1 or not 0 < round(share * n) < n:
+        raise UnmaskError(
+            f"hold_back is {share} of {n:,} people, expected a share between 0 and 1 that leaves some, and keeps some"
+        )
+    return round(share * n)
+
+
+def _parted(table: Table, out: Rows) -> Sample:
+    member = np.setdiff1d(np.arange(table.n_rows), out)
+    return Sample(table.take(member), table.take(out), member, out)

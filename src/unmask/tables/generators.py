@@ -1,0 +1,51 @@
+"""What makes a release of a table: a protection, whose rows are people's, or a generator, whose rows are nobody's."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.randomness import secret_unless
+from unmask.tables.release import Table
+
+
+class Released(NamedTuple):
+    """A release, the row of the table behind each record (None where no record is anybody's), and what made it."""
+
+    release: Table
+    origin: NDArray[np.int64] | None = None
+    protection: Any = None
+
+
+def released(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+    """What a protection or a generator makes of a table.
+
+    maker : called with the table and `rng`, it returns a release and its origin, or a release alone: then no row is
+            anybody's. Or it has `fit(frame)` and `sample(n)`, as generators of other packages do; those draw by
+            themselves. A release that is no `Table` is read like the table, with its roles.
+
+    >>> def margins(table, *, rng):
+    ...     return {name: rng.permutation(table[name]) for name in table.names}
+    >>> table = Table.read({"age": [30, 40, 50], "ill": list("abb")}, quasi_identifiers="age", sensitive="ill")
+    >>> found = released(margins, table, rng=np.random.default_rng(1))
+    >>> sorted(found.release["ill"]), found.origin
+    (['a', 'b', 'b'], None)
+    """
+    if callable(maker):
+        made = maker(table, rng=secret_unless(rng))
+    else:
+        maker.fit(table.to_frame())
+        made = maker.sample(table.n_rows)
+    release, origin = made if isinstance(made, tuple) else (made, None)
+    return Released(read_like(release, table), None if origin is None else np.asarray(origin), maker)
+
+
+def read_like(made: Any, table: Table) -> Table:
+    """A release with the roles of the table; a table as it is."""
+    if isinstance(made, Table):
+        return made
+    roles = {"quasi_identifiers": table.quasi_identifiers, "sensitive": table.sensitive, "keep": table.kept}
+    names: dict[str, Any] = {role: [column.name for column in columns] for role, columns in roles.items()}
+    return Table.read(made, **names, missing=table.missing, like=table)

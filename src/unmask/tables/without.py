@@ -1,0 +1,197 @@
+"""Leave-one-out: the protection is run again without somebody, and the adversary attacks them all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures import Measure
+from unmask.measures.added import Added, belief_in_truth
+from unmask.posterior import Posterior
+from unmask.randomness import secret_unless
+from unmask.tables.attacks import AttributeInference
+from unmask.tables.background import Background
+from unmask.tables.generators import released
+from unmask.tables.knowledge import attribute_truth
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+Ask = Callable[[Table, Rows], Floats]
+"""From a release, and rows of the table that it was made of, to a number about each of those people."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What an adversary knows of the sensitive value of people of a table: a measure of their belief and the truth.
+
+    attack     : one with a `sensitive` column, such as `AttributeInference`
+    table      : the people, by their rows
+    measure    : the belief in the true value, `realized_success`, `log_loss_bits`
+    population : what is believed before, the same whoever is in the release; the table when left out
+    """
+
+    attack: Any
+    table: Table
+    measure: Measure = belief_in_truth
+    population: Table | None = None
+
+    def __call__(self, release: Table, person: Rows) -> Floats:
+        """(n,) the number about each; people of several rows that look alike are asked about once."""
+        population = self.table if self.population is None else self.population
+        people = replace(self.table.take(person), sensitive=(), kept=(), weight=None)
+        belief: Posterior = self.attack(release, Background(people, population))
+        truth = attribute_truth(self.table, person, belief, self.attack.sensitive)
+        return np.where(truth.judged, self.measure.per_target(belief, truth), np.nan)
+
+
+class LeftOut(NamedTuple):
+    """What records add, by 90 % samples of everybody, and by leaving out single people.
+
+    everybody : from the runs that each was in and those that they were not in
+    some, worst : people drawn at random, and those to whom `everybody` says their record added most; each of both run
+                  again without them alone
+    """
+
+    everybody: Added
+    some: Added
+    worst: Added
+
+
+def leave_one_out(
+    protection: Any,
+    table: Table,
+    ask: Ask,
+    *,
+    folds: int = 10,
+    repeats: int = 8,
+    some: int = 200,
+    worst: int = 50,
+    rng: np.random.Generator | None = None,
+) -> LeftOut:
+    """What each person's own record adds: everybody is scored by `rotated`, some and the worst-off run again, `rerun`.
+
+    The scores choose the worst-off and are not reported of them: the largest scores are large by luck, too.
+    """
+    rng = secret_unless(rng)
+    scored = rotated(protection, table, ask, folds=folds, repeats=repeats, rng=rng)
+    drawn = np.sort(rng.choice(table.n_rows, min(some, table.n_rows), replace=False))
+    again = (rerun(protection, table, ask, people, rng=rng) for people in (drawn, scored.worst(worst)))
+    return LeftOut(scored, *again)
+
+
+def rotated(
+    protection: Any,
+    table: Table,
+    ask: Ask,
+    *,
+    folds: int = 10,
+    repeats: int = 1,
+    cluster: Rows | None = None,
+    rng: np.random.Generator | None = None,
+) -> Added:
+    """Everybody is left out in turn, one of `folds` equal parts at a time, `repeats` times over with other parts.
+
+    Once over is a rotating hold-back: everybody is a control person once. Eight times over ten parts is 80 samples of
+    90 %: each person is out of 8 releases and in 72, so that their own difference has an error that can be seen.
+
+    protection : of `unmask.tables`, one of your own, or a generator; see `released`
+    cluster    : (n_rows,) who shares their luck in a release of everybody
+
+    V. Feldman & C. Zhang, NeurIPS 2020, section 1.3 (random samples; here each person is out equally often).
+    """
+    rng, person, values, out = secret_unless(rng), np.arange(table.n_rows), [], []
+    for part in parted(table.n_rows, folds=folds, repeats=repeats, rng=rng):
+        release = released(protection, table.take(np.flatnonzero(~part)), rng=rng).release
+        values.append(ask(release, person))
+        out.append(part)
+    return Added.of(np.array(values), np.array(out), person, cluster)
+
+
+def parted(n: int, *, folds: int, repeats: int = 1, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+    """(n,) who is left out of each run."""
+    if not 2 <= folds <= n or repeats < 1:
+        raise UnmaskError(f"{folds} folds of {n} people, {repeats} times, expected from 2 to {n} folds, at least once")
+    for _ in range(repeats):
+        fold = rng.permutation(np.arange(n) % folds)
+        yield from (fold == number for number in range(folds))
+
+
+def rerun(
+    protection: Any,
+    table: Table,
+    ask: Ask,
+    people: Sequence[int] | Rows,
+    *,
+    pairs: int = 1,
+    instead: Sequence[int] | Rows | None = None,
+    rng: np.random.Generator | None = None,
+) -> Added:
+    """Each of some people is left out alone, and the protection run with the same random numbers as with everybody.
+
+    A protection that draws nothing says it all in one pair, and each has an error of nan, not known from one; one that
+    draws takes at least a dozen, each with other numbers.
+
+    instead : who is left out when a person is asked about, themselves when not given. For a placebo, strangers: what
+              that changes is no doing of the person's record.
+    """
+    rng, person = secret_unless(rng), np.asarray(people, dtype=np.int64)
+    gone = person if instead is None else np.asarray(instead, dtype=np.int64)
+    if gone.shape != person.shape or pairs < 1:
+        raise UnmaskError(f"{len(gone)} are left out for {len(person)} people, {pairs} times; expected one for each")
+    inside, outside = np.empty((pairs, len(person))), np.empty((pairs, len(person)))
+    for at, seed in enumerate(rng.integers(2**63, size=pairs)):
+        inside[at] = ask(released(protection, table, rng=np.random.default_rng(seed)).release, person)
+        for i, left in enumerate(gone):
+            rest = table.take(np.delete(np.arange(table.n_rows), left))
+            release = released(protection, rest, rng=np.random.default_rng(seed)).release
+            outside[at, i] = ask(release, person[i : i + 1])[0]
+    spread = np.std(inside - outside, axis=0, ddof=1) if pairs > 1 else np.full(len(person), np.nan)
+    return Added(inside.mean(axis=0), outside.mean(axis=0), spread / np.sqrt(pairs), person)
+
+
+def removed(attack: AttributeInference, table: Table, release: Table, origin: Rows) -> Added:
+    """Of a mechanism that treats each row alone, exactly: their row is taken out of the release, and all others stay.
+
+    With p_i the belief that record i is theirs, o their own record and a the truth,
+
+        without = (sum_i p_i [s_i = a] - p_o [s_o = a]) / (1 - p_o)
+
+    for a link that gives no record a weight by the others; where none is left, it is what was believed before.
+
+    origin : the row of the table behind each record; people without one are left out
+    """
+    person = np.sort(origin)
+    told = Background(replace(table.take(person), sensitive=(), kept=(), weight=None), table)
+    link = attack.link(release, told)
+    if np.any(link.unlisted > 0):
+        raise UnmaskError(
+            "the link believes that some people are in no record, expected prior_present of 1; rerun does it"
+        )
+    belief = attack.through(link, release, told)
+    truth = attribute_truth(table, person, belief, attack.sensitive)
+    before = belief_in_truth.per_target(belief.prior(), truth)
+    inside, own = belief_in_truth.per_target(belief, truth), _own(link, np.argsort(origin))
+    shown = release.column(attack.sensitive)
+    place = {label: at for at, label in enumerate(belief.candidate_label or ())}
+    codes = np.array([place[label] for label in shown.levels.labels])[shown.codes[np.argsort(origin)]]
+    rest = 1 - own
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without = np.where(rest > 1e-9, (inside - own * (codes == truth.candidate)) / rest, before)
+    return Added(inside, np.clip(without, 0, 1), np.zeros(len(person)), person)
+
+
+def _own(link: Posterior, record: Rows) -> Floats:
+    """(n_targets,) the belief of each that their own record is theirs."""
+    found = np.zeros(len(record))
+    for at, (row, wanted) in enumerate(zip(link.observation, record, strict=True)):
+        listed = slice(link.indptr[row], link.indptr[row + 1])
+        hit = np.flatnonzero(link.candidate[listed] == wanted)
+        found[at] = np.exp(link.log_probability[listed][hit]).sum()
+    return found
