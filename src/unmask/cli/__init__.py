@@ -196,7 +196,7 @@ def _audit_in_memory(
     unused = {column for _, without_role in read.values() for column in without_role}
     known = {"register": people, "control": others, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, **known)
-    if before is None or len(tables) > 1 or asked["synthetic"]:
+    if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, unused, None
     return found, unused, partial(_suggest, before, known)
 

@@ -92,12 +92,17 @@ class _Trial:
             made = protect(table, Mondrian(k=k, l=l))
         except UnmaskError:
             return None
-        found = audit(made.release, original=table, origin=made.origin, **self.evidence)
+        found = audit(made.release, original=table, origin=made.origin, **self._told(without))
         found = replace(found, verdicts=found.judged([one.about("tables") for one in self.policies]))
         left = (1 - made.facts["gcp"]) * len(kept) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
         self.made.append(replace(change, k=k, l=l, without=without))
         return self.made[-1]
+
+    def _told(self, without: str) -> dict[str, Any]:
+        """The evidence, its parts of a record without a column that is left out."""
+        parts = [[name for name in part if name != without] for part in self.evidence.get("parts") or ()]
+        return self.evidence | ({"parts": tuple(map(tuple, parts)) if all(parts) else None} if parts else {})
 
 
 def _measured(name: str, found: ReportData, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:

@@ -16,6 +16,9 @@ STATES = {"acceptable": "Acceptable", "not acceptable": "Not acceptable", "not d
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
 """A state of a condition, as a reader is told."""
 
+DIFFERENCES = (BESIDE_CONTROL - {"control"}) | {"gain"}
+"""Fields that are differences of what a measure is in two cases: of shares they are points."""
+
 OF_FIELD = {
     "worst": "of the worst-off",
     "prior": "before the release",
@@ -76,7 +79,7 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
     """
     if unit not in SHARES:
         return number(value)
-    if field in BESIDE_CONTROL - {"control"} or field == "gain":
+    if field in DIFFERENCES:
         return f"{number(100 * value, 1)}{SPACE}points"
     return percent(value)
 
@@ -89,6 +92,6 @@ def distance(one: Judged) -> str:
     factor = times(value, asked)
     if asked.sign[0] == ">":
         return f"short by {amount(one, asked.bound - value)}"
-    if factor is None or asked.field in BESIDE_CONTROL or not math.isfinite(factor):
+    if factor is None or asked.field in DIFFERENCES or not math.isfinite(factor):
         return f"over by {amount(one, value - asked.bound)}"
     return f"{number(factor, 1)} times the limit"

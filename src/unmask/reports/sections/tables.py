@@ -10,7 +10,7 @@ from unmask.reports.bars import Absent, Dot, bars, dots
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
-from unmask.reports.words import FAILURES, SPACE, lettered, number, percent, points, row_estimate, what
+from unmask.reports.words import FAILURES, MEMBERSHIP, SPACE, lettered, number, percent, points, row_estimate, what
 from unmask.results import Row
 
 # --- success ---------------------------------------------------------------------------------------------------------
@@ -27,10 +27,11 @@ def success_section(scope: Scope) -> Section | None:
 
 
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
-    """Success by release, a chart for each target that has a value; n is written where it differs."""
+    """Success by release, a chart for each target that has a value, of the adversaries who ask for it in any release; n
+    is written where it differs. Who is in the table has a section of its own.
+    """
     figures = []
-    asked = {adversary for _, adversary, _ in scope.heads}
-    for target in scope.targets:
+    for target in (target for target in scope.targets if target != MEMBERSHIP):
         own = {key[:2]: row for key, row in scope.heads.items() if key[2] == target}
         with_n = len({row.n for row in own.values()}) > 1
         rows = [
@@ -39,7 +40,7 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
                 [
                     _dot(scope, own.get((release, name)), (release, name, target), with_n)
                     for name in scope.adversaries
-                    if name in asked
+                    if any(name == adversary for _, adversary in own)
                 ],
             )
             for release in scope.releases
