@@ -97,6 +97,7 @@ def test_a_choice_may_bound_what_records_add(tmp_path):
     ("said", "why"),
     [
         ("folds = 1", "at least 2"), ("folds = 2.5", "at least 2"), ("folds = 4\nhold_back = 0.2", "leave one out"),
+        ("hold_back = 0.2", "give folds"),
     ],
 )  # fmt: skip
 def test_wrong_folds_are_refused_before_anything_runs(tmp_path, said, why):

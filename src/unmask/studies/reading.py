@@ -9,6 +9,7 @@ from pathlib import Path
 
 from unmask.document import load, populations
 from unmask.errors import UnmaskError, nearest
+from unmask.measures.added import ADDED
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
 from unmask.studies.cells import check_columns, check_part, measures_of
 
@@ -84,6 +85,8 @@ def _check_measures(plan: Plan) -> None:
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")
+    if ADDED.name in plan.measures and not any("folds" in part.settings for part in plan.datasets):
+        raise UnmaskError("measures has 'added', for which everybody is held back in turn; give folds = 10 in the data")
 
 
 def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
