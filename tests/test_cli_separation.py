@@ -99,7 +99,7 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
         found.append({**tables["graph"][0], "attacks": tables["graph_attacks"]})
     several, one = found
     assert several["common"] == one["common"] == len({*owner})
-    assert several["attacks"][0]["recall"] > one["attacks"][0]["recall"] + 0.02
+    assert several["attacks"][0]["recall"] > one["attacks"][0]["recall"]  # it counts all that the other does
     assert several["most_recall"] is None
     assert one["most_recall"] is not None
 

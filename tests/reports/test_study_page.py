@@ -11,13 +11,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from unmask.studies.conditions import EXCESS, QUANTILES
 
 from tests.envelopes import parsed
 from tests.reports.test_html import Page, row, sections
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.files import engine
+from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
 from unmask.reports import render
 from unmask.reports.facts.study import Measured, Missing, StudyData
 from unmask.reports.findings.study import findings
@@ -26,7 +26,7 @@ from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
 NBSP = "\u00a0"
-ABSENT = (*EXCESS, *QUANTILES)
+ABSENT = (*BESIDE_CONTROL, *QUANTILES)
 NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "seconds", *ABSENT)
 # success of A and of B, and utility: "k=10" and "k=5" are as good for B, but "k=5" keeps more and is worse for A
 WORLD = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.6, 0.9), "M k=5": (0.2, 0.5, 0.8), "M k=10": (0.1, 0.55, 0.7)}

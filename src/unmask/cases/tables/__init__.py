@@ -292,7 +292,9 @@ def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random
         inside = np.isin(np.arange(members.n_rows), made.origin)
         members, control = members.take(inside), members.take(~inside)
     if control is None or not control.n_rows:
-        raise UnmaskError("everybody of the population is in the release, so nobody is told from them: hold_back some")
+        raise UnmaskError(
+            "everybody of the population is in the release, so nobody is told from them; hold people back"
+        )
     names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
     return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 

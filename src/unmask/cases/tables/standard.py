@@ -78,6 +78,7 @@ def audit_tables(
     for count in counts.values():
         found.take(_cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
+    knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
@@ -104,7 +105,7 @@ def audit_tables(
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
-        adversaries=words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS),
+        adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
         subjects=tuple(filter(None, (_exposure(tables, foreign, evidence), price))),
     )
 

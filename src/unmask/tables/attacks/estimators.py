@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
+from unmask.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.margins import shares
@@ -62,7 +63,7 @@ class ModelAttribute:
         known, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if known.people is None else known.people
         labels, prior, source = before(secret, known.population)
-        rng = rng or np.random.default_rng(0)  # always the same: the third digit moves with the draws
+        rng = secret_unless(rng or np.random.default_rng(0))  # always the same: the third digit moves with the draws
         rows, asked = _features(shared_columns(people, release), known.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
         distinct, of = np.unique(asked, axis=0, return_inverse=True)
