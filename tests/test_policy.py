@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import unmask
@@ -16,6 +17,7 @@ from unmask.policy.policies import policy_of, shipped
 from unmask.policy.verdict import times
 from unmask.reports import ReportData, render
 from unmask.reports.findings.verdict import called, distance, sentence
+from unmask.tables import datasets
 
 PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
 
@@ -174,3 +176,17 @@ def test_those_apart_are_judged_where_they_are_named():
     assert verdict.state == "acceptable"
     (verdict,) = judge(Policy.of(["insider:success_probability<=0.1"], title="x"), rows, apart=frozenset({"insider"}))
     assert verdict.state == "not acceptable"
+
+
+def test_the_page_of_a_table_shows_at_most_sixty_lines_of_tables_before_anything_is_unfolded():
+    census = datasets.synthetic_census(2400, rng=np.random.default_rng(3))
+    roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": "diagnosis"}
+    table, others = (
+        unmask.read_table({name: cells[some] for name, cells in census.items()}, **roles)
+        for some in (slice(0, 1200), slice(1200, 2400))
+    )
+    release, origin = unmask.protect(table, k=5)
+    parts = (("age", "sex"), ("zip", "diagnosis"))
+    found = unmask.audit(release, original=table, origin=origin, control=others, parts=parts, policy="wp216")
+    page = re.sub(r"<details>.*?</details>", "", found.to_html(), flags=re.S)
+    assert page.count("<tr>") <= 60

@@ -388,7 +388,7 @@ def test_every_measure_has_a_name_and_a_meaning(name):
     assert "_" not in text
 
 
-def test_measures_beside_the_leading_ones_are_folded_away(page):
+def test_measures_beside_the_leading_ones_are_folded_away_and_many_lines_of_these(page):
     rows = tuple(row(measure=name) for name in ("success_probability", "rank", "total_variation", "own_measure"))
     text = render(replace(single(), rows=rows))
     shown, folded = text[text.index('id="measures"') :].split("<details>")
@@ -399,7 +399,7 @@ def test_measures_beside_the_leading_ones_are_folded_away(page):
     for line in ("Guesses needed \u2013", "own measure \u2013"):
         assert line in folded
         assert line not in shown
-    assert "<details>" in page
+    assert page[page.index('id="measures"') :].split("</section>")[0].count("<details>") == 2
     assert "<details>" not in render(single())
     assert "<details>" not in render(replace(single(), rows=(row(measure="rank"),)))
 

@@ -205,6 +205,16 @@ def lead(text: str) -> Words:
     return Words(text, "lead")
 
 
+FEW_LINES = 10
+"""Lines of tables that are never folded away."""
+
+
+def folded(text: str, tables: Iterable[Grid]) -> tuple[Grid | Fold, ...]:
+    """Tables under a line that opens them; where they have few lines together, as they are."""
+    listed = tuple(tables)
+    return listed if sum(one.rows for one in listed) <= FEW_LINES else (Fold(text, listed),)
+
+
 def notes(texts: Iterable[str]) -> tuple[Words, ...]:
     """Notes below a chart or table."""
     return tuple(Words(text, "note") for text in texts)

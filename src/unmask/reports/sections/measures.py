@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
-from unmask.reports.parts import Fold, Grid, Section, lead, notes, parts
+from unmask.reports.parts import Fold, Grid, Section, folded, lead, notes, parts
 from unmask.reports.words import ADOPTERS, BOUNDS, FAILURES, estimate, gain, letter, measure_line, row_estimate, what
 from unmask.results import Row
 
@@ -44,6 +44,8 @@ LINKED = (
     "over subjects. "
 )
 
+LEADERS = "Success, error, bits and calibration, by adversary and target"
+
 OTHERS = "The other measures: the same beliefs, seen in other ways"
 
 COLUMNS = ("Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "n")
@@ -54,9 +56,8 @@ def measures_section(scope: Scope) -> Section:
     leading, others = measure_tables(scope)
     told = notes(map(scope.said, measure_notes(scope, [*leading, *others])))
     how = lead(LINKED + HOW if LINKAGE in scope.targets else HOW)
-    return Section(
-        "measures", "Every adversary by every measure", parts(how, leading, Fold(OTHERS, tuple(others)), told)
-    )
+    shown = parts(how, folded(LEADERS, leading), Fold(OTHERS, tuple(others)), told)
+    return Section("measures", "Every adversary by every measure", shown)
 
 
 def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:

@@ -9,7 +9,7 @@ from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, bars, dots
 from unmask.reports.data import Heads, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
+from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, notes, parts
 from unmask.reports.words import FAILURES, MEMBERSHIP, SPACE, lettered, number, percent, points, row_estimate, what
 from unmask.results import Row
 
@@ -161,7 +161,8 @@ def people_section(scope: Scope) -> Section | None:
         f"many people are above two limits, in steps of {data.least:,}."
     )
     figures = distribution_figures(scope)
-    shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, tables)
+    told = folded("How many people are above which probability", tables)
+    shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, told)
     return Section("people", f"Over {of}: the worst-off matter more than the mean", shown)
 
 

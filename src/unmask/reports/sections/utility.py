@@ -9,7 +9,7 @@ from dataclasses import replace
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.reports.charts import Spot, plane
 from unmask.reports.data import ReportData, Scope
-from unmask.reports.parts import Figure, Figures, Grid, Section, lead, notes, parts
+from unmask.reports.parts import Figure, Figures, Grid, Section, folded, lead, notes, parts
 from unmask.reports.scales import linear
 from unmask.reports.words import SPACE, Value, letter, name_of, short, what, written
 from unmask.results import Row
@@ -31,7 +31,7 @@ def criteria_section(data: ReportData) -> Section | None:
     unknown = "; ".join(name_of(name, CRITERIA) for name in _without_value(data.criteria))
     without = notes([f"Not run for any release: {unknown}."] if unknown else [])
     heading = "Criteria: properties of the release, without an adversary"
-    shown = parts(listing(data.criteria, CRITERIA, "Criterion"), without)
+    shown = parts(folded("The criteria of each release", listing(data.criteria, CRITERIA, "Criterion")), without)
     return Section("criteria", heading, shown) if data.criteria else None
 
 
