@@ -23,8 +23,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Microaggregate:
-    """Microaggregation by MDAV: groups of k to 2k - 1 people who are near one another, each number replaced by its
-    group's mean.
+    """Microaggregation by MDAV: numbers become the means of groups of k to 2k - 1 people who are near one another.
 
     Distance is Euclid's, of numbers in standard deviations of the table. As long as 3k people are left, the k nearest
     to the one farthest from their mean form a group, then the k nearest to the one farthest from that one; of 2k to 3k
