@@ -88,7 +88,7 @@ OTHERS = ("RegisterAttack", "OrderAttack", "AttributeInference", "MarginalRatio"
 OTHERS += ("ShadowMembership", "Linkability", "BackOff", "ModelAttribute")
 LINKS = [name for name in LINKS if not name.endswith(OTHERS)]
 OF_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
-CONTAINING = [name for name in OF_TABLES if not hasattr(PROTECTIONS[name], "row_kernel")]
+CONTAINING = [name for name in OF_TABLES if hasattr(PROTECTIONS[name], "fits")]
 OF_GRAPHS = [name for name in ATTACKS if name.startswith("graphs.") and GROUNDS["graphs"].poses(ATTACKS[name])]
 
 

@@ -19,7 +19,9 @@ from unmask.tables import (
     Identity,
     Knowledge,
     MechanismAttack,
+    Microaggregate,
     Mondrian,
+    NearestNeighbor,
     RankSwap,
     ShadowMembership,
     Suppress,
@@ -204,6 +206,7 @@ PAIRS = (
     (Mondrian(k=5), ClassAttack()),
     (Mondrian(k=5, strict=False), ClassAttack()),
     (Suppress(k=3), ClassAttack()),
+    (Microaggregate(k=3), NearestNeighbor()),
 )
 
 

@@ -22,6 +22,7 @@ from unmask.tables.attacks import (
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.microaggregation import Microaggregate
 from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.release import Table
@@ -42,6 +43,7 @@ __all__ = [
     "Linkability",
     "MarginalRatio",
     "MechanismAttack",
+    "Microaggregate",
     "ModelAttribute",
     "Mondrian",
     "NearestNeighbor",

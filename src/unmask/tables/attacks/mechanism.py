@@ -15,6 +15,7 @@ from unmask.randomness import secret_unless
 from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
+from unmask.tables.attacks.simulated import learned, log_shares, nearest
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.release import Table
@@ -59,8 +60,11 @@ class MechanismAttack:
     is the table that was protected, as in a study, the adversary knows everybody else in it.
 
     A protection says its K by a method: `row_kernel`, of each column, or `fits`, which rows can be whose (K is then
-    constant over them, and out the people in general whose they can be). One that has neither can be run again:
-    `ShadowMembership`. What somebody's value is follows from whose row it is, `AttributeInference(link=...)`.
+    constant over them, and out the people in general whose they can be). One that groups those who are near one another
+    says by `coordinates` where they lie: p(row i is theirs) is then a conditional logit on the distances of the 15
+    nearest classes, learned by protecting people in general three times again, and tells nothing of membership. One
+    that has none can be run again: `ShadowMembership`. What somebody's value is follows from whose row it is,
+    `AttributeInference(link=...)`.
 
     protection : what made the release, such as `tables.PRAM()`; in a study, that of the cell when left out
     asks       : "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out",
@@ -96,9 +100,11 @@ class MechanismAttack:
             found = _by_kernel(self.protection, pairing, population, secret_unless(rng))
         elif hasattr(self.protection, "fits"):
             found = _by_fit(self.protection, pairing, people, population, release)
+        elif hasattr(self.protection, "coordinates"):
+            found = self._groups(pairing, population, secret_unless(rng))
         else:
             raise UnmaskError(
-                f"{self.protection!r} does not say how likely what it releases is (row_kernel, fits); "
+                f"{self.protection!r} does not say how likely what it releases is (row_kernel, fits, coordinates); "
                 "ShadowMembership asks who is in its release by running it again"
             )
         found.provenance.update(attack=repr(self), missing=release.missing)
@@ -107,6 +113,13 @@ class MechanismAttack:
     def knowing(self, protection: Any) -> Self:
         """The same, told what made the release, unless that is said."""
         return replace(self, protection=protection) if self.protection is None else self
+
+    def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
+        if population is None:
+            raise UnmaskError(f"{self!r} protects people in general again; give Background(people, population)")
+        if self.asks == "membership" or self.prior_present < 1.0:
+            raise UnmaskError(f"{self!r}: by groups it is told whose a record is, not who is in; see ShadowMembership")
+        return _by_distance(self.protection, pairing, population, rng)
 
     def _identity(self, found: Evidence, pairing: Pairing) -> Posterior:
         belief = from_likelihood(
@@ -218,3 +231,16 @@ def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, I
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
     kept = protection.fits(release, pairing, row, klass)
     return row[kept], klass[kept]
+
+
+def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
+    """Of a protection that groups those who are near one another; log_ratio is log p(row)."""
+    gaps = [known.levels.gaps[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
+    unknown = np.stack(gaps, axis=1)
+    weights, missed = learned(protection, pairing, unknown[pairing.observation], population, rng)
+    near = nearest(protection, pairing, pairing.observed, unknown, population)
+    row, at = np.nonzero(near.possible)
+    log_p = (log_shares(near, weights) - near.log_size)[row, at]
+    more = near.possible.all(axis=1) & (near.klass.shape[1] < len(pairing.sizes))
+    provenance = {"weights": weights.tolist(), "shadow_rows": min(pairing.n_candidates, population.n_rows)}
+    return Evidence(*pairing.expand(row, near.klass[row, at], log_p), np.where(more, missed, 0.0), provenance)

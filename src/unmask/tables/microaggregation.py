@@ -1,0 +1,144 @@
+"""Microaggregation: numbers are replaced by the means of small groups of people who are near one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.randomness import secret_unless
+from unmask.ranges import Range, check_ranges
+from unmask.tables.cells import read_levels
+from unmask.tables.column import Column, classes_of
+from unmask.tables.protections import Released, _call, _place_of, _release, _rows
+from unmask.tables.recoding import Recoded
+from unmask.tables.release import Table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Microaggregate:
+    """Microaggregation by MDAV: numbers become the means of groups of k to 2k - 1 people who are near one another.
+
+    Distance is Euclid's, of numbers in standard deviations of the table. As long as 3k people are left, the k nearest
+    to the one farthest from their mean form a group, then the k nearest to the one farthest from that one; of 2k to 3k
+    - 1 who are left, the k nearest to the one farthest from their mean are a group, and the others the last. Equal
+    distances go by the order of the numbers; which of several people with equal numbers is in which group is drawn.
+
+    k       : fewest people of a group
+    columns : names of the quasi-identifiers to average; all numbers when left out
+
+    Means are written in full, to 12 decimals, so that the mean of each column stays what it was. Other columns are not
+    changed: where a quasi-identifier is among them, rows of one group may still be told apart by it. Cells of these
+    columns must be exact numbers, and none missing.
+
+    >>> table = Table.read({"age": [30, 31, 50, 52]}, quasi_identifiers="age")
+    >>> Microaggregate(k=2)(table, rng=np.random.default_rng(1))[0]["age"].tolist()
+    ['30.5', '30.5', '51', '51']
+
+    J. Domingo-Ferrer & J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical disclosure control",
+    IEEE TKDE 14(1), 2002; J. Domingo-Ferrer & V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
+    microaggregation", Data Mining and Knowledge Discovery 11(2), 2005, for this algorithm.
+    """
+
+    k: Annotated[int, Range(2)] = 3
+    columns: str | tuple[str, ...] = ()
+
+    __repr__ = _call
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
+        check_ranges(self)
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
+        """Group people, and average their numbers."""
+        rng, rows = secret_unless(rng), _rows(table)
+        for name in self.columns:
+            _place_of(table, name)
+        kept = [column.take(rows) for column in table.quasi_identifiers]
+        numbers = [column for column in kept if self._averages(column)]
+        if not numbers:
+            raise UnmaskError(f"{self!r} averages numbers, and no quasi-identifier is one; see PRAM for other columns")
+        if rows.size < self.k:
+            raise FailedError(f"{rows.size} rows take part, expected at least k = {self.k}; ask for less")
+        group = self._groups(numbers, rng)
+        recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in kept]
+        return _release(table, rows, recoded, rng)
+
+    def coordinates(self, column: Column, *, like: Column) -> Floats | None:
+        """(L,) where the levels of a column lie, in standard deviations of `like`; None of a column that stays."""
+        averages = self._averages(column) or self._averages(like)  # a column that is text on one side alone is refused
+        return _numbers(column) / _deviation(like) if averages else None
+
+    def _averages(self, column: Column) -> bool:
+        return column.name in self.columns if self.columns else column.type == "number"
+
+    def _groups(self, numbers: list[Column], rng: np.random.Generator) -> Ints:
+        """(n,) group of each row; the order of the rows has no part in it."""
+        x = np.stack([_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
+        if not np.isfinite(x).all():
+            raise UnmaskError(
+                f"{self!r} averages numbers, and some cells are missing; read the table with missing='excluded', "
+                "or name other columns"
+            )
+        shuffled = rng.permutation(len(x))
+        order = shuffled[np.argsort(classes_of(numbers).of_row[shuffled], kind="stable")]
+        found = np.empty(len(x), dtype=np.int64)
+        found[order] = mdav(x[order], self.k)
+        return found
+
+
+def mdav(x: Floats, k: int) -> Ints:
+    """(n,) group of each point, of k to 2k - 1; x : (n, d), n at least k.
+
+    >>> mdav(np.array([[0.0], [1.0], [10.0], [12.0]]), 2)
+    array([1, 1, 0, 0])
+    """
+    group, rest, n_groups = np.empty(len(x), dtype=np.int64), np.arange(len(x)), 0
+    x = x - x.mean(axis=0)
+    while len(rest) >= 2 * k:
+        center = x.mean(axis=0)
+        for _ in range(2 if len(rest) >= 3 * k else 1):
+            center = x[int(_from(x, center).argmax())]  # whoever is farthest from it is next
+            near = np.argpartition(_from(x, center), k - 1)[:k]
+            group[rest[near]] = n_groups
+            stays = np.ones(len(rest), dtype=np.bool_)
+            stays[near] = False
+            x, rest, n_groups = x[stays], rest[stays], n_groups + 1
+    group[rest] = n_groups
+    return group
+
+
+def _from(x: Floats, point: Floats) -> Floats:
+    """(n,) squared distances from a point."""
+    away = x - point
+    return np.asarray(np.einsum("ij,ij->i", away, away))
+
+
+def _means(column: Column, group: Ints) -> Recoded:
+    order = np.argsort(column.codes, kind="stable")  # sums do not depend on the order of the rows
+    total = np.bincount(group[order], _numbers(column)[column.codes[order]])
+    values, of_group = np.unique(np.round(total / np.bincount(group), 12) + 0.0, return_inverse=True)
+    texts = [column.levels.scale.write(value, value) for value in values.tolist()]
+    levels, code = read_levels(texts, as_type=column.type, column=column.name)
+    return levels, code[of_group][group]
+
+
+def _numbers(column: Column) -> Floats:
+    """(L,) the number of each level, nan where a cell is missing."""
+    levels = column.levels
+    if column.type != "number" or not (levels.atomic | levels.gaps)[column.counts > 0].all():
+        raise UnmaskError(f"column {column.name!r} has cells that are no exact numbers; only numbers have a mean")
+    return levels.low
+
+
+def _deviation(column: Column) -> float:
+    """Of the numbers of a column; 1 where all are equal."""
+    occurs = (column.counts > 0) & ~column.levels.gaps
+    x, share = _numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
+    return float(np.sqrt(share @ (x - share @ x) ** 2)) or 1.0

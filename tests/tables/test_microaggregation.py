@@ -1,0 +1,215 @@
+"""Microaggregation by MDAV, against its definition; and the adversary who simulates it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from unmask import FailedError, UnmaskError
+from unmask.measures import log_loss_bits, realized_success, success_probability
+from unmask.tables import Background, Knowledge, MechanismAttack, Microaggregate, Table
+from unmask.tables.attacks.simulated import Near, conditional_logit, log_shares
+from unmask.tables.microaggregation import mdav
+
+NAMES = ("a", "b", "c")
+
+
+def table_of(n, *, seed, whole=False):
+    """Numbers that go together, and a column that is no number."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=n)
+    columns = {name: common + scale * rng.lognormal(size=n) for name, scale in zip(NAMES, (0.5, 2, 1), strict=True)}
+    columns = {name: np.round(x, 0 if whole else 3) for name, x in columns.items()}
+    return Table.read({**columns, "sex": rng.choice(["f", "m"], n)}, quasi_identifiers=NAMES, keep="sex")
+
+
+# --- the protection ---------------------------------------------------------------------------------------------------
+
+
+def literally(x, k):
+    """The algorithm as it is written down, one distance after another."""
+    left, groups = list(range(len(x))), []
+
+    def away(i, point):
+        return sum((x[i] - point) ** 2)
+
+    def leave(around):
+        group = sorted(left, key=lambda i: away(i, x[around]))[:k]
+        groups.append(frozenset(group))
+        left[:] = [i for i in left if i not in group]
+
+    while len(left) >= 3 * k:
+        center = x[left].mean(axis=0)
+        first = max(left, key=lambda i: away(i, center))
+        second = max(left, key=lambda i: away(i, x[first]))
+        leave(first)
+        leave(second)
+    if len(left) >= 2 * k:
+        center = x[left].mean(axis=0)
+        leave(max(left, key=lambda i: away(i, center)))
+    return {*groups, frozenset(left)}
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_groups_are_those_of_the_algorithm(k):
+    rng = np.random.default_rng(k)
+    for n in (*range(k, 6 * k), 97):
+        x = rng.normal(size=(n, 1 + n % 3))
+        group = mdav(x, k)
+        assert {frozenset(np.flatnonzero(group == g).tolist()) for g in np.unique(group)} == literally(x, k)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_groups_have_k_to_2k_less_one_also_where_many_are_equal(whole):
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 7):
+        for n in range(k, 50):
+            x = rng.integers(0, 3, (n, 2)).astype(float) if whole else rng.normal(size=(n, 2))
+            sizes = np.bincount(mdav(x, k))
+            assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_means_stay_and_everybody_is_one_of_k(k, whole):
+    table = table_of(301, seed=1, whole=whole)
+    release, origin = Microaggregate(k)(table, rng=np.random.default_rng(0))
+    assert sorted(origin) == list(range(301))
+    assert release.classes.sizes.min() >= k
+    assert (release["sex"] == table["sex"][origin]).all()
+    for name in NAMES:
+        before, after = (np.array([float(cell) for cell in one[name]]) for one in (table, release))
+        assert abs(before.mean() - after.mean()) < 1e-10
+        for j in range(len(release.classes.sizes)):
+            members = release.classes.of_row == j
+            assert abs(before[origin[members]].mean() - after[members][0]) < 1e-10
+
+
+def test_four_people_are_two_pairs():
+    table = Table.read({"a": [1, 2, 9, 11], "b": [5, 7, 1, 0]}, quasi_identifiers=("a", "b"))
+    release, origin = Microaggregate(2)(table, rng=np.random.default_rng(0))
+    assert_array_equal(release["a"].astype(float)[np.argsort(origin)], [1.5, 1.5, 10, 10])
+    assert_array_equal(release["b"].astype(float)[np.argsort(origin)], [6, 6, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_order_of_the_rows_says_nothing(whole):
+    table = table_of(200, seed=2, whole=whole)
+    shuffled = table.take(np.random.default_rng(0).permutation(200))
+    one, other = (Microaggregate(3)(each, rng=np.random.default_rng(1))[0] for each in (table, shuffled))
+    for name in NAMES:
+        assert (one[name] == other[name]).all()
+
+
+def test_only_the_columns_named_are_averaged():
+    table = table_of(50, seed=3)
+    release, origin = Microaggregate(3, columns="b")(table, rng=np.random.default_rng(0))
+    assert (release["a"] == table["a"][origin]).all()
+    assert len(set(release["b"])) <= 50 // 3
+
+
+def test_what_has_no_mean_is_refused():
+    words = Table.read({"a": ["x", "y", "z"]}, quasi_identifiers="a")
+    gaps = Table.read({"a": [1, None, 3]}, quasi_identifiers="a", types={"a": "number"})
+    ranges = Table.read({"a": ["[1, 2]", "3", "4"]}, quasi_identifiers="a", types={"a": "number"})
+    for table, protection, why in (
+        (words, Microaggregate(2), "no quasi-identifier is one|averages numbers"),
+        (words, Microaggregate(2, columns="a"), "no exact numbers"),
+        (gaps, Microaggregate(2), "missing='excluded'"),
+        (ranges, Microaggregate(2), "no exact numbers"),
+    ):
+        with pytest.raises(UnmaskError, match=why):
+            protection(table)
+    with pytest.raises(FailedError, match="at least k = 5"):
+        Microaggregate(5)(table_of(4, seed=0))
+    with pytest.raises(UnmaskError, match="k"):
+        Microaggregate(1)
+
+
+# --- the adversary ----------------------------------------------------------------------------------------------------
+
+
+def choices(weights, n=3000, m=6):
+    """People who choose one of m by a conditional logit."""
+    rng = np.random.default_rng(0)
+    features, log_size = rng.normal(size=(n, m, len(weights))), np.log(rng.integers(1, 4, (n, m)))
+    near = Near(np.tile(np.arange(m), (n, 1)), rng.random((n, m)) < 0.9, features, log_size)
+    near.possible[:, 0] = True
+    drawn = np.cumsum(np.exp(log_shares(near, weights)), axis=1) < rng.random((n, 1))
+    return near, np.arange(m) == drawn.sum(axis=1)[:, None]
+
+
+def test_the_weights_of_choices_are_found_again():
+    weights = np.array([1.5, -0.7, 0.0])
+    near, own = choices(weights)
+    found = conditional_logit(near, own)
+    assert np.abs(found - weights).max() < 0.12
+    for step in 0.01 * np.concatenate([np.eye(3), -np.eye(3)]):  # it is a maximum
+
+        def worth(w):
+            return log_shares(near, w)[own].sum() - w @ w / 2
+
+        assert worth(found) > worth(found + step)
+
+
+def nearest_centroid(release, people, like, truth):
+    """Bits lost by whoever takes the nearest group, and is told how often that is right; and how often it is."""
+    codes = [(one.column(name), like.column(name)) for name in NAMES for one in (release, people)]
+    places = [c.levels.low[c.codes] / g.levels.low[g.codes].std() for c, g in codes]
+    theirs, mine = np.stack(places[::2], axis=1), np.stack(places[1::2], axis=1)
+    d = ((mine[:, None] - theirs) ** 2).sum(axis=2)
+    first = np.isclose(d, d.min(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+    right = first[np.arange(len(d)), truth.candidate]
+    s, size = right.mean(), first.sum(axis=1)
+    return -np.log2(np.where(right, s / size, (1 - s) / (d.shape[1] - size))), np.mean(right / size)
+
+
+@pytest.mark.parametrize(("k", "whole"), [(3, False), (10, False), (3, True)])
+def test_to_simulate_the_groups_is_better_than_the_nearest_and_says_what_it_finds(k, whole):
+    table, general = table_of(1500, seed=4, whole=whole), table_of(3000, seed=5, whole=whole)
+    release, origin = Microaggregate(k)(table, rng=np.random.default_rng(0))
+    known = Knowledge(targets=1000)(table, origin, rng=np.random.default_rng(1))
+    belief = MechanismAttack(Microaggregate(k))(
+        release, Background(known.people, general), rng=np.random.default_rng(2)
+    )
+    lost, found = nearest_centroid(release, known.people, general, known.truth)
+    more = log_loss_bits.per_target(belief, known.truth) - lost
+    assert more.mean() < -2 * more.std() / np.sqrt(len(more))
+    realized = realized_success.per_target(belief, known.truth)
+    error = realized.std() / np.sqrt(len(realized))
+    said = np.maximum.reduceat(np.exp(belief.log_probability), belief.indptr[:-1])[belief.observation]
+    assert abs(said.mean() - realized.mean()) < 3 * error
+    assert realized.mean() > found - 2 * error
+
+
+def test_columns_that_stay_are_used_and_what_is_not_known_is_not():
+    both, names = (table_of(600, seed=6), table_of(1200, seed=7)), (*NAMES, "sex")
+    table, general = (Table.read({name: one[name] for name in names}, quasi_identifiers=names) for one in both)
+    protection = Microaggregate(3)
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    found = []
+    for knowledge in (Knowledge(targets=300), Knowledge(targets=300, missing=0.3), Knowledge(columns=("sex",))):
+        known = knowledge(table, origin, rng=np.random.default_rng(1))
+        told = Background(known.people, general)
+        belief = MechanismAttack(protection)(release, told, rng=np.random.default_rng(2))
+        assert np.isfinite(log_loss_bits(belief, known.truth))
+        found.append(success_probability(belief, known.truth))
+        if not knowledge.missing:
+            person = known.people["sex"][np.unique(belief.observation, return_index=True)[1]]
+            assert (release["sex"][belief.candidate] == np.repeat(person, belief.row_length)).all()
+    assert found[0] > 1.5 * found[1] > 10 * found[2]
+
+
+def test_without_people_in_general_nothing_can_be_simulated():
+    table = table_of(60, seed=8)
+    release, _ = Microaggregate(3)(table, rng=np.random.default_rng(0))
+    with pytest.raises(UnmaskError, match="people in general"):
+        MechanismAttack(Microaggregate(3))(release, Background(table))
+    words = Table.read({"a": list("xyzz"), "b": [1, 2, 3, 4], "c": [1, 2, 3, 4]}, quasi_identifiers=NAMES)
+    with pytest.raises(UnmaskError, match="no exact numbers"):
+        MechanismAttack(Microaggregate(3))(release, Background(table, words))
+    for attack in (
+        MechanismAttack(Microaggregate(3), asks="membership"),
+        MechanismAttack(Microaggregate(3), prior_present=0.5),
+    ):
+        with pytest.raises(UnmaskError, match="ShadowMembership"):
+            attack(release, Background(table, table))
