@@ -51,6 +51,7 @@ belief_in_truth = declare(
         needs_probabilities=True,
     )
 )
+"""The probability that the adversary gives to the true candidate, of each target."""
 
 
 @dataclass(frozen=True, eq=False)

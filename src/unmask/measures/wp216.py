@@ -44,3 +44,4 @@ parts_linked = declare(
         rate=True,
     )
 )
+"""The probability that the best guess of the other part is right, ties shared, as `realized_success` has it."""

@@ -21,6 +21,7 @@ LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "
 """Losses that go by a name; what each needs is said in `decision_problem`."""
 
 LOSS_NAMES: tuple[LossName, ...] = get_args(LossName)
+"""The losses that have a name."""
 
 Loss = LossName | ArrayLike | Callable[[Ints, Ints], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
