@@ -163,6 +163,13 @@ def test_the_verdict_leads_page_terminal_and_json():
         unmask.audit(table, policy=3)
 
 
+def test_a_policy_that_requires_nothing_is_no_pass(tmp_path: Path):
+    (tmp_path / "empty.toml").write_text('title = "House"\n[[polices]]\nrequire = "k >= 5"\n')
+    table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
+    with pytest.raises(UnmaskError, match="policy 'empty' requires nothing"):
+        unmask.audit(table, policy=tmp_path / "empty.toml")
+
+
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (one,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
     assert called(one) == "Success of the worst-off, register"

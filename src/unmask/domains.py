@@ -130,8 +130,11 @@ def audited_by(word: str) -> str:
 
 
 def known_domains(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Policies whose requirements are about domains that exist."""
+    """Policies that require something, each of it about a domain that exists."""
     listed = tuple(policies)
+    for policy in listed:
+        if not policy.requirements:
+            raise UnmaskError(f"policy {policy.title!r} requires nothing; expected [[policy]] entries with require")
     for one in (one for policy in listed for one in policy.requirements):
         if one.domain and one.domain not in DOMAINS:
             raise UnmaskError(f"policy is about the domain {one.domain!r}; {nearest(one.domain, list(DOMAINS))}")

@@ -127,7 +127,7 @@ def _known(found: Mapping[str, Any]) -> Terms:
 def _reached(found: Mapping[str, Any]) -> Grid:
     """The success of each adversary: realized where the truth is known, else as they announce it."""
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-    for measure in ("success_probability", "realized_success", "recall"):
+    for measure in ("success_probability", "realized_success", "recall", "singled_out", "parts_linked"):
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
     return grid(head, (_reach(row) for row in best.values() if row["release"] != ORIGINAL), text=3)
