@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "checkpoint", "dry_run", "as_json", "in_short", "report", "export", "gates", "force", "smallest_shown", "source",
+    "checkpoint", "dry_run", "as_json", "in_short", "report", "export", "policies", "force", "smallest_shown", "source",
     "target", "quiet",
 }  # fmt: skip
 

@@ -23,12 +23,12 @@ from unmask.cli.files import (
     write_report,
     write_secret,
 )
-from unmask.cli.gates import exit_unless_acceptable, fail_above, policy, verdicts
+from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
 from unmask.cli.generated import FILE, taken
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
-    from unmask.policy import Condition, Policy
+    from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
 
@@ -42,7 +42,6 @@ class Output(NamedTuple):
     as_json: bool
     force: bool
     smallest_shown: int
-    gates: tuple[Condition, ...]
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
 
@@ -54,6 +53,7 @@ class Output(NamedTuple):
             raise click.UsageError(
                 f"{self.at_risk} exists, and a list of those at risk replaces nothing; choose another name"
             )
+        refuse_other_domains(self.policies)
         refuse_to_overwrite(self.report, self.export, self.at_risk, force=self.force)
 
     def give(
@@ -69,11 +69,9 @@ class Output(NamedTuple):
         rows    : of the files read, see `inputs`
         suggest : tries what may be done about a release that is not acceptable, for the page
         """
-        from unmask.domains import audited_by
         from unmask.reports.result import Result
 
-        domain = audited_by(command_name().removeprefix("audit").strip())
-        judged = verdicts(found, self.policies, self.gates, domain=domain)  # before anything is written: it may fail
+        judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
@@ -150,7 +148,6 @@ def audit_output(command: Any) -> Any:
 
     wrapped: Any = with_output
     for option in (
-        fail_above,
         policy,
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unmask.policy import Condition
+from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.verdict import STATE, with_unit
+from unmask.reports.findings.verdict import STATE, sentence_of, with_unit
 from unmask.reports.page import written
 from unmask.reports.parts import Grid, Page, Section, Terms, grid, lead, parts
 from unmask.reports.sections.closing import not_run_section
@@ -74,18 +75,12 @@ def _table(found: Mapping[str, Any], name: str) -> Table:
 def _verdict(found: Mapping[str, Any]) -> str:
     """The verdict on each release in a sentence."""
     lines = _table(found, "verdicts")
-    groups = dict.fromkeys((line["release"], line["policy"]) for line in lines)
+    groups: dict[tuple[str, str], list[State]] = {}
+    for line in lines:
+        groups.setdefault((line["release"], line["policy"]), []).append(line["state"])
     if not groups:
         return "No policy was given: nothing is said to be acceptable."
-    return " ".join(_sentence(*group, lines) for group in groups)
-
-
-def _sentence(release: str, policy: str, lines: Table) -> str:
-    states = [line["state"] for line in lines if (line["release"], line["policy"]) == (release, policy)]
-    missed, untested = states.count("missed"), states.count("untested")
-    state = "not acceptable" if missed else "not decided" if untested else "acceptable"
-    told = f"{missed} of {len(states)} conditions missed, {untested} not tested"
-    return f"{release} is {state} under {policy}: {told}."
+    return " ".join(f"{release}: {sentence_of(policy, states)}" for (release, policy), states in groups.items())
 
 
 def _conditions(found: Mapping[str, Any]) -> Grid:
