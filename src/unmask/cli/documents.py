@@ -8,12 +8,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.files import DOCUMENT
 from unmask.cli.generated import Command
 from unmask.errors import UnmaskError
 
-NAME = "unmask.toml"
-
-NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"}
+NOT_SAID = {
+    "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"
+}  # fmt: skip
 """Options of every audit, which are about one run of it."""
 
 
@@ -33,7 +34,7 @@ class FromDocument(Command):
         given = document.load(path)
         files, said = self.said(given, path.parent)
         ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
-        ctx.meta[NAME] = str(path)
+        ctx.meta[DOCUMENT] = str(path)
         rest = super().parse_args(ctx, args)
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])

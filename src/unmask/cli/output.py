@@ -14,6 +14,7 @@ from unmask import writing
 from unmask.cli.files import (
     command_name,
     inputs,
+    place_of,
     provenance,
     refuse_to_overwrite,
     roles_given,
@@ -44,6 +45,7 @@ class Output(NamedTuple):
     smallest_shown: int
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
+    sarif: Path | None = None
 
     def check(self) -> None:
         """Refuse what cannot be written or said, before the work."""
@@ -54,7 +56,9 @@ class Output(NamedTuple):
                 f"{self.at_risk} exists, and a list of those at risk replaces nothing; choose another name"
             )
         refuse_other_domains(self.policies)
-        refuse_to_overwrite(self.report, self.export, self.at_risk, force=self.force)
+        if self.sarif is not None and not self.policies:
+            raise click.UsageError("--sarif writes conditions that are not met; give --policy")
+        refuse_to_overwrite(self.report, self.export, self.at_risk, self.sarif, force=self.force)
 
     def give(
         self,
@@ -75,9 +79,13 @@ class Output(NamedTuple):
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
-        with writing.together(self.report) as places:  # which takes its name once all is said and exported
+        with writing.together(self.report, self.sarif) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
+            if self.sarif is not None:
+                from unmask.reports.sarif import sarif
+
+                writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), place_of))
             if self.as_json:  # no file is there where the standard output is full
                 click.echo(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
             else:
@@ -86,7 +94,7 @@ class Output(NamedTuple):
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
-        for path in (self.report, self.export):
+        for path in (self.report, self.sarif, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
@@ -159,6 +167,7 @@ def audit_output(command: Any) -> Any:
             "--summary", "in_short", is_flag=True, help="Print a summary in plain language in place of the findings."
         ),
         click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
+        click.option("--sarif", type=FILE, help="Write the conditions that are not met, for code scanning (SARIF)."),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = option(wrapped)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from unmask.policy import Condition
 from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.verdict import STATE, sentence_of, with_unit
+from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
 from unmask.reports.parts import Grid, Page, Section, Terms, grid, lead, parts
 from unmask.reports.sections.closing import not_run_section
@@ -89,10 +88,7 @@ def _conditions(found: Mapping[str, Any]) -> Grid:
 
 
 def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
-    field, value = Condition.parse(line["condition"]).field, line["value"]
-    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
-    limit = with_unit(float(line["limit"]), line["unit"], field)
-    return line["name"], line["source"] or "\u2013", STATE[line["state"]], shown, limit
+    return named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
 def _released(found: Mapping[str, Any]) -> Grid:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from unmask.measures.registry import CRITERIA, SHARES, described
-from unmask.policy import Judged, Requirement, Verdict
+from unmask.policy import Condition, Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
 from unmask.policy.verdict import Outcome, State, state_of, times
 from unmask.reports.words import SPACE, listed, number, percent
@@ -101,6 +101,19 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
     if field in DIFFERENCES:
         return f"{number(100 * value, 1)}{SPACE}points"
     return percent(value)
+
+
+def named(line: Mapping[str, Any]) -> str:
+    """What a reader calls the condition of a line of the table `verdicts`."""
+    asked = Condition.parse(line["condition"])
+    return called(Requirement(asked, "" if line["name"] == line["condition"] else line["name"]))
+
+
+def figures(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Value and limit of a line of the table `verdicts`; of a count of few people, or of nothing known, a dash."""
+    field, value = Condition.parse(line["condition"]).field, line["value"]
+    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
+    return shown, with_unit(float(line["limit"]), line["unit"], field)
 
 
 def distance(one: Judged) -> str:
