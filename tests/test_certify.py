@@ -83,7 +83,7 @@ def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) 
     (digest,) = (one["sha256"] for one in found["inputs"] if one["name"] == "release.csv")
     assert digest in page
     assert [one["sha256"] for one in found["inputs"] if one["name"] == "people.csv"] == [None]
-    assert "not acceptable under EMA 0.09: 1 of 1 conditions missed, 0 not tested" in page
+    assert "release: Not acceptable under EMA 0.09: its condition is missed." in page
     assert "St. Mary" in page
     assert "\u2026\u2026" in page
 

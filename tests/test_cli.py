@@ -284,34 +284,34 @@ def test_help(command):
 
 
 @pytest.mark.parametrize(("limit", "code"), [(0.01, 3), (0.5, 0), (1, 0)])
-def test_fail_above(folder, limit, code):
-    done = unmask("audit", "release.csv", *ROLES, "--json", "--fail-above", limit)
+def test_a_condition_that_is_missed_ends_with_a_code_of_its_own(folder, limit, code):
+    done = unmask("audit", "release.csv", *ROLES, "--json", "--policy", f"identity:success_probability<={limit}")
     assert done.exit_code == code
     parsed(done.stdout)
-    assert ("too risky: release: prosecutor, identity, success_probability is 0.07" in done.stderr) == (code == 3)
+    assert ("missed: release: prosecutor, identity, success_probability is 0.07" in done.stderr) == (code == 3)
 
 
 @pytest.mark.parametrize(
     ("gate", "code", "said"),
     [
-        ("estimation_error<0.95", 3, "estimation_error is"),
-        ("estimation_error<0.1", 0, ""),
-        ("prosecutor:effective_set_size<0.01", 0, ""),
-        ("prosecutor:effective_set_size<9999", 3, "effective_set_size is"),
-        ("burglar:effective_set_size<9", 2, "'burglar' is no adversary and no target"),
-        ("estimation<0.1", 2, "nobody took this measure"),
-        ("estimation_error=0.1", 2, "expected for example"),
-        ("1.5", 2, "no share from 0 to 1"),
+        ("estimation_error>=0.95", 3, "estimation_error is"),
+        ("estimation_error>=0.1", 0, ""),
+        ("prosecutor:effective_set_size>=0.01", 0, ""),
+        ("prosecutor:effective_set_size>=9999", 3, "effective_set_size is"),
+        ("burglar:effective_set_size>=9", 2, "'burglar' is no adversary and no target"),
+        ("estimation>=0.1", 2, "nobody took this measure"),
+        ("estimation_error=0.1", 2, "a condition such as k>=5"),
+        ("estimation_error>=lots", 2, "expected for example"),
     ],
 )
 def test_gates_of_a_pipeline(folder, gate, code, said):
-    done = unmask("audit", "release.csv", *ROLES, "--fail-above", gate)
+    done = unmask("audit", "release.csv", *ROLES, "--policy", gate)
     assert done.exit_code == code
     assert said in done.stderr
 
 
-def test_fail_above_still_writes_the_report(folder):
-    done = unmask("audit", "release.csv", *ROLES, "--report", "report.html", "--fail-above", 0.01)
+def test_a_condition_that_is_missed_still_leaves_the_report(folder):
+    done = unmask("audit", "release.csv", *ROLES, "--report", "report.html", "--policy", "success_probability<=0.01")
     assert done.exit_code == 3
     assert Path("report.html").stat().st_size > 1000
 
@@ -420,7 +420,7 @@ def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cel
         (["audit", "release.csv", *ROLES, "--original", "no_secret.csv"], 2, "column 'diagnosis' is not in"),
         (["audit", "release.csv", *ROLES, "--register", "people.csv", "--coverage", "1.5"], 2, "--coverage"),
         (["audit", "release.csv", *ROLES, "--coverage", "nan"], 2, "--coverage"),
-        (["audit", "release.csv", *ROLES, "--fail-above", "nan"], 2, "--fail-above"),
+        (["audit", "release.csv", *ROLES, "--policy", "nan"], 2, "--policy"),
         (["audit", "release.csv", *ROLES, "--seed", "-1"], 2, "--seed"),
         (["audit", "release.csv", *ROLES, "--targets", "0"], 2, "--targets"),
         (["audit", "release.csv", *ROLES, "--missing", "guess"], 2, "'wildcard'"),

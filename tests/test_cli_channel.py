@@ -366,8 +366,8 @@ def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, wh
     names |= {"COLUMNS": "age", "COLUMN": "job", "LOSS": "hamming"}
     command = [names.get(word, word) for word in advice["command"].split()[1:]]
     advised = {advice["worst"], advice["average"], advice["best"], *advice["bounds"], *advice["rank_by"]} - {None}
-    gates = [f"{measure}>1e300" for measure in advised]
-    done = unmask(*command, "--json", *(word for gate in gates for word in ("--fail-above", gate)))
+    gates = [f"{measure}<=1e300" for measure in advised]
+    done = unmask(*command, "--json", *(word for gate in gates for word in ("--policy", gate)))
     assert done.exit_code in (0, 3), done.stderr  # a gate on a measure that nobody took is exit code 2
     assert gates
 
@@ -424,17 +424,17 @@ def test_c14_a_prior_needs_no_header(tmp_path):
 @pytest.mark.parametrize(
     ("gate", "broken"),
     [
-        ("epsilon>1", True),
-        ("epsilon>1.2", False),
-        ("leakage_bits>0.1", True),
-        ("distortion>0.3", False),
-        ("share_of_limit<0.9", False),
-        ("estimation_error.worst<0.3", True),
+        ("epsilon<=1", True),
+        ("epsilon<=1.2", False),
+        ("leakage_bits<=0.1", True),
+        ("distortion<=0.3", False),
+        ("share_of_limit>=0.9", False),
+        ("estimation_error.worst>=0.3", True),
     ],
 )
 def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
     path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
-    assert unmask("audit", "channel", path, "--fail-above", gate).exit_code == (3 if broken else 0)
+    assert unmask("audit", "channel", path, "--policy", gate).exit_code == (3 if broken else 0)
 
 
 def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):

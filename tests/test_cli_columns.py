@@ -95,5 +95,16 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
 
 
 def test_a_plain_gate_is_not_about_insiders(people):
-    gate = unmask("audit", "people.csv", "-q", "sex", "-s", "age", "--identifiers", "patient", "--fail-above", "0.2")
+    gate = unmask(
+        "audit",
+        "people.csv",
+        "-q",
+        "sex",
+        "-s",
+        "age",
+        "--identifiers",
+        "patient",
+        "--policy",
+        "identity:success_probability<=0.2",
+    )
     assert gate.exit_code == 0, gate.stderr

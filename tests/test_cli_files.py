@@ -341,7 +341,7 @@ def test_a_study_whose_disk_fills_goes_on_when_there_is_room(folder, size):  # R
 
 
 def test_a_gate_about_nothing_leaves_nothing(folder):  # R21
-    done = unmask("audit", "people.csv", "-q", "age", "--report", "r.html", "--fail-above", "no_such_measure>1")
+    done = unmask("audit", "people.csv", "-q", "age", "--report", "r.html", "--policy", "no_such_measure<=1")
     assert (done.exit_code, Path("r.html").exists()) == (2, False)
 
 

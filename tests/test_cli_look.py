@@ -67,9 +67,9 @@ def test_a_quiet_run_says_results_errors_and_warnings_alone(people):
     assert unmask("protect", *asked, "-o", "quiet.csv", "--quiet").stderr == ""
     beside = unmask("protect", *asked, "-o", "beside.csv", "--origin", "origin.csv", "--quiet")
     assert beside.stderr.startswith("warning: origin.csv lies in the folder of the release")
-    audited = unmask("audit", "release.csv", "-q", "age,sex", "-s", "job", "--quiet", "--fail-above", "k<90")
+    audited = unmask("audit", "release.csv", "-q", "age,sex", "-s", "job", "--quiet", "--policy", "k>=90")
     assert (audited.exit_code, audited.stderr.count("\n")) == (3, 1)
-    assert audited.stderr.startswith("too risky: ")
+    assert audited.stderr.startswith("missed: release: ")
     assert "prosecutor" in audited.stdout
     assert unmask("audit", "nothing.csv", "-q", "age", "--quiet").stderr.startswith("Error: ")
 

@@ -62,13 +62,13 @@ def test_from_a_plan_to_a_choice(plan):
     assert columns.startswith(
         "cell,dataset,protection,adversary,seed,measure,unit,prior,posterior,gain,low,high,n,status,reason"
     )
-    done = unmask("choose", "run", "--require", "success_probability<=0.06", "--json")
+    done = unmask("choose", "run", "--policy", "success_probability<=0.06", "--json")
     assert (done.exit_code, parsed(done.stdout)["tables"]["chosen"]) == (
         0,
         [{"dataset": "census", "protection": "Mondrian k=20"}],
     )
-    assert "take Mondrian k=20" in unmask("choose", "run", "--require", "success_probability<=0.06").stdout
-    done = unmask("choose", "run", "--require", "success_probability<=0")
+    assert "take Mondrian k=20" in unmask("choose", "run", "--policy", "success_probability<=0.06").stdout
+    done = unmask("choose", "run", "--policy", "success_probability<=0")
     assert done.exit_code == 1
     assert "no protection meets the requirements" in done.stdout
     done = unmask("study", "plan.toml", "-o", "run", "--dry-run")
@@ -81,7 +81,7 @@ def test_from_a_plan_to_a_choice(plan):
         (["study", "none.toml", "-o", "run"], 1, "none.toml"),
         (["study", "plan.toml", "-o", "plan.toml"], 1, "choose another one"),
         (["study", "plan.toml", "-o", "pipe"], 1, "choose another one"),
-        (["choose", "run", "--require", "x<=1"], 1, "unmask study"),
+        (["choose", "run", "--policy", "x<=1"], 1, "unmask study"),
         (["choose", "run"], 1, "unmask study"),
         (["study", "plan.toml", "-o", "run", "--spark", "local[1]"], 1, "Spark"),
     ],

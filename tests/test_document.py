@@ -13,6 +13,7 @@ from unmask import economics
 from unmask.cli import main
 from unmask.document import by_role, for_audit, for_protect, load, populations
 from unmask.errors import UnmaskError
+from unmask.policy import read_policy
 from unmask.toml_text import section, text_of_value
 
 PEOPLE = """\
@@ -84,7 +85,7 @@ def test_the_releases_of_a_document_are_attacked_and_its_data_are_the_original(f
 
 
 def test_what_a_command_was_asked_for_is_a_document_that_asks_for_the_same(folder: Path) -> None:
-    given = ["audit", "people.csv", *OPTIONS, "--fail-above", "k<3", "--register", "people.csv", "--coverage", "0.5"]
+    given = ["audit", "people.csv", *OPTIONS, "--policy", "k>=3", "--register", "people.csv", "--coverage", "0.5"]
     (folder / "again.toml").write_text(run(*given, "--as-plan")[1])
     again, first = run("audit", "again.toml", "--json"), run(*given, "--json")
     assert (again[0], again[1].replace("Release of a table", "the conditions given")) == first[:2]
@@ -112,7 +113,7 @@ def test_what_no_document_says_of_a_command_is_named(folder: Path) -> None:
         ("--targets", "3", "--seed", "7"),
         ("--attacker", "case-study", "--targets", "2"),
         ("--attacker", "attacker.toml"),
-        ("--synthetic", "--fail-above", "ill:realized_success>0.5"),
+        ("--synthetic", "--policy", "ill:realized_success<=0.5"),
     ],
     ids=" ".join,
 )
@@ -148,7 +149,7 @@ RING = "".join(f"{a} {(a + step) % 30}\n" for a in range(30) for step in (1, 2, 
 
 OF_DOMAINS = {
     "graph": ("ring.txt", "--overlap", "0.9,0.9", "--overlap", "1.0,0.8", "--seeds", "random:5", "--attack", "Nar09",
-              "--runs", "2", "--separation", "model=best,adopters=0.2", "--fail-above", "recall>0.001"),
+              "--runs", "2", "--separation", "model=best,adopters=0.2", "--policy", "recall<=0.001"),
     "channel": ("channel.csv", "--loss", "squared", "--unit", "m", "--no-limit"),
     "linkage": ("--truth", "items.csv", "--guess", "items.csv", "--cluster", "subject", "--beta", "0.5"),
 }  # fmt: skip
@@ -254,7 +255,24 @@ def test_choose_requires_the_policy_of_the_study(folder: Path) -> None:
     code, told, _ = run("choose", "run")
     assert code == 1
     assert "identity:success_probability.worst<=0.09 fails" in told
-    assert run("choose", "run", "--require", "success_probability.worst<=1")[0] == 0
+    assert run("choose", "run", "--policy", "success_probability.worst<=1")[0] == 0
+
+
+def test_a_study_keeps_what_its_policy_requires_wherever_its_file_lies(folder: Path) -> None:
+    (folder / "house.toml").write_text(
+        'title = "House"\n[[policy]]\nrequire = "success_probability.worst <= 0.01"\nsource = "board"\n'
+        '[[policy]]\nrequire = "recall <= 0.1"\ndomain = "graphs"\n'
+    )
+    study = DOCUMENT.replace(
+        'require = "identity:success_probability.worst <= 0.09"\nsource = "EMA policy 0070"', 'use = "house.toml"'
+    )
+    (folder / "unmask.toml").write_text(study + '[[adversaries]]\nname = "near"\nuse = "tables.ClassAttack"\n')
+    assert run("study", "unmask.toml", "-o", "runs/today")[0] == 0
+    (folder / "house.toml").unlink()  # nor does a later change of it count
+    code, told, error = run("choose", "runs/today")
+    assert (code, error) == (1, "")
+    assert "success_probability.worst<=0.01 fails" in told
+    assert read_policy(folder / "runs/today/policy.toml").requirements[0].source == "board"
 
 
 @pytest.mark.parametrize(

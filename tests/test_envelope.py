@@ -69,7 +69,7 @@ COMMANDS = [
     ("price", "release.csv", *ROLES),
     ("study", "plan.toml", "-o", "run"),
     ("study", "plan.toml", "-o", "run", "--dry-run"),
-    ("choose", "run", "--require", "success_probability<=1"),
+    ("choose", "run", "--policy", "success_probability<=1"),
     ("choose", "columns", "people.csv", *ROLES),
     ("columns", "people.csv"),
     ("advise", "--what", "identity"),

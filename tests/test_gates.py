@@ -7,7 +7,7 @@ import click
 import pytest
 
 from unmask import UnmaskError
-from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, fail_above, verdicts
+from unmask.cli.gates import EXIT_ABOVE, exit_unless_acceptable, policy, verdicts
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import INSIDER
 from unmask.results import Row
@@ -28,16 +28,16 @@ CRITERIA = {"k": 5, "unique_rows": 0, "l_distinct": None, "delta_up": 1.0, "miss
 
 
 @click.command
-@fail_above
-def command(gates):
-    return gates
+@policy
+def command(policies):
+    return policies
 
 
 def code(*texts, rows=ROWS, criteria=None):
-    gates = command.make_context("audit", [f"--fail-above={text}" for text in texts]).params["gates"]
+    policies = command.make_context("audit", [f"--policy={text}" for text in texts]).params["policies"]
     found = ReportData("t", "w", tuple(rows), criteria={"r": CRITERIA} if criteria is None else criteria)
     try:
-        exit_unless_acceptable(verdicts(found, (), gates))
+        exit_unless_acceptable(verdicts(found, policies))
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0
@@ -46,29 +46,27 @@ def code(*texts, rows=ROWS, criteria=None):
 @pytest.mark.parametrize(  # U8
     ("gate", "broken"),
     [
-        ("success_probability.worst>0.5", True),
-        ("prosecutor:identity:success_probability.worst>0.5", False),
-        ("prosecutor:identity:success_probability.worst>=0.5", True),
-        ("register:success_probability.worst>0.1", False),
-        ("register:success_probability.worst>0.09", True),
-        ("diagnosis:success_probability>0.5", False),
-        ("diagnosis:success_probability>0.3", True),
-        ("prosecutor:diagnosis:success_probability.gain>0.09", True),
-        ("identity:success_probability.q95>0.2", False),
-        ("identity:success_probability.q95>0.1", True),
-        ("prosecutor:success_probability.high>0.05", True),
-        ("register:success_probability.high>0.01", True),  # no interval: the value
-        ("register:success_probability.high>0.03", False),
-        ("register:success_probability.low<0.03", True),
-        ("prosecutor:success_probability.low>0.05", False),
-        ("success_probability.prior>0.2", True),
-        ("k<5", False),
-        ("k<11", True),
-        ("unique_rows>0", False),
-        ("criterion:delta_up>1.5", False),
-        ("prosecutor:delta_up>1.5", True),
-        ("0.05", False),
-        ("0.04", True),
+        ("success_probability.worst<=0.5", True),
+        ("prosecutor:identity:success_probability.worst<=0.5", False),
+        ("prosecutor:identity:success_probability.worst<0.5", True),
+        ("register:success_probability.worst<=0.1", False),
+        ("register:success_probability.worst<=0.09", True),
+        ("diagnosis:success_probability<=0.5", False),
+        ("diagnosis:success_probability<=0.3", True),
+        ("prosecutor:diagnosis:success_probability.gain<=0.09", True),
+        ("identity:success_probability.q95<=0.2", False),
+        ("identity:success_probability.q95<=0.1", True),
+        ("prosecutor:success_probability.high<=0.05", True),
+        ("register:success_probability.high<=0.01", True),  # no interval: the value
+        ("register:success_probability.high<=0.03", False),
+        ("register:success_probability.low>=0.03", True),
+        ("prosecutor:success_probability.low<=0.05", False),
+        ("success_probability.prior<=0.2", True),
+        ("k>=5", False),
+        ("k>=11", True),
+        ("unique_rows<=0", False),
+        ("criterion:delta_up<=1.5", False),
+        ("prosecutor:delta_up<=1.5", True),
     ],
 )
 def test_a_gate_takes_any_field_of_any_row_and_every_criterion(gate, broken):
@@ -76,28 +74,28 @@ def test_a_gate_takes_any_field_of_any_row_and_every_criterion(gate, broken):
 
 
 def test_what_breaks_a_gate_is_named_with_its_value_and_its_bound(capsys):
-    assert code("diagnosis:success_probability.worst>0.5", "k<11") == EXIT_ABOVE
+    assert code("diagnosis:success_probability.worst<=0.5", "k>=11") == EXIT_ABOVE
     assert capsys.readouterr().err.splitlines() == [
         (
-            "too risky: r: prosecutor, diagnosis, success_probability.worst is 1 "
+            "missed: r: prosecutor, diagnosis, success_probability.worst is 1 "
             "(diagnosis:success_probability.worst<=0.5 is required)"
         ),
-        "too risky: r: k is 5 (k>=11 is required)",
+        "missed: r: k is 5 (k>=11 is required)",
     ]
 
 
 @pytest.mark.parametrize(
     ("gate", "said"),
     [
-        ("success_probabilty>0.1", "nobody took this measure; did you mean 'success_probability'?"),
-        ("rank>3", "nobody took this measure, place of the truth among the candidates"),
-        ("burglar:success_probability>0.1", "'burglar' is no adversary and no target"),
-        ("register:diagnosis:success_probability>0.1", "'register:diagnosis' is no adversary and no target"),
-        ("register:k<11", "nobody took this measure"),
-        ("l_distinct<3", "nobody took this measure"),  # not run for any release
-        ("missing<3", "nobody took this measure"),
-        ("delta_up>1", "a measure and a criterion; write ADVERSARY:delta_up or criterion:delta_up"),
-        ("k.worst<11", "a criterion is one number"),
+        ("success_probabilty<=0.1", "nobody took this measure; did you mean 'success_probability'?"),
+        ("rank<=3", "nobody took this measure, place of the truth among the candidates"),
+        ("burglar:success_probability<=0.1", "'burglar' is no adversary and no target"),
+        ("register:diagnosis:success_probability<=0.1", "'register:diagnosis' is no adversary and no target"),
+        ("register:k>=11", "nobody took this measure"),
+        ("l_distinct>=3", "nobody took this measure"),  # not run for any release
+        ("missing>=3", "nobody took this measure"),
+        ("delta_up<=1", "a measure and a criterion; write ADVERSARY:delta_up or criterion:delta_up"),
+        ("k.worst>=11", "a criterion is one number"),
     ],
 )
 def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, said):
@@ -109,42 +107,42 @@ def test_a_gate_that_matches_nothing_is_an_error_that_lists_what_there_is(gate, 
             assert listed in str(caught.value)
 
 
-def test_a_plain_share_where_nobody_is_re_identified_is_an_error():
+def test_a_gate_on_identity_where_nobody_is_re_identified_is_an_error():
     with pytest.raises(UnmaskError, match="'identity' is no adversary and no target"):
-        code("0.5", rows=[replace(ROW, target="secret", adversary="Bayes")], criteria={})
+        code("identity:success_probability<=0.5", rows=[replace(ROW, target="secret", adversary="Bayes")], criteria={})
 
 
-@pytest.mark.parametrize("gate", ["success_probability>0.9", "register:success_probability.high>0.9"])
+@pytest.mark.parametrize("gate", ["success_probability<=0.9", "register:success_probability.high<=0.9"])
 def test_what_is_not_known_breaks_a_gate(gate, capsys):
     unknown = replace(ROW, adversary="register", posterior=math.nan, high=None)
     assert code(gate, rows=[ROW, unknown]) == EXIT_ABOVE
-    assert "could not be tested, and what is not known is not safe: register" in capsys.readouterr().err
+    assert "and what is not known is not safe: register" in capsys.readouterr().err
 
 
 def test_an_adversary_who_failed_on_one_release_breaks_its_gate(capsys):
     rows = [ROW, replace(ROW, release="s"), replace(ROW, adversary="register")]
-    assert code("success_probability>0.9", rows=rows) == EXIT_ABOVE
+    assert code("success_probability<=0.9", rows=rows) == EXIT_ABOVE
     assert capsys.readouterr().err.endswith("not safe: register has no result\n")
-    assert code("prosecutor:success_probability>0.9", rows=rows) == 0
+    assert code("prosecutor:success_probability<=0.9", rows=rows) == 0
 
 
 def test_a_criterion_that_one_release_lacks_breaks_its_gate():
     rows = [ROW, replace(ROW, release="s")]
-    assert code("k<2", rows=rows, criteria={"r": {"k": 5}, "s": {"k": None}}) == EXIT_ABOVE
-    assert code("k<2", rows=rows, criteria={"r": {"k": 5}, "s": {"k": 3}}) == 0
+    assert code("k>=2", rows=rows, criteria={"r": {"k": 5}, "s": {"k": None}}) == EXIT_ABOVE
+    assert code("k>=2", rows=rows, criteria={"r": {"k": 5}, "s": {"k": 3}}) == 0
 
 
 def test_the_table_before_protection_breaks_no_gate_and_satisfies_none():
     rows = [ROW, replace(ROW, release=ORIGINAL, posterior=1.0), replace(ROW, release=ORIGINAL, measure="rank")]
     criteria = {ORIGINAL: {"k": 1}, "r": {"k": 20}}
-    assert code("success_probability>0.5", "k<11", rows=rows, criteria=criteria) == 0
+    assert code("success_probability<=0.5", "k>=11", rows=rows, criteria=criteria) == 0
     with pytest.raises(UnmaskError, match="nobody took this measure"):
-        code("rank<3", rows=rows)
+        code("rank>=3", rows=rows)
 
 
 def test_an_adversary_who_knows_what_others_are_to_learn_is_asked_about_where_they_are_named():
     rows = [ROW, replace(ROW, adversary=INSIDER, posterior=0.99), replace(ROW, adversary=INSIDER, measure="rank")]
-    assert code("success_probability>0.5", "identity:success_probability>0.5", "0.5", rows=rows) == 0
-    assert code(f"{INSIDER}:success_probability>0.5", rows=rows) == EXIT_ABOVE
+    assert code("success_probability<=0.5", "identity:success_probability<=0.5", rows=rows) == 0
+    assert code(f"{INSIDER}:success_probability<=0.5", rows=rows) == EXIT_ABOVE
     with pytest.raises(UnmaskError, match="nobody took this measure"):
-        code("rank<3", rows=rows)
+        code("rank>=3", rows=rows)

@@ -137,10 +137,10 @@ def test_a_terminal_gets_no_control_character_of_a_name(tmp_path):  # R8
         tmp_path / "r.csv", ("age", "zip", EVIL), [(20 + i % 3, 100 + i % 2, "ab"[i % 5 > 2]) for i in range(60)]
     )
     asked = (file, "-q", "age,zip", "-s", EVIL)
-    gate = "success_probability>0.01"
+    gate = "success_probability<=0.01"
     told = [
-        unmask("audit", *asked, "--fail-above", gate),
-        unmask("audit", *asked, "--summary", "--fail-above", f"nobody:{gate}"),
+        unmask("audit", *asked, "--policy", gate),
+        unmask("audit", *asked, "--summary", "--policy", f"nobody:{gate}"),
         unmask("audit", *asked, "--json"),
         unmask("choose", "columns", *asked),
         unmask("audit", file, "-q", "age,nothing"),

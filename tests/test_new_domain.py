@@ -81,7 +81,7 @@ def test_its_command_says_what_it_takes(files):
     assert "Share of the people who show their own color." in " ".join(shown.split())
     assert "audit badges" in command("--help").stdout
     assert command("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
-    assert command("audit", "badges", "shown.txt", "--fail-above", "success_probability>0.5").exit_code == 3
+    assert command("audit", "badges", "shown.txt", "--policy", "success_probability<=0.5").exit_code == 3
     assert "'audit badges'" in command("audit", "badgs").stderr
 
 
@@ -107,5 +107,5 @@ def test_a_study_runs_it(files, home, monkeypatch):
     found = unmask.study(files / "plan.toml", files / "run")
     assert {row["dataset"] for row in found.results} == {"crowd", "people"}
     assert command("report", "run", "-o", "study.html").exit_code == 0
-    wanted = ("--require", "success_probability<=1", "--maximize", "realized_success")
+    wanted = ("--policy", "success_probability<=1", "--maximize", "realized_success")
     assert command("choose", "run", *wanted).exit_code == 0

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import unmask
 from tests.test_gates import CRITERIA, ROW
 from unmask import UnmaskError
+from unmask.cli import main
 from unmask.policy import Condition, Policy, judge, read_policy
 from unmask.policy.policies import policy_of, shipped
 from unmask.policy.verdict import times
@@ -168,6 +170,32 @@ def test_a_policy_that_requires_nothing_is_no_pass(tmp_path: Path):
     table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
     with pytest.raises(UnmaskError, match="policy 'empty' requires nothing"):
         unmask.audit(table, policy=tmp_path / "empty.toml")
+
+
+def test_a_policy_that_was_given_and_is_about_another_domain_is_refused(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("r.csv").write_text("age,ill\n" + "30,a\n31,b\n" * 3)
+    Path("graphs.toml").write_text('[[policy]]\nrequire = "recall <= 0.1"\ndomain = "graphs"\n')
+    given = ["audit", "r.csv", "-q", "age", "-s", "ill"]
+    done = CliRunner().invoke(main, [*given, "--policy", "graphs.toml"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "Error: policy 'graphs' requires nothing of tables; it is about graphs\n"
+    for ask in (unmask.audit, unmask.suggest):
+        with pytest.raises(UnmaskError, match="requires nothing of tables"):
+            ask(unmask.read_table(PEOPLE, quasi_identifiers="age"), policy="graphs.toml")
+    assert CliRunner().invoke(main, [*given, "--policy", "graphs.toml", "--policy", "k >= 9"]).exit_code == 2
+    columns = '[columns]\nage = "quasi-identifier"\nill = "sensitive"\n'
+    Path("unmask.toml").write_text(f'[data]\nfile = "r.csv"\n{columns}' + Path("graphs.toml").read_text())
+    assert CliRunner().invoke(main, ["audit", "unmask.toml"]).exit_code == 0
+
+
+def test_single_conditions_are_one_policy_beside_those_with_a_name():
+    table = unmask.read_table(PEOPLE, quasi_identifiers="age", sensitive="ill")
+    found = unmask.audit(table, policy=["k >= 2", "strict", "k >= 3"])
+    assert [(one.policy.title, one.state, len(one.judged)) for one in found.verdicts] == [
+        ("Strict", "not acceptable", 3),
+        ("the conditions given", "not acceptable", 2),
+    ]
 
 
 def test_a_condition_without_a_name_is_called_by_its_measure():

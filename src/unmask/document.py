@@ -16,7 +16,6 @@ from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
-from unmask.policy import Requirement
 from unmask.reports.certificate import ASKED
 from unmask.toml_text import key_of, section, whole_text
 
@@ -64,7 +63,7 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
 """What a document says besides the data and the releases, for the audit of a table."""
 
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "gates", "policies"}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "policies"}
     | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
@@ -345,10 +344,8 @@ def of_options(options: Settings) -> str:
 
 
 def said_policy(options: Settings) -> Iterator[str]:
-    """The policies and the conditions of an audit, as entries of a document."""
-    asked = [one for policy in options.get("policies", ()) for one in policy.requirements]
-    typed = [Requirement(gate) for gate in options.get("gates", ())]
-    for one in (*asked, *typed):
+    """The policies of an audit, as entries of a document."""
+    for one in (one for policy in options.get("policies", ()) for one in policy.requirements):
         yield section("[[policy]]", {name: str(value) for name, value in vars(one).items() if value})
 
 

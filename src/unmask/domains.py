@@ -141,6 +141,16 @@ def known_domains(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     return listed
 
 
+def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
+    """Policies as an audit of a domain is judged by them; an error for one that says nothing about it."""
+    listed = known_domains(policies)
+    for policy in listed:
+        if not policy.about(domain).requirements:
+            others = " and ".join(dict.fromkeys(one.domain for one in policy.requirements))
+            raise UnmaskError(f"policy {policy.title!r} requires nothing of {domain}; it is about {others}")
+    return [policy.about(domain) for policy in listed]
+
+
 def with_fields(kind: type) -> Callable[[Call], Call]:
     """Show the fields of a dataclass in the signature of a function that takes them as its other keywords."""
 

@@ -99,8 +99,8 @@ def test_a_summary_asks_it_whether_an_attack_pays():
 
 
 def test_a_gate_may_be_set_on_its_criteria():
-    gates = command.make_context("audit", ["--fail-above=places>1"]).params["gates"]
-    (verdict,) = verdicts(data(), (), gates)
+    policies = command.make_context("audit", ["--policy=places<=1"]).params["policies"]
+    (verdict,) = verdicts(data(), policies)
     assert verdict.state == "not acceptable"
 
 

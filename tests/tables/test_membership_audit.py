@@ -234,7 +234,7 @@ def test_the_command_line_says_the_same(tmp_path):
     }
     expected = auc(unmask.audit(members, original=members, control=control))
     assert printed[RECORD, "membership_auc"]["posterior"] == pytest.approx(expected.posterior)
-    gate = CliRunner().invoke(main, ["audit", *given, "--fail-above", f"{RECORD}:membership_auc>0.6"])
+    gate = CliRunner().invoke(main, ["audit", *given, "--policy", f"{RECORD}:membership_auc<=0.6"])
     assert (gate.exit_code, "membership_auc" in gate.output) == (3, True)
     engine = CliRunner().invoke(main, ["audit", *given[:7], "--engine", "duckdb", "--json"])
     assert "Who is in the table" in {line["what"] for line in json.loads(engine.stdout)["not_run"]}

@@ -9,6 +9,7 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
+from unmask.cli.gates import A_POLICY, POLICY
 from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.errors import UnmaskError, visible
@@ -22,22 +23,17 @@ EXIT_NONE = 1
 
 
 def _required(values: tuple[str, ...]) -> tuple[Condition, ...]:
-    """Conditions, and those of policies."""
-    from unmask.policy import Condition, read_policy
+    """What policies require."""
+    from unmask.policy import read_policies
 
-    found: list[Condition] = []
-    for text in values:
-        bare = not any(sign in text for sign in "<>")
-        found += [one.require for one in read_policy(text).requirements] if bare else [Condition.parse(text)]
-    return tuple(found)
+    return tuple(one.require for policy in read_policies(values) for one in policy.requirements)
 
 
 @click.command("choose")
 @click.argument("run", type=FILE, shell_complete=first_argument)
 @click.option(
-    "--require", "required", multiple=True, callback=parsed(_required),
-    help="Bound [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, as in success_probability.worst<=0.09, or a policy: a "
-    "name that `unmask list` shows, or a TOML file. Repeatable. The policy of the study's document when left out.",
+    "--policy", "required", multiple=True, metavar=POLICY, callback=parsed(_required),
+    help=f"What a protection must keep: {A_POLICY} Repeatable. The policy of the study's document when left out.",
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -47,8 +43,8 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
     Exit code 1 where a dataset that is judged has none.
 
     \b
-    unmask choose results --require "estimation_error>=0.9" --maximize utility
-    unmask choose results --require "success_probability<=0.05" --require "employer:information_gain_bits<=0.2"
+    unmask choose results --policy "estimation_error>=0.9" --maximize utility
+    unmask choose results --policy "success_probability<=0.05" --policy "employer:information_gain_bits<=0.2"
     """
     from unmask.studies.choice import choose as judge
     from unmask.studies.summary import read_results
@@ -77,11 +73,11 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
 def _policy(run: Path) -> tuple[Condition, ...]:
     """What the document of a study requires."""
     from unmask.policy import read_policy
-    from unmask.studies.run import PLAN
+    from unmask.studies.run import POLICY
 
-    found = read_policy(run / PLAN).requirements
+    found = read_policy(run / POLICY).requirements if (run / POLICY).exists() else ()
     if not found:
-        raise UnmaskError(f"0 requirements: the study has no [[policy]]; give --require, or state one in {PLAN}")
+        raise UnmaskError("0 requirements: the study's document has no [[policy]]; give --policy, or state one there")
     return tuple(one.require for one in found)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.files import DOCUMENT
 from unmask.cli.generated import Command
 from unmask.errors import UnmaskError
 
-NAME = "unmask.toml"
-
-NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"}
+NOT_SAID = {
+    "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"
+}  # fmt: skip
 """Options of every audit, which are about one run of it."""
 
 
@@ -33,7 +34,7 @@ class FromDocument(Command):
         given = document.load(path)
         files, said = self.said(given, path.parent)
         ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
-        ctx.meta[NAME] = str(path)
+        ctx.meta[DOCUMENT] = str(path)
         rest = super().parse_args(ctx, args)
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
@@ -104,7 +105,7 @@ class OfDomain(AsPlan):
         from unmask.document import for_domain
 
         mine = {str(one.name): one for one in self.params if one.expose_value and self.holds(str(one.name))}
-        del mine["gates"], mine["policies"]  # a document says them as its policy
+        del mine["policies"]  # which a document says as [[policy]]
         files = {name: getattr(one.type, "names", ()) for name, one in mine.items() if one.type.name == "path"}
         found = for_domain(given, folder, self.word, list(mine), files)
         said = {name: _typed(value, mine[name]) for name, value in found.items()}
@@ -122,7 +123,7 @@ class OfDomain(AsPlan):
         said = {**(ctx.default_map or {}), **typed, self.argument: _texts(ctx.params.get(self.argument))}
         numbers = {name: ctx.params[name] for name in said if isinstance(ctx.params.get(name), int | float)}
         said = {name: one for name, one in (said | numbers).items() if one is not None and self.holds(name)}
-        kept = {name: one for name, one in said.items() if name not in ("gates", "policies")}
+        kept = {name: one for name, one in said.items() if name != "policies"}
         return whole_text(f"unmask {self.name}", [section(f"[{self.word}]", kept), *said_policy(ctx.params)])
 
     def holds(self, name: str) -> bool:

@@ -104,6 +104,12 @@ HELD = frozenset(
 )
 """Parameters whose files are released, made by the adversary, or about nobody."""
 
+RELEASED = ("releases", "release", "guesses", "channels")
+"""Parameters of audits that name what is judged."""
+
+DOCUMENT = "unmask.toml"
+"""Where a context keeps the path of the document that was read; its usual name."""
+
 
 def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
     """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
@@ -143,6 +149,14 @@ def _counted_files(texts: Sequence[str], rows: Sequence[Any]) -> Iterator[tuple[
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def place_of(release: str) -> str:
+    """The path, from this folder, of the document that was read, or else of the file of a release."""
+    context = click.get_current_context()
+    texts = [one for role in RELEASED for one in _texts(context.params.get(role))]
+    own = next((one for one in texts if Path(one).stem == release), texts[0])
+    return Path(os.path.relpath(context.meta.get(DOCUMENT, own))).as_posix()
 
 
 def read(path: Path, reading: dict[str, Any]) -> Table:

@@ -1,4 +1,4 @@
-"""Policies and gates of a pipeline: an audit that is not acceptable ends with an exit code of its own."""
+"""Policies of an audit on the command line: what is not acceptable ends with an exit code of its own."""
 
 from __future__ import annotations
 
@@ -6,82 +6,76 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
+from unmask.cli.files import command_name
 from unmask.cli.generated import parsed
 from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
-    from unmask.policy import Condition, Judged, Policy, Verdict
+    from unmask.policy import Judged, Policy, Verdict
     from unmask.reports import ReportData
 
 EXIT_ABOVE = 3
-"""Exit code of an audit that a policy or --fail-above does not accept."""
+"""Exit code of an audit that a policy does not accept."""
 
-TYPED = "the conditions given"
-"""The title of what --fail-above asks for."""
+POLICY = "NAME|FILE|CONDITION"
+"""How a policy is given."""
 
-
-def _gates(values: tuple[str, ...]) -> tuple[Condition, ...]:
-    """What must hold: the opposite of each condition, such as success_probability.worst>0.09; a plain share is one of
-    people re-identified.
-    """
-    return tuple(_gate(text).opposite for text in values)
-
-
-def _gate(text: str) -> Condition:
-    from unmask.policy import Condition
-
-    try:
-        share = float(text)
-    except ValueError:
-        return Condition.parse(text)
-    if not 0 <= share <= 1:
-        raise UnmaskError(f"{text} is no share from 0 to 1")
-    return Condition("success_probability", ">", share, whom="identity")
+A_POLICY = (
+    "a policy that `unmask list` names, a TOML file with [[policy]], or a condition "
+    "[ADVERSARY:][TARGET:]MEASURE[.FIELD]<=NUMBER, such as success_probability.worst<=0.09 or k>=11."
+)
+"""The same in words."""
 
 
 def _policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
     from unmask.domains import known_domains
-    from unmask.policy import read_policy
+    from unmask.policy import read_policies
 
-    return known_domains(map(read_policy, values))
+    return known_domains(read_policies(values))
 
-
-fail_above = click.option(
-    "--fail-above", "gates", multiple=True, metavar="CONDITION", callback=parsed(_gates),
-    help="Exit 3 on [ADVERSARY:][TARGET:]MEASURE[.FIELD]>NUMBER, such as success_probability.worst>0.09 or k<11; a "
-    "plain share is one of people re-identified. Repeatable.",
-)  # fmt: skip
 
 policy = click.option(
-    "--policy", "policies", multiple=True, metavar="NAME|FILE", callback=parsed(_policies),
-    help="Exit 3 unless the release is acceptable under this policy: one that `unmask list` names, or a TOML file with "
-    "[[policy]]. Repeatable.",
+    "--policy", "policies", multiple=True, metavar=POLICY, callback=parsed(_policies),
+    help=f"Exit 3 unless the release is acceptable: {A_POLICY} Repeatable.",
 )  # fmt: skip
 
 
-def verdicts(
-    found: ReportData, policies: Sequence[Policy], gates: Sequence[Condition], *, domain: str = ""
-) -> tuple[Verdict, ...]:
-    """The verdicts of all policies on every release; the conditions that were typed are one.
+def audited_domain() -> str:
+    """The domain whose audit the command is."""
+    from unmask.domains import audited_by
 
-    A typed condition about nothing that the audit has is an error; one of a policy could not be tested. Conditions of
-    policies about other domains than this one are left out.
+    return audited_by(command_name().removeprefix("audit").strip())
+
+
+def refuse_other_domains(policies: Sequence[Policy]) -> None:
+    """Refuse a policy that was typed and says nothing of what is audited; a document may be about several domains."""
+    from unmask.domains import policies_about
+
+    if click.get_current_context().get_parameter_source("policies") is ParameterSource.COMMANDLINE:
+        policies_about(policies, audited_domain())
+
+
+def verdicts(found: ReportData, policies: Sequence[Policy], *, domain: str = "") -> tuple[Verdict, ...]:
+    """The verdicts of all policies on every release, without their conditions about other domains than this one.
+
+    A condition that was given by itself, and is about nothing that the audit has, is an error; one of a policy could
+    not be tested.
     """
-    from unmask.policy import Policy
+    from unmask.policy.policies import GIVEN
 
     judged = found.judged([one.about(domain) for one in policies])
-    typed = found.judged([Policy.of(gates, title=TYPED)]) if gates else ()
-    for one in (one for verdict in typed for one in verdict.judged if one.why):
-        raise UnmaskError(f"--fail-above {one.requirement.require.opposite}: {one.why} ({_known(found)})")
-    return (*judged, *typed)
+    for one in (one for verdict in judged if verdict.policy.title == GIVEN for one in verdict.judged if one.why):
+        raise UnmaskError(f"--policy {one.requirement.require}: {one.why} ({_known(found)})")
+    return judged
 
 
 def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:
     """Exit 3 where a release is not acceptable, and say which conditions it misses, or could not be tested."""
     lines = [line for verdict in verdicts for one in verdict.judged for line in _broken(verdict.release, one)]
     for line in lines:
-        click.echo(visible(f"too risky: {line}"), err=True)
+        click.echo(visible(line), err=True)
     if lines:
         raise click.exceptions.Exit(EXIT_ABOVE)
 
@@ -93,9 +87,9 @@ def _broken(release: str, judged: Judged) -> Iterator[str]:
     condition = judged.requirement.require
     for one in judged.missed:
         field = "" if condition.field is None else f".{condition.field}"
-        yield f"{release}: {spoken(one.item)}{field} is {one.value:.6g} ({condition} is required)"
+        yield f"missed: {release}: {spoken(one.item)}{field} is {one.value:.6g} ({condition} is required)"
     if judged.unknown:
-        yield f"{release}: {condition} could not be tested, and what is not known is not safe: {judged.unknown}"
+        yield f"not tested: {release}: {condition}, and what is not known is not safe: {judged.unknown}"
 
 
 def _known(found: ReportData) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _TAKEN = {
     "release", "auxiliary", "truth", "seeds_file", "attacks", "pairs", "engine", "memory_limit", "temp_directory",
-    "checkpoint", "dry_run", "as_json", "in_short", "report", "export", "gates", "force", "smallest_shown", "source",
-    "target", "quiet",
+    "checkpoint", "dry_run", "as_json", "in_short", "report", "sarif", "export", "policies", "force", "smallest_shown",
+    "source", "target", "quiet",
 }  # fmt: skip
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.columns import ROLES, every_column
-from unmask.cli.documents import NAME
-from unmask.cli.files import refuse_to_overwrite, write_text
+from unmask.cli.files import DOCUMENT, refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
 
@@ -30,7 +29,7 @@ RELEASED = """\
 @click.command("init", cls=Command)
 @click.argument("file", type=FILE)
 @optional_table_options
-@click.option("--output", "-o", default=NAME, show_default=True, type=FILE, help="Document to write.")
+@click.option("--output", "-o", default=DOCUMENT, show_default=True, type=FILE, help="Document to write.")
 @click.option("--force", is_flag=True, help="Overwrite an existing document.")
 def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     r"""Write unmask.toml for a table: a role for each column with its reason, a protection, adversaries, a policy.

@@ -144,14 +144,14 @@ class Verb(Command):
 
 
 class _Quiet(io.StringIO):
-    """Standard error that lets through what nobody may miss: errors, broken gates, and warnings about secrets."""
+    """Standard error that lets through what nobody may miss: errors, warnings, and conditions that are not met."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
         self.stream = stream
 
     def write(self, text: str) -> int:
-        if text.startswith(("Error", "Usage", "Try", "too risky", "warning")):
+        if text.startswith(("Error", "Usage", "Try", "missed", "not tested", "warning")):
             self.stream.write(text)
         return len(text)
 

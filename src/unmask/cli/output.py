@@ -14,6 +14,7 @@ from unmask import writing
 from unmask.cli.files import (
     command_name,
     inputs,
+    place_of,
     provenance,
     refuse_to_overwrite,
     roles_given,
@@ -23,12 +24,12 @@ from unmask.cli.files import (
     write_report,
     write_secret,
 )
-from unmask.cli.gates import exit_unless_acceptable, fail_above, policy, verdicts
+from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
 from unmask.cli.generated import FILE, taken
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
-    from unmask.policy import Condition, Policy
+    from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
 
@@ -42,9 +43,9 @@ class Output(NamedTuple):
     as_json: bool
     force: bool
     smallest_shown: int
-    gates: tuple[Condition, ...]
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
+    sarif: Path | None = None
 
     def check(self) -> None:
         """Refuse what cannot be written or said, before the work."""
@@ -54,7 +55,10 @@ class Output(NamedTuple):
             raise click.UsageError(
                 f"{self.at_risk} exists, and a list of those at risk replaces nothing; choose another name"
             )
-        refuse_to_overwrite(self.report, self.export, self.at_risk, force=self.force)
+        refuse_other_domains(self.policies)
+        if self.sarif is not None and not self.policies:
+            raise click.UsageError("--sarif writes conditions that are not met; give --policy")
+        refuse_to_overwrite(self.report, self.export, self.at_risk, self.sarif, force=self.force)
 
     def give(
         self,
@@ -69,17 +73,19 @@ class Output(NamedTuple):
         rows    : of the files read, see `inputs`
         suggest : tries what may be done about a release that is not acceptable, for the page
         """
-        from unmask.domains import audited_by
         from unmask.reports.result import Result
 
-        domain = audited_by(command_name().removeprefix("audit").strip())
-        judged = verdicts(found, self.policies, self.gates, domain=domain)  # before anything is written: it may fail
+        judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
-        with writing.together(self.report) as places:  # which takes its name once all is said and exported
+        with writing.together(self.report, self.sarif) as places:  # which takes its name once all is said and exported
             if self.report is not None:
                 write_report(shown, places[self.report])
+            if self.sarif is not None:
+                from unmask.reports.sarif import sarif
+
+                writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), place_of))
             if self.as_json:  # no file is there where the standard output is full
                 click.echo(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
             else:
@@ -88,7 +94,7 @@ class Output(NamedTuple):
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
-        for path in (self.report, self.export):
+        for path in (self.report, self.sarif, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
@@ -150,7 +156,6 @@ def audit_output(command: Any) -> Any:
 
     wrapped: Any = with_output
     for option in (
-        fail_above,
         policy,
         click.option("--force", is_flag=True, help="Overwrite the report and the exported files."),
         click.option(
@@ -162,6 +167,7 @@ def audit_output(command: Any) -> Any:
             "--summary", "in_short", is_flag=True, help="Print a summary in plain language in place of the findings."
         ),
         click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
+        click.option("--sarif", type=FILE, help="Write the conditions that are not met, for code scanning (SARIF)."),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = option(wrapped)

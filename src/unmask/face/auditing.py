@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from unmask.audit import Audit
 from unmask.audit import audit as measured
-from unmask.domains import DOMAINS, cases_of, domain_of, known_domains
+from unmask.domains import DOMAINS, cases_of, domain_of, policies_about
 from unmask.errors import UnmaskError
 from unmask.face.misuse import check_keywords
-from unmask.policy import Policy, read_policy
+from unmask.policy import Policy, read_policies
 from unmask.posterior import Posterior
 from unmask.ranges import Range, check_type, check_types, spoken
 
@@ -43,8 +43,9 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     a belief   : measures, target, drawn_from, note; the answer is an `Audit`: its rows, and what was not run
 
     All but a belief take `smallest_shown`, the fewest people that a count or a class of the output may stand for, and
-    `policy`, one or several, each a `policy.Policy`, the name of one that is shipped or a TOML file. They return a
-    result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a notebook shows it.
+    `policy`, one or several, each a `policy.Policy`, the name of one that is shipped, a TOML file or a condition such
+    as "k >= 5". They return a result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a
+    notebook shows it.
 
     >>> import unmask
     >>> table = unmask.read_table(
@@ -60,18 +61,18 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
         return _asked(measured, release, truth, evidence)
     domain, least = _domain(release), evidence.pop("smallest_shown", None)
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
-    policies = policies_of(evidence.pop("policy", ()))
+    policies = policies_of(evidence.pop("policy", ()), domain)
     found = _asked(cases_of(domain).audit, release, truth, evidence)
-    found = replace(found, verdicts=found.judged([one.about(domain) for one in policies]))
+    found = replace(found, verdicts=found.judged(policies))
     return Result(found if least is None else replace(found, least=least))
 
 
-def policies_of(given: Any) -> list[Policy]:
-    """Policies that were given one or several, by name, as a file, or as they are."""
+def policies_of(given: Any, domain: str) -> list[Policy]:
+    """What policies that were given, one or several, say about a domain."""
     listed = given if isinstance(given, list | tuple) else [given]
     for one in listed:
         check_type("policy", one, Policy | str | Path)
-    return list(known_domains(one if isinstance(one, Policy) else read_policy(one) for one in listed))
+    return policies_about(read_policies(listed), domain)
 
 
 def _asked(run: Callable[..., Any], release: object, truth: object, evidence: Mapping[str, Any]) -> Any:

@@ -59,7 +59,7 @@ def suggest(
     >>> best.missed, best.above
     (0, 0)
     """
-    try_ = _Trial(table, policies_of(policy), evidence)
+    try_ = _Trial(table, policies_of(policy, "tables"), evidence)
     raised = _least(try_, [one for one in LADDER if one > k])
     if raised and raised.missed and table.sensitive:
         for several in VALUES:
@@ -93,7 +93,7 @@ class _Trial:
         except UnmaskError:
             return None
         found = audit(made.release, original=table, origin=made.origin, **self._told(without))
-        found = replace(found, verdicts=found.judged([one.about("tables") for one in self.policies]))
+        found = replace(found, verdicts=found.judged(self.policies))
         left = (1 - made.facts["gcp"]) * len(kept) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
         self.made.append(replace(change, k=k, l=l, without=without))

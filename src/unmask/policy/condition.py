@@ -1,4 +1,4 @@
-"""Conditions on what was found: one grammar, for policies, gates of pipelines and requirements of a choice."""
+"""Conditions on what was found: one grammar, for audits, pipelines and choices."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from unmask.errors import UnmaskError, nearest
 
@@ -21,8 +21,6 @@ BESIDE_CONTROL = frozenset({"control", "excess", "excess_low", "excess_high"})
 """Fields that only what control people stand beside has."""
 
 Sign = Literal["<=", ">=", "<", ">"]
-
-OPPOSITE: Final[dict[Sign, Sign]] = {"<=": ">", ">=": "<", "<": ">=", ">": "<="}
 
 SAME = 1e-9
 """Values that differ by no more than this part are one value: 1 / 10 is not above 0.1."""
@@ -53,7 +51,7 @@ class Stated(Protocol):
 class Condition:
     """A bound on one field of a measure, for every adversary and target that has it, or for those that are named.
 
-    Written [ADVERSARY:][TARGET:]MEASURE[.FIELD]>BOUND, with any of < <= > >=. FIELD is one of `FIELDS`, the posterior
+    Written [ADVERSARY:][TARGET:]MEASURE[.FIELD]<=BOUND, with any of < <= > >=. FIELD is one of `FIELDS`, the posterior
     when left out; q95 is the value that 95 % of the targets do not exceed.
 
     whom              : what stands before the measure
@@ -81,7 +79,7 @@ class Condition:
         except ValueError:
             bound = math.nan
         if found is None or math.isnan(bound):
-            raise UnmaskError(f"the condition is {text!r}, expected for example success_probability.worst>0.09")
+            raise UnmaskError(f"the condition is {text!r}, expected for example success_probability.worst<=0.09")
         if found["field"] not in (None, *FIELDS):
             raise UnmaskError(f"a measure has no field {found['field']!r}; {nearest(found['field'], FIELDS)}")
         whom = None if found["whom"] is None else found["whom"].strip()
@@ -133,11 +131,6 @@ class Condition:
         if math.isclose(value, self.bound, rel_tol=SAME, abs_tol=SAME * SAME):
             return self.sign in ("<=", ">=")
         return value < self.bound if self.sign[0] == "<" else value > self.bound
-
-    @property
-    def opposite(self) -> Condition:
-        """What holds exactly where this does not, of a value that is known."""
-        return replace(self, sign=OPPOSITE[self.sign])
 
     def __str__(self) -> str:
         whom = "" if self.whom is None else f"{self.whom}:"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,9 @@ from unmask.policy.condition import Condition
 
 SHIPPED = resources.files("unmask.policy") / "shipped"
 """Where the policies lie that come with unmask."""
+
+GIVEN = "the conditions given"
+"""The title of conditions that were given one by one."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,18 @@ class Policy:
         return replace(self, requirements=tuple(one for one in self.requirements if one.domain in ("", domain)))
 
 
+def read_policies(given: Iterable[Policy | str | Path]) -> tuple[Policy, ...]:
+    """Policies as they are, or by name or file, and at the end one of all single conditions among them.
+
+    >>> [one.title for one in read_policies(["k >= 5", "strict", "t_equal <= 0.2"])]
+    ['Strict', 'the conditions given']
+    """
+    listed = list(given)
+    single = [one for one in listed if isinstance(one, str) and re.search("[<>]", one)]
+    named = [one if isinstance(one, Policy) else read_policy(one) for one in listed if one not in single]
+    return (*named, *([Policy.of(single, title=GIVEN)] if single else []))
+
+
 def read_policy(which: str | Path) -> Policy:
     """The policy of a TOML file, or one that is shipped, by its name.
 
@@ -67,7 +83,7 @@ def read_policy(which: str | Path) -> Policy:
         return policy_of(_load(path), path.parent, title=path.stem)
     if str(which) not in shipped():
         known = nearest(str(which), tuple(shipped()))
-        raise UnmaskError(f"no policy is called {str(which)!r}; {known}, or give a TOML file with [[policy]]")
+        raise UnmaskError(f"no policy is called {str(which)!r}; {known}, a TOML file, or a condition such as k>=5")
     return shipped()[str(which)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
@@ -14,6 +14,8 @@ from unmask.policy.policies import Policy, Requirement
 from unmask.results import Row
 
 State = Literal["met", "missed", "untested"]
+
+Outcome = Literal["acceptable", "not acceptable", "not decided"]
 
 CRITERION = "criterion"
 """What stands before the name of a criterion where a measure has the same."""
@@ -95,6 +97,11 @@ class Judged:
         return self.why or "; ".join(parts) or untaken
 
 
+def state_of(states: Collection[State]) -> Outcome:
+    """What conditions in these states make of a release."""
+    return "not acceptable" if "missed" in states else "not decided" if "untested" in states else "acceptable"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A release under a policy."""
@@ -104,10 +111,9 @@ class Verdict:
     judged: tuple[Judged, ...]
 
     @property
-    def state(self) -> Literal["acceptable", "not acceptable", "not decided"]:
+    def state(self) -> Outcome:
         """Acceptable where every condition is met; not decided where none is missed and some could not be tested."""
-        states = {one.state for one in self.judged}
-        return "not acceptable" if "missed" in states else "not decided" if "untested" in states else "acceptable"
+        return state_of([one.state for one in self.judged])
 
     def lines(self) -> tuple[Line, ...]:
         """Its conditions, as a table has them."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from unmask.policy import Condition
+from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
-from unmask.reports.findings.verdict import STATE, with_unit
+from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
 from unmask.reports.parts import Grid, Page, Section, Terms, grid, lead, parts
 from unmask.reports.sections.closing import not_run_section
@@ -74,18 +74,12 @@ def _table(found: Mapping[str, Any], name: str) -> Table:
 def _verdict(found: Mapping[str, Any]) -> str:
     """The verdict on each release in a sentence."""
     lines = _table(found, "verdicts")
-    groups = dict.fromkeys((line["release"], line["policy"]) for line in lines)
+    groups: dict[tuple[str, str], list[State]] = {}
+    for line in lines:
+        groups.setdefault((line["release"], line["policy"]), []).append(line["state"])
     if not groups:
         return "No policy was given: nothing is said to be acceptable."
-    return " ".join(_sentence(*group, lines) for group in groups)
-
-
-def _sentence(release: str, policy: str, lines: Table) -> str:
-    states = [line["state"] for line in lines if (line["release"], line["policy"]) == (release, policy)]
-    missed, untested = states.count("missed"), states.count("untested")
-    state = "not acceptable" if missed else "not decided" if untested else "acceptable"
-    told = f"{missed} of {len(states)} conditions missed, {untested} not tested"
-    return f"{release} is {state} under {policy}: {told}."
+    return " ".join(f"{release}: {sentence_of(policy, states)}" for (release, policy), states in groups.items())
 
 
 def _conditions(found: Mapping[str, Any]) -> Grid:
@@ -94,10 +88,7 @@ def _conditions(found: Mapping[str, Any]) -> Grid:
 
 
 def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
-    field, value = Condition.parse(line["condition"]).field, line["value"]
-    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
-    limit = with_unit(float(line["limit"]), line["unit"], field)
-    return line["name"], line["source"] or "\u2013", STATE[line["state"]], shown, limit
+    return named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
 def _released(found: Mapping[str, Any]) -> Grid:

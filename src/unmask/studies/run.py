@@ -5,25 +5,29 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 
+from unmask.document import load, said_policy
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
 from unmask.policy.condition import QUANTILES
+from unmask.policy.policies import policy_of
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
+from unmask.toml_text import whole_text
 from unmask.writing import whole
 
 JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
 PLAN = "plan.toml"
+POLICY = "policy.toml"
 
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
@@ -99,7 +103,8 @@ def run_study(
     writes what there is.
 
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
-    source : the plan's file, put beside the results before anything is run, once no other process works on the folder
+    source : the plan's file, put beside the results with what its policy requires, before anything is run, once no
+             other process works on the folder
     """
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
@@ -108,7 +113,7 @@ def run_study(
     journal = Journal(folder / JOURNAL)
     with journal.appending():
         if source is not None:
-            _keep_plan(source, folder)
+            _keep_plan(source, folder, {part.domain for part in plan.datasets})
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
@@ -160,14 +165,22 @@ def _refuse_others(folder: Path) -> None:
         raise UnmaskError(f"folder {folder} has a {taken} that no study wrote there; choose another folder")
 
 
-def _keep_plan(plan: Path, folder: Path) -> None:
-    """Put a copy of the plan beside its results: what they are of."""
+def _keep_plan(plan: Path, folder: Path, domains: Collection[str]) -> None:
+    """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
+    texts = {PLAN: plan.read_bytes(), POLICY: _policy(plan, domains)}
     try:
-        if plan.resolve() != (folder / PLAN).resolve():
-            with whole(folder / PLAN) as place:
-                place.write_bytes(plan.read_bytes())
+        for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
+            with whole(folder / name) as place:
+                place.write_bytes(texts[name])
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be written: {error.strerror}; choose another one") from None
+
+
+def _policy(plan: Path, domains: Collection[str]) -> bytes:
+    """What the document of a study requires of its domains, as a policy that stands alone."""
+    asked = policy_of(load(plan), plan.parent, title=plan.stem)
+    about = tuple(one for one in asked.requirements if one.domain in ("", *domains))
+    return whole_text(asked.title, said_policy({"policies": [replace(asked, requirements=about)]})).encode()
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from unmask.measures.registry import CRITERIA, SHARES, described
-from unmask.policy import Judged, Requirement, Verdict
+from unmask.policy import Condition, Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
-from unmask.policy.verdict import State, times
+from unmask.policy.verdict import Outcome, State, state_of, times
 from unmask.reports.words import SPACE, listed, number, percent
 
-STATES = {"acceptable": "Acceptable", "not acceptable": "Not acceptable", "not decided": "Not decided"}
+STATES: Final[dict[Outcome, str]] = {
+    "acceptable": "Acceptable",
+    "not acceptable": "Not acceptable",
+    "not decided": "Not decided",
+}
 
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
 """A state of a condition, as a reader is told."""
@@ -40,19 +45,33 @@ OF_FIELD = {
 
 def sentence(verdict: Verdict) -> str:
     """The verdict with its policy and its count of conditions, as one sentence."""
-    return f"{STATES[verdict.state]} {rest(verdict)}"
+    return sentence_of(verdict.policy.title, [one.state for one in verdict.judged])
+
+
+def sentence_of(policy: str, states: Sequence[State]) -> str:
+    """The same of a policy by the states of its conditions.
+
+    >>> sentence_of("Strict", ["met", "missed", "untested"])
+    'Not acceptable under Strict: 1 of 3 conditions is missed and 1 could not be tested.'
+    """
+    return f"{STATES[state_of(states)]} {rest_of(policy, states)}"
 
 
 def rest(verdict: Verdict) -> str:
     """The sentence after its first words, which are the verdict."""
-    n, missed, untested = len(verdict.judged), verdict.count("missed"), verdict.count("untested")
+    return rest_of(verdict.policy.title, [one.state for one in verdict.judged])
+
+
+def rest_of(policy: str, states: Sequence[State]) -> str:
+    """The same of a policy by the states of its conditions."""
+    n, missed, untested = len(states), states.count("missed"), states.count("untested")
     if n == 1:
         told = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
     else:
         told = [f"{missed:,} of {n:,} conditions {'is' if missed == 1 else 'are'} missed"] if missed else []
         told += [f"{untested:,} could not be tested"] if untested else []
     every = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
-    return f"under {verdict.policy.title}: {listed(told) if any(told) else every}."
+    return f"under {policy}: {listed(told) if any(told) else every}."
 
 
 def called(one: Requirement) -> str:
@@ -82,6 +101,19 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
     if field in DIFFERENCES:
         return f"{number(100 * value, 1)}{SPACE}points"
     return percent(value)
+
+
+def named(line: Mapping[str, Any]) -> str:
+    """What a reader calls the condition of a line of the table `verdicts`."""
+    asked = Condition.parse(line["condition"])
+    return called(Requirement(asked, "" if line["name"] == line["condition"] else line["name"]))
+
+
+def figures(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Value and limit of a line of the table `verdicts`; of a count of few people, or of nothing known, a dash."""
+    field, value = Condition.parse(line["condition"]).field, line["value"]
+    shown = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
+    return shown, with_unit(float(line["limit"]), line["unit"], field)
 
 
 def distance(one: Judged) -> str:
