@@ -7,6 +7,7 @@ of an independent prototype on the same data.
 2. What the best attacker knows of control people: back-off, logistic regression, boosted trees.
 3. The CTGAN release of Adult: announced is realized, members are known no better, what it repeats.
 4. Control people who are unlike members: AUC, the excess as it is and weighted.
+5. The learner whom control people told, on other releases.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ import gzip
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from added import CTGAN, adult, ctgan
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 from sklearn.linear_model import LogisticRegression
+from synthesizers import ChowLiu, Independent, Trees
 
-from unmask import Posterior
+from unmask import Posterior, Truth
+from unmask.audit import earned
 from unmask.cases.tables.case import boxes_of
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.excess import Excess, People, excess
@@ -42,6 +47,7 @@ from unmask.tables import (
     criteria,
     datasets,
 )
+from unmask.tables.calibration import held_against
 from unmask.tables.knowledge import attribute_truth
 from unmask.tables.shift import shift
 
@@ -203,8 +209,7 @@ def generated() -> Section:
         announced[name] = float(success_probability.per_target(belief).mean())
         loss[name] = float(np.mean(log_loss_bits.per_target(belief, truth_of(belief))))
         one = found[name]
-        shown = (announced[name], one.members, one.control, one.excess)
-        rows.append((name, *(f"{x:.4f}" for x in shown), f"{loss[name]:.3f}"))
+        rows.append(_shown(name, announced[name], one, loss[name]))
     learner = found["learner"]
     assert learner.low is not None
     assert learner.high is not None
@@ -228,13 +233,81 @@ def generated() -> Section:
         Verdict("repU, person by person", f"{repeated:.6f}", f"{rep_u:.6f}", abs(rep_u - repeated) < 1e-12),
         Verdict("DiSCO, person by person", f"{told_right:.6f}", f"{disco:.6f}", abs(disco - told_right) < 1e-12),
     )
+    told, of_told = _told(release, everybody, inside)
     head = ("attacker", "announced", "members", "control", "excess", "log loss, bits")
-    return Section("Occupation through a CTGAN release of Adult", head, tuple(rows), verdicts=verdicts)
+    title = "Occupation through a CTGAN release of Adult"
+    return Section(title, head, (*rows, told), verdicts=(*verdicts, *of_told))
 
 
-def _five(table: Table) -> Table:
-    known = tuple(table.column(name) for name in CTGAN)
-    return replace(table, quasi_identifiers=known, sensitive=(table.column("occupation"),))
+def _shown(name: str, announced: float, found: Excess, loss: float) -> tuple[str, ...]:
+    shown = (announced, found.members, found.control, found.excess)
+    return (name, *(f"{x:.4f}" for x in shown), f"{loss:.3f}")
+
+
+class Told(NamedTuple):
+    """Members, told by control people, and with what they are not told: beliefs, and the members' values."""
+
+    before: Posterior
+    after: Posterior
+    truth: Truth
+    found: Excess
+
+    @property
+    def announced(self) -> NDArray[np.float64]:
+        """(n_members,)"""
+        return success_probability.per_target(self.after)
+
+    @property
+    def losses(self) -> tuple[float, float]:
+        """In bits, not told and told."""
+        return tuple(float(log_loss_bits.per_target(one, self.truth).mean()) for one in (self.before, self.after))  # type: ignore[return-value]
+
+
+def _told_of(release: Table, everybody: Table, inside: Inside) -> Told:
+    sides, secret = (everybody.take(inside), everybody.take(~inside)), release.sensitive[0].name
+    attack = BackOff(secret).tuned(release, Background(sides[0], sides[0]))
+    beliefs = [attack(release, Background(replace(one, sensitive=()), sides[0])) for one in sides]
+    truths = [attribute_truth(one, np.arange(one.n_rows), beliefs[0], secret) for one in sides]
+    told = held_against(*beliefs, truths[1])
+    each = [People.of(realized_success, *one) for one in zip(told, truths, strict=True)]
+    return Told(beliefs[0], told[0], truths[0], excess(realized_success, *each))
+
+
+def _told(release: Table, everybody: Table, inside: Inside) -> tuple[tuple[str, ...], tuple[Verdict, ...]]:
+    """The learner whom control people told: what is announced of members, in all and tenth by tenth."""
+    told = _told_of(release, everybody, inside)
+    found, (status, why), loss = told.found, earned(told.after, told.truth), told.losses[1]
+    announced, off = float(told.announced.mean()), float(told.announced.mean()) - found.members
+    assert found.low is not None
+    assert found.high is not None
+    verdicts = (
+        Verdict("told by control people: announced is realized", "3 points", f"{100 * off:.1f}", abs(off) <= 0.03),
+        Verdict("told by control people: what it earned", "calibrated", f"{status}; {why}", status == "calibrated"),
+        *_tenths(told.announced, realized_success.per_target(told.after, told.truth)),
+        Verdict("told by control people: log loss is less", "3.259", f"{loss:.3f}", loss < told.losses[0]),
+        Verdict(
+            "told by control people: members are known no better",
+            "0 in the interval",
+            f"{found.low:.4f} to {found.high:.4f}",
+            found.low <= 0 <= found.high,
+        ),
+    )
+    return _shown("learner, told by control people", announced, found, loss), verdicts
+
+
+def _tenths(announced: NDArray[np.float64], realized: NDArray[np.float64]) -> Iterator[Verdict]:
+    """Tenths of announced success with at least 50 people: 3 points, or within chance (3.3 standard errors)."""
+    tenth = np.minimum((10 * announced).astype(int), 9)
+    for at in np.flatnonzero(np.bincount(tenth) >= 50):
+        mean, right = float(announced[tenth == at].mean()), realized[tenth == at]
+        holds = abs(mean - right.mean()) <= max(0.03, 3.3 * np.sqrt(mean * (1 - mean) / len(right)))
+        claim = f"told by control people: {len(right):,} people they are {10 * at} to {10 * at + 10} % sure of"
+        yield Verdict(claim, f"{mean:.3f}", f"{right.mean():.3f}", bool(holds))
+
+
+def _five(table: Table, secret: str = "occupation", names: Sequence[str] = CTGAN) -> Table:
+    known = tuple(table.column(name) for name in names)
+    return replace(table, quasi_identifiers=known, sensitive=(table.column(secret),))
 
 
 # --- 4: control people who are unlike --------------------------------------------------------------------------------
@@ -291,9 +364,51 @@ def _excess(
     return float(value[inside].mean() - np.average(value[drawn], weights=weight))
 
 
-PARTS = (boxes, best, generated, unlike)
+# --- 5: other releases -----------------------------------------------------------------------------------------------
+
+
+def _others() -> Iterator[tuple[str, Table, Table, Inside]]:
+    """Other secrets of the CTGAN release, and NIST's people through generators: release, everybody, who is a member."""
+    release, everybody, inside = ctgan()
+    work = ("age", "education_num", "race", "sex", "occupation")
+    for secret, names in (("income", CTGAN), ("type_employer", work), ("marital", (*work[:4], "relationship"))):
+        yield f"CTGAN, {secret}", _five(release, secret, names), _five(everybody, secret, names), inside
+    with gzip.open(datasets.locate("nist/national2019.csv.gz"), "rt") as lines:
+        rows = list(csv.DictReader(lines))
+    columns = (*NIST, "INDP_CAT", "PINCP_DECILE")
+    types = {name: "number" if name == "AGEP" else "text" for name in columns}
+    people = Table.read(
+        {name: [row[name] for row in rows] for name in columns}, quasi_identifiers=columns, types=types, na=()
+    )
+    inside = np.random.default_rng(0).permutation(people.n_rows) % 3 > 0
+    for generator in (Trees(5), ChowLiu(), ChowLiu(1.0), Independent()):
+        made, _ = generator(people.take(inside), rng=np.random.default_rng(0))
+        for secret in columns[-2:]:
+            yield f"NIST, {generator}, {secret}", _five(made, secret, NIST), _five(people, secret, NIST), inside
+
+
+def others() -> Section:
+    """The learner told by control people on releases by other generators, and about other secrets."""
+    rows, verdicts = [], []
+    for name, *scene in _others():
+        told = _told_of(*scene)
+        status, _ = earned(told.after, told.truth)
+        announced, (before, after) = float(told.announced.mean()), told.losses
+        off = announced - told.found.members
+        shown = (announced, told.found.members, told.found.control, before, after)
+        rows.append((name, *(f"{x:.3f}" for x in shown), earned(told.before, told.truth)[0], status))
+        verdicts += [
+            Verdict(f"{name}: announced is realized", "3 points", f"{100 * off:.1f}", abs(off) <= 0.03),
+            Verdict(f"{name}: log loss is no more", f"{before:.3f}", f"{after:.3f}", after <= before + 1e-3),
+            Verdict(f"{name}: not refuted", "not", status, status != "refuted", required=False),
+        ]
+    head = ("release", "announced", "members", "control", "log loss", "told", "status", "told")
+    return Section("Other secrets and releases", head, tuple(rows), verdicts=tuple(verdicts))
+
+
+PARTS = (boxes, best, generated, unlike, others)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", type=int, choices=range(1, 5), action="append", help="only this part; repeatable")
-    sys.exit(run(PARTS[number - 1] for number in sorted(set(parser.parse_args().part or range(1, 5)))))
+    parser.add_argument("--part", type=int, choices=range(1, 6), action="append", help="only this part; repeatable")
+    sys.exit(run(PARTS[number - 1] for number in sorted(set(parser.parse_args().part or range(1, 6)))))

@@ -18,6 +18,7 @@ from unmask.posterior import Posterior, equal_weights
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
+from unmask.tables.calibration import held_against
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
@@ -189,13 +190,20 @@ class Scene:
         return scene.link(more) if more else attack.link(self.table, scene.background)
 
     def learned(self, adversary: str, attack: Learner, more: Sequence[Column] = ()) -> Case:
-        """The same, by somebody who reads the release as data about people in general; more : columns known besides."""
+        """The same, by somebody who reads the release as data about people in general; more : columns known besides.
+
+        Control people tell them what such a belief is worth (`unmask.tables.calibration.held_against`).
+        """
         table = self.learned_from(attack.sensitive, more)
 
         def believed(known: Known | None) -> tuple[Posterior, None]:
             return attack(table, self.told(attack.sensitive, known, more)), None
 
-        return self._inferred(adversary, attack.sensitive, believed)
+        case = self._inferred(adversary, attack.sensitive, believed)
+        if case.control is None or case.control.truth is None:
+            return case
+        belief, other = held_against(case.belief, case.control.belief, case.control.truth)
+        return replace(case, belief=belief, control=replace(case.control, belief=other))
 
     def learned_from(self, column: str, more: Sequence[Column] = ()) -> Table:
         """The release with a sensitive column and all that is compared."""

@@ -73,7 +73,7 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield f"Attribute inference uses the sensitive values of the records that fit; its prior is {prior}."
         yield _EXCHANGEABLE
     if evidence.original is not None and table.sensitive:
-        yield _LEARNED
+        yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
     if evidence.register is not None:
@@ -127,6 +127,11 @@ _EXCHANGEABLE = (
 _LEARNED = (
     "The learner takes real people for people like the rows: the values of rows that agree with a person in column "
     "after column count, moved to the shares of the original. They are asked about people whom no record fits, too."
+)
+
+_TOLD = (
+    " Half of the control people, whose values they know as the holder of a survey does, tell them how far to trust "
+    "the rows; nobody's own value has a part in what is believed of them."
 )
 
 KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."

@@ -1,0 +1,141 @@
+"""From what rows say of people to what can be believed: held against control people, whose values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.inference import HELD_OUT
+from unmask.measures import realized_success, success_probability
+from unmask.posterior import Posterior, Status, equal_weights
+from unmask.promise import Check
+from unmask.tables.attacks.learned import STRENGTHS
+from unmask.truth import Truth
+
+WITHIN = 0.03
+"""By how much announced success may be off."""
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+
+def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
+    """Beliefs in values, of anybody and of control people, as somebody has them who saw what such beliefs were worth on
+    half of the control people. Everybody is told by the half that they are not of; others are halved by turns, too. So
+    nobody's own value has a part in what is believed of them, and no member's in anything:
+
+        p'(s | x) = (h_s + a p(s | x)) / (n + a)
+
+    with n the people of that half of whom the same value t is believed most, and about as much, and h_s those of them
+    who have s. "About as much" are the blocks of an isotonic regression (pool adjacent violators) of having t on
+    p(t | x). a, one of `STRENGTHS`, makes the values of control people likeliest, each told by the other half. A p
+    above 0 stays so.
+
+    control : the same attack on control people, who count by their weights; truth : their values
+    Where nothing told helps the other half, as with few control people, or where p is right, a is 1e12 and both beliefs
+    are returned as they are. Else they are `calibrated` if what is announced of control people came true, within 3
+    points, and they are at least 100; the check is in `provenance["check"]`, a in `provenance["strength"]`.
+
+    A release that remembers its people tells more of them than of control people. What is believed of them is then too
+    little, by their excess: no control person can tell an adversary that.
+
+    C. Gupta & A. Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022 (one value at a time);
+    B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002
+    (isotonic regression); the form is that of `BackOff`, with a column more.
+
+    >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (400, 1)), status="model")
+    >>> told, _ = held_against(sure, sure, Truth(np.arange(400) % 5 // 3))
+    >>> told.to_dense()[0].round(2), told.status
+    (array([0.6, 0.4]), 'calibrated')
+    """
+    judged = np.flatnonzero((truth.candidate >= 0) & (control.weight > 0))
+    if len(judged) < 2:
+        return belief, control
+    half = np.zeros(control.n_targets, dtype=np.int64)
+    half[judged] = np.arange(len(judged)) % 2
+    of = [judged[half[judged] == number] for number in (0, 1)]
+    told = [_Told.by(control, some, truth.candidate[some]) for some in of]
+    strength = _strength(control, truth, of, told)
+    if strength == STRENGTHS[-1]:
+        return belief, control
+    one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
+    return _earned(one, _believed(control, half, told, strength), truth, judged)
+
+
+class _Told(NamedTuple):
+    """What some people told: by value t, the p(t | x) at which blocks begin, and (n_blocks, n_values) who has what."""
+
+    blocks: Mapping[int, tuple[Floats, Floats]]
+
+    @classmethod
+    def by(cls, control: Posterior, people: Numbers, value: Numbers) -> Self:
+        p, weight = _table(control)[control.observation[people]], control.weight[people]
+        weight = weight * weight.sum() / (weight @ weight)
+        top = p.argmax(axis=1)
+        return cls({t: _blocks(p[top == t], t, value[top == t], weight[top == t]) for t in np.unique(top).tolist()})
+
+    def says(self, p: Floats, strength: float) -> Floats:
+        """p' by p, (n, n_values); p where nobody told of the value that is believed most."""
+        found, top = p.copy(), p.argmax(axis=1)
+        for t, (start, has) in self.blocks.items():
+            some = np.flatnonzero(top == t)
+            those = has[np.maximum(np.searchsorted(start, p[some, t], side="right") - 1, 0)]
+            found[some] = (those + strength * p[some]) / (those.sum(axis=1, keepdims=True) + strength)
+        return found
+
+
+def _blocks(p: Floats, t: int, value: Numbers, weight: Floats) -> tuple[Floats, Floats]:
+    from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
+
+    at, of = np.unique(p[:, t], return_inverse=True)
+    has = np.zeros((len(at), p.shape[1]))
+    np.add.at(has, (of, value), weight)
+    people = has.sum(axis=1)
+    first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
+    return at[first], np.add.reduceat(has, first)
+
+
+def _table(belief: Posterior) -> Floats:
+    """(n_observations, n_values)"""
+    n = belief.n_observations
+    return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
+
+
+def _strength(control: Posterior, truth: Truth, of: Sequence[Numbers], told: Sequence[_Told]) -> float:
+    """a: what makes the values of either half likeliest, by what the other told."""
+    table, likely = _table(control), np.zeros(len(STRENGTHS))
+    for people, by in zip(of, told[::-1], strict=True):
+        p, right = table[control.observation[people]], (np.arange(len(people)), truth.candidate[people])
+        each = [np.log(np.maximum(by.says(p, one)[right], 1e-300)) for one in STRENGTHS]
+        likely += np.array(each) @ control.weight[people]
+    return STRENGTHS[int(np.argmax(likely))]
+
+
+def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: float) -> Posterior:
+    """The belief of people of either half, as the other told it."""
+    p = _table(belief)
+    found = Posterior.from_dense(
+        np.concatenate([by.says(p, strength) for by in told[::-1]]),
+        observation=belief.observation + half * len(p),
+        weight=belief.weight,
+        status=belief.status,
+        provenance={**belief.provenance, "strength": strength},
+        candidate_label=belief.candidate_label,
+    )
+    return replace(found, log_prior=belief.log_prior)
+
+
+def _earned(one: Posterior, control: Posterior, truth: Truth, judged: Numbers) -> tuple[Posterior, Posterior]:
+    """Both with the status that they earned on control people."""
+    assert realized_success.realized is not None
+    announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
+    check = Check.of(announced[judged], realized[judged], control.weight[judged], within=WITHIN)
+    status: Status = one.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
+    sides = (
+        replace(side, status=status, provenance={**side.provenance, "check": str(check)}) for side in (one, control)
+    )
+    return next(sides), next(sides)
