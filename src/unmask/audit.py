@@ -38,6 +38,7 @@ from unmask.measures import (
 from unmask.measures.base import UndefinedError
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.success import standing
+from unmask.notebook import html_table
 from unmask.posterior import Posterior
 from unmask.promise import Check
 from unmask.results import Row
@@ -133,6 +134,11 @@ class Audit:
     def __repr__(self) -> str:
         lines = (f"{row.measure:24} {row.posterior:10.4g}  before {row.prior:.4g} {row.unit}" for row in self.rows)
         return "\n".join([f"Audit of {len(self.rows)} measures, {len(self.not_run)} not run", *lines])
+
+    def _repr_html_(self) -> str:
+        rows = ((row.measure, row.posterior, row.prior, row.worst, row.unit) for row in self.rows)
+        title = f"Audit: {len(self.rows)} measures, {len(self.not_run)} not run"
+        return html_table(title, ("measure", "value", "before", "worst-off", "unit"), rows)
 
     def to_frame(self, *, library: str | None = None) -> Any:
         """The rows as a data frame of pandas, polars or Arrow, see `unmask.frames`."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.notebook import SHOWN, html_table
 
 Status = Literal["exact", "model", "calibrated", "scores"]
 
@@ -184,6 +185,14 @@ class Posterior:
         labels = names if self.candidate_label is None else [self.candidate_label[one] for one in names]
         return tuple(map(Candidate, labels, chance[best].tolist()))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_targets} targets, {self.n_candidates} candidates, {self.status})"
+
+    def _repr_html_(self) -> str:
+        few = ((target, self.candidates(target)[:3]) for target in range(min(SHOWN, self.n_targets)))
+        rows = ((target, *(f"{who}: {p:.3g}" for who, p in listed)) for target, listed in few)
+        return html_table(repr(self), ("target", "most likely", "then", "then"), rows)
+
     def prior(self) -> Posterior:
         """The belief before the release, as a posterior with one observation that every target produced.
 
@@ -245,9 +254,7 @@ class Posterior:
         if table.ndim != 2:
             raise UnmaskError(f"the table of probabilities has {table.ndim} axes, expected observations x candidates")
         if not np.all(np.isfinite(table)) or table.min(initial=0.0) < 0:
-            raise UnmaskError(
-                "the table of probabilities has negative or infinite entries, expected numbers from 0 to 1"
-            )
+            raise UnmaskError("the table of probabilities has negative or infinite entries, expected numbers of 0 to 1")
         rest, whole = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= CLOSED
         rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if whole else CLOSED))
         unlisted = np.where(rounding, 0.0, rest)

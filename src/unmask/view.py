@@ -81,6 +81,9 @@ class Partition:
     def __len__(self) -> int:
         return len(self.code)
 
+    def __repr__(self) -> str:
+        return f"Partition({len(self)} items in {self.n_clusters} clusters)"
+
     def take(self, places: NDArray[Any]) -> Partition:
         """The items at these places, in their order; a cluster that has none of them is gone.
 

@@ -76,6 +76,9 @@ class Prices:
     def __len__(self) -> int:
         return len(self.payoff)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} targets, {np.count_nonzero(self.access)} attacked)"
+
     def take(self, target: NDArray[np.int64]) -> Prices:
         """The prices of these targets, in their order."""
         return Prices(**{item.name: getattr(self, item.name)[target] for item in fields(Prices)})
@@ -85,7 +88,7 @@ class Prices:
         return self.success_probability * amounts("loss", loss, len(self))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExploitationTable(Prices):
     """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
 

@@ -103,10 +103,14 @@ class Result:
         return tuple(self._charts)
 
     def chart(self, name: str) -> Chart:
-        """The chart of this name, one of `charts`."""
-        if name not in self._charts:
+        """The chart of this name, one of `charts`, or the only one whose name has these words, such as "risk slope"."""
+        words = {*name.replace("-", " ").split()}
+        fit = [name] if name in self._charts else [one for one in self.charts if words <= set(one.split("-"))]
+        if len(fit) > 1:
+            raise UnmaskError(f"{name!r} fits {len(fit)} charts of this result; take one of {', '.join(fit)}")
+        if not fit:
             raise UnmaskError(f"{name!r} is no chart of this result; {nearest(name, self.charts)}")
-        return self._charts[name]
+        return self._charts[fit[0]]
 
     def to_html(self) -> str:
         """The page, one HTML text that needs nothing else."""

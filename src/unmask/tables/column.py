@@ -79,6 +79,10 @@ class Classes:
     sizes: NDArray[np.int64]
     levels: NDArray[np.int32]
 
+    def __repr__(self) -> str:
+        sizes = f" of {self.sizes.min()} to {self.sizes.max()} rows" if len(self.sizes) else ""
+        return f"Classes({len(self.sizes)}{sizes})"
+
     def counts(self, column: Column) -> csr_array:
         """(J, L) rows of each class with each level of a column."""
         return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
+from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.counts import class_counts, group
@@ -84,6 +85,11 @@ class Table:
     def head(self, n: int = 5, *, library: str | None = None) -> Any:
         """The first rows as a data frame."""
         return self.take(slice(0, n)).to_frame(library=library)
+
+    def _repr_html_(self) -> str:
+        first = self.take(slice(0, SHOWN))
+        heads = [f"{name} ({role})" for name, role in self.roles.items()]
+        return html_table(repr(self), heads, zip(*(first[name] for name in self.names), strict=True))
 
     def to_frame(self, *, library: str | None = None) -> Any:
         """The table as a data frame: the columns, their order and their types are those of the Parquet file of `write`.

@@ -17,7 +17,7 @@ from unmask.posterior import Posterior
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Matching(Posterior):
     """The belief of an attack that maps nodes: which target node is each source node?
 

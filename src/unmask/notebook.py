@@ -1,0 +1,28 @@
+"""What a notebook shows of a value: a small table, as HTML without styles, so that it looks like the others there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from unmask.errors import visible
+
+SHOWN = 5
+"""Rows that are shown of a table, and targets of a belief."""
+
+
+def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A caption, the heads of the columns and the cells: an empty one for None, four digits of a float.
+
+    >>> html_table("Belief", ["who", "probability"], [("ann & bob", 0.25)])
+    '<table><caption>Belief</caption><tr><th>who</th><th>probability</th></tr><tr><td>ann &amp; bob</td><td>0.25</td></tr></table>'
+    """  # noqa: E501  # one line is what it returns
+    heads = "".join(f"<th>{_cell(one)}</th>" for one in head)
+    lines = ("".join(f"<td>{_cell(one)}</td>" for one in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><caption>{_cell(caption)}</caption><tr>{heads}</tr>{body}</table>"
+
+
+def _cell(value: object) -> str:
+    shown = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return escape(visible(shown))
