@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from unmask.reports import bars
-from unmask.reports.charts import Line, Rule, plot, steps
+from unmask.reports.charts import Line, Rule, ends, plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice
 from unmask.reports.findings.price import (
@@ -26,6 +26,7 @@ from unmask.reports.findings.price import (
 from unmask.reports.findings.price import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
+from unmask.reports.svg import Drawing
 from unmask.reports.words import number, percent
 
 SHOWN = 6
@@ -199,7 +200,7 @@ def by_size(
     rules: Sequence[Rule] = (),
     unit: str = "",
     label: str,
-) -> str:
+) -> Drawing:
     """Functions of the size of a group as steps; the scale may be logarithmic where there is a rule across."""
     values = [value for _, own in lines for value in own if math.isfinite(value)]
     levels = [rule.value for rule in rules if rule.across]
@@ -292,7 +293,8 @@ def _by_fine(price: Price, scope: Scope) -> Iterator[Figure]:
     y = linear(max(share for _, share in points) or 1.0, pads=(0, 0.04))
     rules = [] if now is None else [Rule(now, f"fine now {amount(now)}")]
     who = f"{adversary_mark(rows[0].adversary, scope)}  " if several_adversaries(price, scope) else ""
-    label = "People re-identified by one campaign, against the fine. The tables above have the fine that stops it."
+    most = amount(max(fine for fine, _ in points))
+    label = f"People re-identified by one campaign, against fines from 0 to {most}. {ends(lines)}"
     yield Figure(
         f"{who}People re-identified by one campaign, against the fine",
         plot(x, y, lines, rules=rules, height=210.0, label=label),
