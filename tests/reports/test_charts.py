@@ -83,3 +83,11 @@ def test_scales_of_any_amounts_have_labels_between_their_ends(values):
     assert scale.ticks
     assert all(scale.low - 1e-9 <= place <= scale.high + 1e-9 for place, _ in scale.ticks)
     assert all(0 <= scale.at(value) <= 1 for value in values)
+
+
+@given(st.floats(1e-6, 1.0))
+def test_the_axis_of_dots_reaches_as_far_as_they_do(value):  # U22
+    found = bars.dots([("k=3", [bars.Dot(0, value, value, value, 0.0, "x")])], label="x")
+    at = float(re.search(r'<circle class="mark" cx="([\d.]+)%"', str(found))[1])
+    labels = [float(x) for x in re.findall(r'<text x="([\d.]+)%"[^>]*>[\d.,]+\u00a0%<', str(found))]
+    assert at <= max(labels) + 0.01

@@ -75,7 +75,7 @@ def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str, tick
     """
     found = [dot for _, own in rows for dot in own if isinstance(dot, Dot)]
     largest = max((max(dot.prior, dot.value, dot.high) for dot in found), default=0.0) or 1.0
-    scale = linear(largest, pads=(0, 0.02))
+    scale = linear(largest, beyond=True)
     guesses = {percent(dot.prior) for dot in found}
     alike = f"{tick} {guesses.pop()}" if len(guesses) == 1 and tick else ""
     y = ROW + 4 if alike else 2.0

@@ -91,10 +91,20 @@ def linear(
     unit: str = "share",
     title: str = "",
     about: float = 4.0,
+    beyond: bool = False,
 ) -> Scale:
-    """From `low` to `high` with about so many round labels; pads are parts of that added below and above."""
-    span = (high - low) or 1.0
+    """From `low` to `high` with about so many round labels; pads are parts of that added below and above.
+
+    beyond : whether the scale ends at a label: the first round value that is not below `high`
+
+    >>> linear(0.57, beyond=True).high
+    0.6
+    """
     values = round_values(low, high, about)
+    if beyond and len(values) > 1 and values[-1] < high:
+        values.append(round(2 * values[-1] - values[-2], 12))
+        high = values[-1]
+    span = (high - low) or 1.0
     labels = tuple((value, (ticked(value, unit),)) for value in values)
     return Scale(low - pads[0] * span, high + pads[1] * span, labels, title, unit=unit)
 
@@ -150,7 +160,7 @@ def amounts(values: Sequence[float], title: str = "", *, unit: str = "", whole_p
     """
     known = [value for value in values if math.isfinite(value)]
     if not logarithmic(known):
-        return linear(max(known, default=0.0) or 1.0, unit=unit, pads=(0, 0.04), title=title)
+        return linear(max(known, default=0.0) or 1.0, unit=unit, beyond=True, title=title)
     positive = [value for value in known if value > 0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
     low = math.floor(low) if whole_powers else low

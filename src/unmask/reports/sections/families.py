@@ -162,4 +162,4 @@ def _figure(drawn: _Chart, dataset: str) -> Figure:
     top = min(1.0, 1.1 * max(y for line in drawn.lines for _, y in line.points)) or 1.0
     x = classes([(value,) for value in drawn.values], f"{drawn.parameter} (in equal steps)")
     label = f"{drawn.title}, {dataset}, from {drawn.values[0]} to {drawn.values[-1]}. {ends(drawn.lines)}"
-    return Figure(drawn.title, plot(x, linear(top, pads=(0, 0.04)), drawn.lines, label=label))
+    return Figure(drawn.title, plot(x, linear(top, beyond=True), drawn.lines, label=label))

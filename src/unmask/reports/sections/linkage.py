@@ -227,7 +227,7 @@ class _Panel:
 
     def figure(self, upto: int) -> Figure:
         label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
-        x, y = whole(0, upto, "Merges", about=6), linear(self.top, pads=(0, 0.04))
+        x, y = whole(0, upto, "Merges", about=6), linear(self.top, beyond=True)
         return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
 
 
@@ -303,7 +303,7 @@ def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
     caption = "Subjects breached, by threshold"
     over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {ends(breached)}"
-    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), pads=(0, 0.04))
+    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), beyond=True)
     figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
     y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")

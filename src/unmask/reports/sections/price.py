@@ -204,11 +204,11 @@ def by_size(
     """Functions of the size of a group as steps; the scale may be logarithmic where there is a rule across."""
     values = [value for _, own in lines for value in own if math.isfinite(value)]
     levels = [rule.value for rule in rules if rule.across]
-    y = linear(max(values, default=0.0) or 1.0, unit=unit, pads=(0, 0.04))
+    y = linear(max(values, default=0.0) or 1.0, unit=unit, beyond=True)
     if levels and logarithmic([*values, *levels]):
         y = amounts([value for value in (*values, *levels) if value > 0], whole_powers=True)
     elif levels:
-        y = linear(max([*values, *levels]) or 1.0, unit=unit, pads=(0, 0.04))
+        y = linear(max([*values, *levels]) or 1.0, unit=unit, beyond=True)
     drawn = [
         Line(name, steps(list(zip(sizes, own, strict=True)), start=sizes[0] - 0.5), i, marked=False)
         for i, (name, own) in enumerate(lines)
@@ -290,7 +290,7 @@ def _by_fine(price: Price, scope: Scope) -> Iterator[Figure]:
     ]
     points = [point for line in lines for point in line.points]
     x = amounts([*(fine for fine, _ in points), *([] if now is None else [now])], "Fine")
-    y = linear(max(share for _, share in points) or 1.0, pads=(0, 0.04))
+    y = linear(max(share for _, share in points) or 1.0, beyond=True)
     rules = [] if now is None else [Rule(now, f"fine now {amount(now)}")]
     who = f"{adversary_mark(rows[0].adversary, scope)}  " if several_adversaries(price, scope) else ""
     most = amount(max(fine for fine, _ in points))
