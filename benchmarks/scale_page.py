@@ -224,7 +224,8 @@ def _chart(points: Sequence[Row], unit: str) -> str:
     import altair as alt
     import vl_convert
 
-    from unmask.reports.svg import COLORS, FONT, SHAPES, SIZE
+    from unmask.reports.room import SIZE
+    from unmask.reports.svg import COLORS, FONT, SHAPES, light
 
     used = [form for form in FORMS if _of(points, points[0]["work"], form)]
     values = [
@@ -238,7 +239,7 @@ def _chart(points: Sequence[Row], unit: str) -> str:
         for row in points
     ]
     look = {"domain": [FORMS[form] for form in used]}
-    color = alt.Color("form:N", scale=alt.Scale(**look, range=list(COLORS[: len(used)])), title=None)
+    color = alt.Color("form:N", scale=alt.Scale(**look, range=list(map(light, COLORS[: len(used)]))), title=None)
     shape = alt.Shape("form:N", scale=alt.Scale(**look, range=list(SHAPES[: len(used)])), title=None)
     sizes = sorted({row["size"] for row in points})
     across = alt.X("size:Q", title=unit, scale=alt.Scale(type="log", domain=[sizes[0] / 1.5, sizes[-1] * 1.5]))

@@ -21,8 +21,8 @@ from unmask.reports.facts.graph import (
     TransitionPoint,
 )
 from unmask.reports.findings.graph import enough, seed_words, transition_lines
+from unmask.reports.room import NARROW, apart
 from unmask.reports.sections.looks import Looks, shown
-from unmask.reports.svg import PANEL
 
 LOWS, HIGHS = (1, 2, 3, 4, 8, 16), (1, 2, 3, 7, 15, None)
 PEOPLE = (6790, 3210, 1770, 2590, 1870, 1930)
@@ -506,9 +506,9 @@ def test_labels_of_magnitudes_leave_room_and_keep_both_ends():
     words = [said for _, (said,) in scale.ticks]
     assert words[0] == "1"
     assert words[-1] == "1,000"
-    places = [place for place, _ in scale.ticks]
-    room = (places[1] - places[0], places[-1] - places[-2])
-    assert min(room) * (PANEL - 70) / (scale.high - scale.low) >= scales.LABELS
+    kept = apart([(scale.part(place), said) for place, said in scale.ticks], NARROW)
+    assert {0, len(words) - 1} <= {*kept}
+    assert len(kept) < len(words)
     assert scales.magnitude(0) == scales.magnitude(1) == 0
     assert scales.magnitudes([7], "seeds").ticks == ((scales.magnitude(7), ("7",)),)
 

@@ -377,8 +377,8 @@ def test_all_six_charts_are_drawn_and_the_thresholds_are_marked():
 
 
 def test_functions_of_whole_sizes_are_steps():
-    drawn = by_size([1, 2], [("", (10.0, 5.0))], label="x")
-    path = re.search(r'<path d="(M[^"]*)"[^>]*stroke="#12436d"', drawn)
+    drawn = by_size([1, 2], [("", (10.0, 5.0))], label="x").alone()
+    path = re.search(r'<path d="(M[^"]*)"[^>]*stroke="#1d5a9b"', drawn)
     assert path
     corners = [tuple(map(float, point)) for point in re.findall(r"[ML]([\d.]+),([\d.]+)", path[1])]
     assert len(corners) == 4
@@ -402,14 +402,14 @@ def test_a_logarithmic_scale_is_used_only_where_fines_span_widely_and_is_said():
     level = ((0.0, 0.6), (5000.0, 0.4), (20_000.0, 0.0))
     linear = page(curve=narrow, releases=(release(deterrence=level),))
     assert "logarithmic" not in words(linear)
-    assert words(page()).count("logarithmic") == 2
+    assert words(page()).count("logarithmic") == 3  # two notes, and the title of a scale
     assert ">1,000,000<" in page()
 
 
 def test_only_the_first_six_releases_are_drawn_and_that_is_said():
     text = page(releases=tuple(release(f"r{i}") for i in range(8)))
     assert "The first 6 of 8 releases are drawn; the tables have all." in words(text)
-    drawn = section(text).rpartition('aria-label="People re-identified')[2]
+    drawn = section(text).rpartition('<div class="drawing">')[2]
     assert ">r5<" in drawn
     assert ">r6<" not in drawn
 
@@ -450,8 +450,8 @@ def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():
 
 def test_bars_of_both_values_on_one_side_are_both_drawn():
     same = [bars.Swing("fine", 400.0, 300.0, "5,000", "20,000")]
-    drawn = bars.swings(same, base=100.0, words="now 100", unit="", title="Payoff", label="x")
-    assert len(re.findall(r'<rect [^>]*stroke="#12436d"', drawn)) == 2
+    drawn = str(bars.swings(same, base=100.0, words="now 100", unit="", title="Payoff", label="x"))
+    assert len(re.findall(r"<rect ", drawn)) == 2
     assert ">5,000<" in drawn
     assert ">20,000<" in drawn
 
@@ -466,7 +466,8 @@ def test_names_are_escaped():
         warnings=(evil,),
     )
     read = Page(text)
-    assert not read.tags & {"b", "script"}
+    assert "b" not in read.tags
+    assert text.count("<script") == 1
     assert read.said.count(evil) >= 6
 
 

@@ -1,51 +1,55 @@
 """The grammar of charts: lines, steps, spots and rules on two scales. Every subject of a page says what, this draws it.
 
-Scales of risk start at 0. A legend has all lines in their order and is never cut.
+Scales of risk start at 0, or are logarithmic and say so. A legend has all lines in their order and is never cut.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from unmask.measures.registry import SHARES
-from unmask.reports.scales import Scale, errors
-from unmask.reports.svg import (
-    DASHES,
-    GROUND,
-    INK,
-    PANEL,
-    SIZE,
-    SOFT,
+from unmask.reports.room import (
+    MIDDLE,
+    NARROW,
+    RIGHT,
+    ROW,
     Box,
-    bubble,
-    color,
-    drawing,
-    mark,
+    apart,
+    at_step,
+    first_free,
+    inside,
     overlap,
-    path,
-    text,
+    room,
     wide,
     wrapped,
+)
+from unmask.reports.scales import Scale
+from unmask.reports.svg import (
+    AXIS,
+    GROUND,
+    INK,
+    SOFT,
+    Drawing,
+    Entry,
+    bubble,
+    color,
+    dashes,
+    hair,
+    line,
+    mark,
+    path,
+    series,
+    target,
+    text,
+    told,
 )
 from unmask.reports.words import number, percent
 
 MARKS = 12
 """Marks on one line, about."""
-
-RIGHT = 18.0
-"""Pixels right of a chart."""
-
-ROW = 20.0
-"""Height of a line of the legend, in pixels."""
-
-RADIUS = 17.0
-"""Radius of the largest bubble, in pixels."""
-
-CELLS = 300
-"""Bubbles that are drawn one by one; of more, neighbors are drawn as one."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -70,13 +74,21 @@ class Line:
         """Its color."""
         return color(self.style, shade=self.shade)
 
+    @property
+    def entry(self) -> Entry:
+        """Its entry in a legend."""
+        stroke = line((0, 7), (1, 7), stroke=self.color, width=self.width, dash=dashes(self.style))
+        shapes = stroke + (mark(0.5, 7, self.style, radius=4.2, shade=self.shade) if self.marked else "")
+        return Entry(self.name, shapes, self.name)
+
 
 @dataclass(frozen=True)
 class Spot:
     """A single value: filled or hollow, with the ends of its interval as a thin line, and its name where there is room.
 
     radius : of a bubble, in pixels; 0 is a mark in the shape of its style
-    letter : stands beside it in bold
+    of     : the entry of the legend that hides it
+    told   : its exact values, in words
     """
 
     x: float
@@ -87,7 +99,8 @@ class Spot:
     high: float | None = None
     hollow: bool = False
     radius: float = 0.0
-    letter: str = ""
+    of: str = ""
+    told: str = ""
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -113,10 +126,15 @@ class Key:
     style: int
     hollow: bool = False
 
+    @property
+    def entry(self) -> Entry:
+        """Its entry in a legend."""
+        return Entry(self.name, mark(0.5, 7, self.style, hollow=self.hollow), self.name)
+
 
 @dataclass(frozen=True)
 class _Area:
-    """Where values are drawn, in pixels from the left and the top."""
+    """Where values are drawn: parts of the width, and pixels from the top."""
 
     x: Scale
     y: Scale
@@ -125,21 +143,14 @@ class _Area:
     height: float
 
     @property
-    def right(self) -> float:
-        return PANEL - RIGHT
-
-    @property
     def bottom(self) -> float:
         return self.top + self.height
-
-    def px(self, value: float) -> float:
-        return self.left + self.x.at(value) * (self.right - self.left)
 
     def py(self, value: float) -> float:
         return self.bottom - self.y.at(value) * self.height
 
     def all(self, points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-        return [(self.px(x), self.py(y)) for x, y in points]
+        return [(self.x.at(x), self.py(y)) for x, y in points]
 
 
 def plot(
@@ -152,73 +163,42 @@ def plot(
     keys: Sequence[Key] = (),
     height: float = 200.0,
     label: str,
-) -> str:
-    """Everything that stands on two scales, as SVG; dashes are over what is solid, names where there is room.
+    kind: str = "plot",
+) -> Drawing:
+    """Everything that stands on two scales; dashes are over what is solid, names where there is room at any width.
 
     keys  : what the legend says besides the names of lines; there is none where it would have one entry
     label : what the chart shows, for readers who do not see it
     """
     rules = [rule for rule in rules if math.isfinite((y if rule.across else x).place(rule.value))]
     uprights = sorted((rule for rule in rules if not rule.across), key=lambda rule: -rule.value)
-    left = (22.0 if y.title else 0.0) + 12 + max((wide(words[0]) for _, words in y.ticks), default=0.0)
-    entries: list[Line | Key] = [*keys, *sorted((line for line in lines if line.name), key=lambda line: line.style)]
-    legend, top = _legend(entries, left) if len(entries) > 1 else ([], 8.0)
-    area = _Area(x, y, left, top + 16.0 * len(uprights), height)
+    left = at_step(10 + max((wide(words[0]) for _, words in y.ticks), default=0.0))
+    entries: list[Line | Key] = [*keys, *sorted((one for one in lines if one.name), key=lambda one: one.style)]
+    title = wrapped(y.title, NARROW) if y.title else []
+    top = ROW * len(title) + (10.0 if title else 8.0)
+    said, rows = _uprights(x, uprights, top)
+    area = _Area(x, y, left, top + ROW * rows, height)
+    parts = [*(text(0, 8 + ROW * row, words, dx=-left) for row, words in enumerate(title)), *_axes(area)]
     taken = _obstacles(area, lines, spots)
-    parts = [*_axes(area), *legend, *_uprights(area, uprights, top), *_across(area, rules, taken)]
-    parts += [part for line in sorted(lines, key=lambda line: line.style) for part in _line(area, line)]
-    parts += [part for spot in spots for part in _spot(area, spot)]
+    for rule, place in said:
+        parts += _upright(area, rule, place)
+    parts += _across(area, rules, taken)
+    parts += [_line(area, one) for one in sorted(lines, key=lambda one: one.style)]
+    parts += [_spot(area, spot) for spot in spots]
     parts += _names(area, spots, taken)
-    return drawing(parts, height=area.bottom + 12 + 14 * x.rows + (20 if x.title else 0), label=label, kind="plot")
+    foot = wrapped(x.title, NARROW + left) if x.title else []
+    end = area.bottom + 14 + ROW * x.rows
+    parts += [text(1, end + ROW * row, words, anchor="end") for row, words in enumerate(foot)]
+    high = end - 6 + ROW * len(foot)
+    legend = tuple(one.entry for one in entries) if len(entries) > 1 else ()
+    return Drawing(tuple(parts), high, label, left, legend=legend, kind=kind)
 
 
 def ends(lines: Sequence[Line], unit: str = "share") -> str:
     """The first and the last value of each line, for readers who do not see it."""
     said = percent if unit in SHARES else number
-    known = ((line.name, [y for _, y in line.points if math.isfinite(y)]) for line in lines)
+    known = ((one.name, [y for _, y in one.points if math.isfinite(y)]) for one in lines)
     return "; ".join(f"{name}: {said(values[0])} to {said(values[-1])}" for name, values in known if values) + "."
-
-
-def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, label: str, height: float = 250.0) -> str:
-    """Risk against utility: for each adversary, the filled spots joined, and the letter of theirs at the last one."""
-    fronts = []
-    shown = sorted(spots, key=lambda spot: not spot.hollow)
-    for style in dict.fromkeys(spot.style for spot in spots):
-        best = sorted((spot.x, spot.y) for spot in spots if spot.style == style and not spot.hollow)
-        fronts.append(Line("", best, style, marked=False, width=1.2))
-        last = max((spot for spot in shown if spot.style == style), key=lambda spot: spot.x)
-        shown = [replace(spot, letter="") if spot.style == style and spot is not last else spot for spot in shown]
-    return plot(x, y, fronts, spots=shown, height=height, label=label)
-
-
-def bubbles(points: Sequence[tuple[int, int, int]], *, largest: tuple[int, int, int], style: int, label: str) -> str:
-    """Misses across, includes upwards; the area of a bubble is its number of subjects, written beside the largest.
-
-    points  : (misses, includes, subjects), at least one
-    largest : the most misses, includes and subjects in one point of all charts that are compared
-    """
-    height = 230.0 if largest[1] else 90.0
-    x = errors(largest[0], "Misses: own items lacking", 370.0, RADIUS + 2)
-    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
-    gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
-    radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
-    spots = [
-        Spot(miss, include, style, f"{n:,}" if i < 4 or (i < 8 and radius > 3.5) else "", radius=radius)
-        for i, ((miss, include, n), radius) in enumerate(zip(gathered, radii, strict=True))
-    ]
-    return plot(x, y, spots=spots, height=height, label=label)
-
-
-def _gathered(points: Sequence[tuple[int, int, int]], largest: tuple[int, int, int]) -> list[tuple[float, float, int]]:
-    """The points; of very many, those in one cell of a grid are one."""
-    if len(points) <= CELLS:
-        return [(float(miss), float(include), n) for miss, include, n in points]
-    found: dict[tuple[float, float], int] = {}
-    steps = [max(most / 40, 1.0) for most in largest[:2]]
-    for miss, include, n in points:
-        place = round(miss / steps[0]) * steps[0], round(include / steps[1]) * steps[1]
-        found[place] = found.get(place, 0) + n
-    return [(*place, n) for place, n in found.items()]
 
 
 def steps(points: Points, *, start: float, end: float | None = None) -> list[tuple[float, float]]:
@@ -244,133 +224,156 @@ def steps(points: Points, *, start: float, end: float | None = None) -> list[tup
 def _axes(area: _Area) -> Iterator[str]:
     for place, words in area.y.ticks:
         at = area.bottom - area.y.part(place) * area.height
-        yield path([(area.left, at), (area.right, at)], stroke=GROUND, width=1)
-        yield text(area.left - 8, at, words[0], anchor="end", ink=SOFT, size=11)
-    for place, words in area.x.ticks:
-        at = area.left + area.x.part(place) * (area.right - area.left)
-        yield path([(at, area.bottom), (at, area.bottom + 4)], stroke=SOFT, width=1)
-        for row, said in enumerate(words):
-            middle = min(at, PANEL - wide(said) / 2)
-            yield text(middle, area.bottom + 12 + 14 * row, said, anchor="middle", ink=SOFT, size=11)
-    yield path([(area.left, area.bottom), (area.right, area.bottom)], stroke=SOFT, width=1)
-    middle = (area.left + area.right) / 2
-    yield text(middle, area.bottom + 14 + 14 * area.x.rows, area.x.title, anchor="middle") if area.x.title else ""
-    if area.y.title:
-        yield text(11, (area.top + area.bottom) / 2, area.y.title, anchor="middle", turn=-90)
+        yield line((0, at), (1, at), stroke=GROUND)
+        yield text(0, at, words[0], dx=-8, anchor="end", ink=SOFT)
+    labels = [(area.x.part(place), words) for place, words in area.x.ticks]
+    always = apart(labels, NARROW, left=area.left)
+    often = apart(labels, MIDDLE, always, left=area.left)
+    for i, (at, words) in enumerate(labels):
+        yield line((at, area.bottom), (at, area.bottom + 4), stroke=AXIS) if i in often else ""
+        for row, said in enumerate(words if i in often else ()):
+            yield text(at, area.bottom + 14 + ROW * row, said, anchor=often[i], ink=SOFT, second=i not in always)
+    yield line((0, area.bottom), (1, area.bottom), stroke=AXIS)
 
 
-def _legend(entries: Sequence[Line | Key], left: float) -> tuple[list[str], float]:
-    """Stroke and mark of each entry and its name, as many beside each other as there is room; and where it ends."""
-    parts: list[str] = []
-    x, y = left, 10.0
-    for entry in entries:
-        words = wrapped(entry.name, PANEL - left - 34)
-        long = 34 + max(map(wide, words)) + 14
-        if x > left and x + long - 14 > PANEL:
-            x, y = left, y + ROW
-        if isinstance(entry, Line):
-            dash = DASHES[entry.style % len(DASHES)]
-            parts.append(path([(x, y), (x + 28, y)], stroke=entry.color, width=entry.width, dash=dash))
-        if isinstance(entry, Key) or entry.marked:
-            hollow, shade = (entry.hollow, False) if isinstance(entry, Key) else (False, entry.shade)
-            parts.append(mark(x + 14, y, entry.style, radius=4, hollow=hollow, shade=shade))
-        parts += [text(x + 34, y + (SIZE + 2) * row, said) for row, said in enumerate(words)]
-        x, y = x + long, y + (SIZE + 2) * (len(words) - 1)
-    return parts, y + 16
-
-
-def _line(area: _Area, line: Line) -> list[str]:
+def _line(area: _Area, one: Line) -> str:
     """The line, and marks on some of its points."""
-    points = area.all(line.points)
-    finite = [point for point in points if all(map(math.isfinite, point))]
-    dash = DASHES[line.style % len(DASHES)]
-    fade = 0.55 if line.width < 1.5 else 1.0
-    drawn = path(points, stroke=line.color, width=line.width, dash=dash, fade=fade)
-    some = finite[:: max(1, math.ceil(len(finite) / MARKS))] if line.marked else []
-    return [drawn, *(mark(*point, line.style, radius=3.8, shade=line.shade) for point in some)]
+    finite = [point for point in one.points if all(map(math.isfinite, area.all([point])[0]))]
+    fade = 0.65 if one.width < 1.5 else 1.0
+    drawn = path(area.all(one.points), stroke=one.color, width=one.width, dash=dashes(one.style), fade=fade)
+    some = finite[:: max(1, math.ceil(len(finite) / MARKS))]
+    marks = (_told(area, one, point) for point in some)
+    return series(one.name, [drawn, *marks])
 
 
-def _spot(area: _Area, spot: Spot) -> list[str]:
-    x, y = area.px(spot.x), area.py(spot.y)
-    if spot.radius:
-        return [bubble(x, y, spot.style, radius=spot.radius)]
+def _told(area: _Area, one: Line, point: tuple[float, float]) -> str:
+    """A point with its values; without a mark, a place for the pointer."""
+    (at, y), said = area.all([point])[0], f"{area.x.said(point[0])}: {area.y.said(point[1])}"
+    shape = mark(at, y, one.style, radius=4.2, shade=one.shade) if one.marked else target(at, y)
+    return told(f"{one.name}, {said}" if one.name else said, shape)
+
+
+def _spot(area: _Area, spot: Spot) -> str:
+    at, y = area.all([(spot.x, spot.y)])[0]
     low, high = spot.ends
-    line = [path([(x, area.py(low)), (x, area.py(high))], stroke=INK, width=1.2)] if low != high else []
-    said = [text(x + 9, y, spot.letter, look="bold")] if spot.letter else []
-    return [*line, mark(x, y, spot.style, radius=4.8, hollow=spot.hollow), *said]
+    thin = [line((at, area.py(low)), (at, area.py(high)), stroke=INK, width=1.2)] if low != high else []
+    shape = (
+        bubble(at, y, spot.style, radius=spot.radius)
+        if spot.radius
+        else mark(at, y, spot.style, radius=5.4, hollow=spot.hollow)
+    )
+    said = spot.told or f"{spot.name} {area.x.said(spot.x)}, {area.y.said(spot.y)}".strip()
+    return series(spot.of, [*thin, told(said, shape)])
 
 
-def _uprights(area: _Area, rules: Sequence[Rule], top: float) -> Iterator[str]:
-    """Rules from the ground up, each with its words on a line of its own, the largest value first: none is crossed."""
-    for row, rule in enumerate(rules):
-        x, y = area.px(rule.value), top + 7 + 16.0 * row
-        long = wide(rule.text) + 8
-        flip = x + long > PANEL and x > long
-        yield path([(x, area.bottom), (x, y - 6)], stroke=SOFT, width=1.1, dash=DASHES[rule.style % len(DASHES)])
-        yield text(x - 5 if flip else x + 5, y, rule.text, anchor="end" if flip else "")
+Said = list[tuple[Rule, tuple[float, str, list[str]]]]
+
+
+def _uprights(x: Scale, rules: Sequence[Rule], top: float) -> tuple[Said, int]:
+    """Of each upright rule where its words begin, on which side, and its words in lines; and how many lines there are.
+
+    Each has lines of its own, the largest value first: no word is crossed.
+    """
+    said: Said = []
+    row = 0
+    for rule in rules:
+        at, long = x.at(rule.value), wide(rule.text) + 8
+        flip = (1 - at) * NARROW + RIGHT < long and at > 0.5
+        free = at * NARROW if flip else (1 - at) * NARROW + RIGHT
+        words = wrapped(rule.text, max(free - 8, 60.0))
+        said.append((rule, (top + 6 + ROW * row, "end" if flip else "", words)))
+        row += len(words)
+    return said, row
+
+
+def _upright(area: _Area, rule: Rule, place: tuple[float, str, list[str]]) -> Iterator[str]:
+    y, anchor, words = place
+    at = area.x.at(rule.value)
+    yield line((at, area.bottom), (at, y - 8), stroke=SOFT, width=1.1, dash=dashes(rule.style))
+    for row, said in enumerate(words):
+        yield text(at, y + ROW * row, said, dx=-5 if anchor else 5, anchor=anchor)
 
 
 def _across(area: _Area, rules: Sequence[Rule], taken: list[Box]) -> Iterator[str]:
     """Rules from side to side, with words above or below at the end where least is drawn."""
     for rule in (rule for rule in rules if rule.across):
-        y, long = area.py(rule.value), wide(rule.text) + 4
-        sides = [(at, y + up) for up in (-9, 9) for at in (area.left, area.right - long)]
-        boxes = [(x, middle - 7, x + long, middle + 7) for x, middle in sides if middle < area.bottom - 6]
-        box = min(boxes, key=lambda box: sum(overlap(box, other) for other in taken))
-        taken += [box, (area.left, y - 1, area.right, y + 1)]
-        yield path([(area.left, y), (area.right, y)], stroke=SOFT, width=1.2, dash=DASHES[1])
-        yield text(box[0] + 2, (box[1] + box[3]) / 2, rule.text, look="halo")
+        y = area.py(rule.value)
+        sides = [(0.0, 4.0, ""), (1.0, -4.0, "end")]
+        rows = [middle for middle in (y - 11, y + 11) if middle < area.bottom - 6]
+        places = [(at, dx, anchor, middle) for middle in rows for at, dx, anchor in sides]
+        boxes = [room(at, dx, rule.text, anchor=anchor, y=middle) for at, dx, anchor, middle in places]
+        best = min(range(len(boxes)), key=lambda i: sum(overlap(boxes[i], other) for other in taken))
+        at, dx, anchor, middle = places[best]
+        taken += [boxes[best], Box(0, 0, 1, 0, y - 1, y + 1)]
+        yield line((0, y), (1, y), stroke=SOFT, width=1.2, dash=dashes(1))
+        yield text(at, middle, rule.text, dx=dx, anchor=anchor, look="halo")
 
 
 # --- room for names --------------------------------------------------------------------------------------------------
 
 
 def _obstacles(area: _Area, lines: Sequence[Line], spots: Sequence[Spot]) -> list[Box]:
-    """What words keep clear of: spots with their letters, thin lines, and lines, a box every few pixels."""
+    """What words keep clear of: spots, thin lines, and lines, in pieces."""
     boxes = []
     for spot in spots:
-        x, y, reach = area.px(spot.x), area.py(spot.y), spot.radius or 7.0
+        at, y, reach = area.x.at(spot.x), area.py(spot.y), spot.radius or 7.0
         low, high = (area.py(end) for end in spot.ends)
-        boxes.append((x - reach, y - reach, x + reach + (12 if spot.letter else 0), y + reach))
-        boxes += [(x - 1, high, x + 1, low)] if low != high else []
-    for (x, y), (x2, y2) in (pair for line in lines for pair in pairwise(area.all(line.points))):
-        if all(map(math.isfinite, (x, y, x2, y2))):
-            parts = max(1, math.ceil(math.hypot(x2 - x, y2 - y) / 4))
-            places = ((x + (x2 - x) * i / parts, y + (y2 - y) * i / parts) for i in range(parts + 1))
-            boxes += [(at - 2, up - 2, at + 2, up + 2) for at, up in places]
+        boxes.append(Box(at, -reach, at, reach, y - reach, y + reach))
+        boxes += [Box(at, -1, at, 1, high, low)] if low != high else []
+    for a, b in (pair for one in lines for pair in pairwise(area.all(one.points))):
+        if all(map(math.isfinite, (*a, *b))):
+            boxes += _pieces(a, b)
     return boxes
 
 
+def _pieces(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Box]:
+    """A line as boxes: one where it is level or upright, else one every few pixels."""
+    parts = 1 if a[0] == b[0] or a[1] == b[1] else max(1, math.ceil(max(abs(a[1] - b[1]) / 4, abs(a[0] - b[0]) * 100)))
+    places = [(a[0] + (b[0] - a[0]) * i / parts, a[1] + (b[1] - a[1]) * i / parts) for i in range(parts + 1)]
+    for (x, y), (x2, y2) in pairwise(places):
+        yield Box(min(x, x2), -2, max(x, x2), 2, min(y, y2) - 2, max(y, y2) + 2)
+
+
+AWAY = (0.0, 12.0, 24.0, 38.0, 54.0, 72.0, 92.0)
+"""Pixels by which a name may be away from its spot, with a hair line to it."""
+
+
 def _names(area: _Area, spots: Sequence[Spot], taken: list[Box]) -> Iterator[str]:
-    """The name of each spot near it, where nothing else is; one that stands away has a hair line to it."""
-    for spot in sorted((spot for spot in spots if spot.name), key=lambda spot: (-spot.radius, spot.x, spot.y)):
-        x, y, reach = area.px(spot.x), area.py(spot.y), (spot.radius or 6.0) + 4
-        top = min(y, area.py(spot.ends[1]) + 2)
-        found = _room(area, (x, y, top), reach, wide(spot.name) + 3, taken, far=not spot.radius)
-        if found is None:
-            continue
-        taken.append(found)
-        y = top if found[3] < top else y
-        nearest = min(max(x, found[0]), found[2]), min(max(y, found[1]), found[3])
-        away = math.dist((x, y), nearest)
-        if away > 16:
-            start = x + (nearest[0] - x) * 6 / away, y + (nearest[1] - y) * 6 / away
-            yield path([start, nearest], stroke=SOFT, width=0.8)
-        yield text(found[0] + 1, (found[1] + found[3]) / 2, spot.name, look="halo")
+    """The name of each spot near it, where nothing else is at any width; or from a middle width on."""
+    for spot in sorted((spot for spot in spots if spot.name), key=lambda spot: (-spot.radius, -spot.x, spot.y)):
+        places = list(_places(area, spot))
+        for narrow in (NARROW, MIDDLE):
+            kept = [box for box in places if inside(box, right=RIGHT, narrow=narrow)]
+            found = first_free(kept, taken, narrow)
+            if found is not None:
+                taken.append(found)
+                yield series(spot.of, _name(area, spot, found, second=narrow > NARROW))
+                break
 
 
-def _room(
-    area: _Area, at: tuple[float, float, float], reach: float, long: float, taken: Sequence[Box], *, far: bool
-) -> Box | None:
-    """The first place that nothing else has around a spot, or above its thin line: near ones first."""
-    x, y, top = at
-    for away in (0.0, 12.0, 26.0, 42.0, 60.0, 80.0, 100.0) if far else (0.0,):
-        beside, above = reach + away, reach + 6 + away
-        places = [(x + beside, y - away), (x - beside - long, y - away), (x - long / 2, top - above)]
-        places += [(x - long / 2, y + above), (x + beside, y + away), (x - beside - long, y + away)]
-        for left, middle in places:
-            box = (left, middle - 7, left + long, middle + 7)
-            inside = left >= area.left + 2 and box[2] <= PANEL - 1 and box[1] >= area.top - 6 and box[3] < area.bottom
-            if inside and not any(overlap(box, other) for other in taken):
-                return box
-    return None
+def _places(area: _Area, spot: Spot) -> Iterator[Box]:
+    """Where the name of a spot may stand: near places first."""
+    at, y, reach = area.x.at(spot.x), area.py(spot.y), (spot.radius or 6.0) + 4
+    above = y - min(y, area.py(spot.ends[1]) + 2)
+    for away in AWAY if not spot.radius else AWAY[:1]:
+        for dx, anchor, shift in (
+            (reach + away / 2, "", -away),
+            (-reach - away / 2, "end", -away),
+            (0.0, "middle", -reach - 6 - away - above),
+            (0.0, "middle", reach + 6 + away),
+            (reach + away / 2, "", away),
+            (-reach - away / 2, "end", away),
+        ):
+            box = room(at, dx, spot.name, anchor=anchor, y=y + shift)
+            if box.top >= area.top - 8 and box.bottom < area.bottom:
+                yield box
+
+
+def _name(area: _Area, spot: Spot, box: Box, *, second: bool) -> Iterator[str]:
+    """The name in its box, and a hair line from the spot where it stands away."""
+    at, y, middle = area.x.at(spot.x), area.py(spot.y), (box.top + box.bottom) / 2
+    near = min(max(0.0, box.left_px), box.right_px), min(max(y, box.top), box.bottom) - y
+    away = math.hypot(*near)
+    if away > 16:
+        yield hair(at, y, (near[0] * 6 / away, near[1] * 6 / away), near, second=second)
+    yield text(at, middle, spot.name, dx=box.left_px, look="halo", second=second)

@@ -17,7 +17,7 @@ from unmask.reports.facts.study import headlines as preferred
 from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, ValueRisk, common_values
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
-from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered
 from unmask.results import Row
 
 ORIGINAL = "original"
@@ -250,6 +250,11 @@ class Scope:
         words = self.words[adversary]
         completes = adversary != words or words.startswith("knows ")
         return f"an adversary who {words}" if completes else f"the adversary {words}"
+
+    def marked(self, adversary: str) -> str:
+        """Its letter and name, where there are several to tell apart."""
+        several = len(self.adversaries)
+        return lettered(adversary, self.styles[adversary], several) if several > 1 else ""
 
     def who(self, release: str, adversary: str) -> tuple[str, ...]:
         """The cells that say whose row it is: columns that would say the same everywhere are left out."""

@@ -109,11 +109,9 @@ def _free(name: str, taken: set[str]) -> str:
 def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
     import vl_convert
 
-    spaces = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-    svg = figure.svg.replace("<svg ", spaces, 1)
+    svg = figure.svg.alone()
     (folder / f"{name}.svg").write_text(svg + "\n", encoding="utf-8")
-    ground = re.sub(r"(<svg [^>]*>)", r'\1<rect width="100%" height="100%" fill="white"/>', svg, count=1)
-    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(ground, scale=SCALE))
+    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
     for kind in ("svg", "png"):
         yield {"file": f"{name}.{kind}", "kind": "chart", "caption": figure.caption}
 

@@ -28,7 +28,8 @@ from unmask.reports.words import letter
 
 
 def render(data: ReportData | StudyData) -> str:
-    """The page of an audit or a study as one HTML file: styles and charts inline, no script, nothing fetched.
+    """The page of an audit or a study as one HTML file: styles and charts inline, nothing fetched. Its
+    one script shows exact values under a pointer and hides what a legend names; nothing is lacking without it.
 
     Same data in, same text out. Names are escaped, so that any name is safe.
 

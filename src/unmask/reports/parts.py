@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from unmask.reports.svg import Drawing
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -71,7 +73,7 @@ class Figure:
     """A drawing with the line above it."""
 
     caption: str
-    svg: str
+    svg: Drawing
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Acceptable:
     items: tuple[Checked, ...]
     big: str = ""
     people: str = ""
-    strip: str = ""
+    strip: Drawing | str = ""
     facts: tuple[tuple[str, str], ...] = ()
     changes: tuple[Tried, ...] = ()
     advice: str = ""

@@ -95,7 +95,7 @@ class Result:
     @cached_property
     def _charts(self) -> dict[str, Chart]:
         shown = ((name, item) for name, _, item in items(self.data) if isinstance(item, Figure))
-        return {name: Chart(name, figure.caption, figure.svg) for name, figure in shown}
+        return {name: Chart(name, figure.caption, figure.svg.alone()) for name, figure in shown}
 
     @property
     def charts(self) -> tuple[str, ...]:

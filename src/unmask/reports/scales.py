@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from unmask.measures.registry import SHARES
-from unmask.reports.svg import PANEL
-from unmask.reports.words import MINUS, SPACE
+from unmask.reports.words import MINUS, SPACE, number, percent
 
 WIDE = 30.0
 """Values whose largest is more than so many times the smallest are drawn on a logarithmic scale."""
 
 FAR = 12
 """Most items that are drawn on a linear scale."""
-
-LABELS = 30.0
-"""Pixels from one label of magnitudes to the next."""
 
 
 def _same(value: float) -> float:
@@ -36,6 +32,17 @@ class Scale:
     ticks: tuple[tuple[float, tuple[str, ...]], ...]
     title: str = ""
     place: Callable[[float], float] = _same
+    unit: str = ""
+
+    def said(self, value: float) -> str:
+        """A value in words, or the label where it stands at one.
+
+        >>> linear(0.2).said(0.053).replace(SPACE, " "), classes([("1 to 4", "30")], "").said(0.0)
+        ('5.3 %', '1 to 4 30')
+        """
+        known = next((words for place, words in self.ticks if place == value), None) if self.place is _same else None
+        exact = percent(value) if self.unit in SHARES else number(value)
+        return " ".join(known) if known else exact
 
     @property
     def rows(self) -> int:
@@ -84,12 +91,22 @@ def linear(
     unit: str = "share",
     title: str = "",
     about: float = 4.0,
+    beyond: bool = False,
 ) -> Scale:
-    """From `low` to `high` with about so many round labels; pads are parts of that added below and above."""
-    span = (high - low) or 1.0
+    """From `low` to `high` with about so many round labels; pads are parts of that added below and above.
+
+    beyond : whether the scale ends at a label: the first round value that is not below `high`
+
+    >>> linear(0.57, beyond=True).high
+    0.6
+    """
     values = round_values(low, high, about)
+    if beyond and len(values) > 1 and values[-1] < high:
+        values.append(round(2 * values[-1] - values[-2], 12))
+        high = values[-1]
+    span = (high - low) or 1.0
     labels = tuple((value, (ticked(value, unit),)) for value in values)
-    return Scale(low - pads[0] * span, high + pads[1] * span, labels, title)
+    return Scale(low - pads[0] * span, high + pads[1] * span, labels, title, unit=unit)
 
 
 def shares(title: str = "") -> Scale:
@@ -117,20 +134,12 @@ def magnitude(value: float) -> float:
 
 
 def magnitudes(values: Iterable[int], title: str) -> Scale:
-    """Counts from the least to the most, equal distances multiplying by as much; given values are labeled.
-
-    A label without room is left out, the last one is kept.
-    """
+    """Counts from the least to the most, equal distances multiplying by as much; given values are labeled."""
     places = {value: magnitude(value) for value in sorted(set(values))}
     low, high = min(places.values()), max(places.values())
     pad = 0.04 * (high - low) or 0.5
-    room = LABELS / (PANEL - 70) * (high - low + 2 * pad)
-    kept: list[tuple[float, tuple[str, ...]]] = []
-    for value, place in places.items():
-        free = not kept or place - kept[-1][0] >= room
-        if free and (place == high or high - place >= room):
-            kept.append((place, (f"{value:,}",)))
-    return Scale(low - pad, high + pad, tuple(kept), title, magnitude)
+    ticks = tuple((place, (f"{value:,}",)) for value, place in places.items())
+    return Scale(low - pad, high + pad, ticks, title, magnitude)
 
 
 def logarithmic(values: Iterable[float]) -> bool:
@@ -143,36 +152,50 @@ def logarithmic(values: Iterable[float]) -> bool:
     return bool(spanned) and max(spanned) > WIDE * min(spanned)
 
 
-def amounts(values: Sequence[float], title: str = "", *, whole_powers: bool = False) -> Scale:
+def amounts(values: Sequence[float], title: str = "", *, unit: str = "", whole_powers: bool = False) -> Scale:
     """Amounts from 0, or, where they span widely, equal distances multiplying by as much: 0 has a place at the left.
 
+    The title says which.
     whole_powers : whether a logarithmic scale begins at a power of ten below the least amount
     """
     known = [value for value in values if math.isfinite(value)]
     if not logarithmic(known):
-        return linear(max(known, default=0.0) or 1.0, unit="", title=title)
+        return linear(max(known, default=0.0) or 1.0, unit=unit, beyond=True, title=title)
     positive = [value for value in known if value > 0]
     low, high = math.log10(min(positive)), math.log10(max(positive))
     low = math.floor(low) if whole_powers else low
     start = low - 0.12 * (high - low) if min(known) == 0 and not whole_powers else low
-    zero = ((start, ("0",)),) if start < low else ()
+    zero = ((start, (ticked(0.0, unit),)),) if start < low else ()
 
     def place(value: float) -> float:
         if value <= 0:
             return start if zero else math.nan
         return math.log10(value) if math.isfinite(value) else math.nan
 
-    return Scale(start, high, (*zero, *_powers(low, high)), title, place)
+    said = f"{title} (logarithmic)" if title else ""
+    return Scale(start, high, (*zero, *_powers(low, high, unit)), said, place, unit)
 
 
-def _powers(low: float, high: float) -> tuple[tuple[float, tuple[str, ...]], ...]:
+def _powers(low: float, high: float, unit: str) -> tuple[tuple[float, tuple[str, ...]], ...]:
     """Powers of ten as labels, and twice and five times these where there are few."""
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     places = [float(p) for p in range(first, last + 1, max(1, math.ceil((last - first) / 5)))]
     if high - low < 2:
         fine = sorted({round(p + math.log10(f), 12) for p in range(first - 1, last + 1) for f in (1, 2, 5)})
         places = [place for place in fine if low - 1e-9 <= place <= high + 1e-9]
-    return tuple((place, (ticked(float(f"{10**place:.6g}"), ""),)) for place in places)
+    return tuple((place, (ticked(float(f"{10**place:.6g}"), unit),)) for place in places)
+
+
+def risks(values: Sequence[float], title: str, unit: str = "share") -> Scale:
+    """Risks from 0; or a logarithmic scale, which says so, where most would lie on each other at its low end."""
+    found = amounts(values, title, unit=unit)
+    pad = 0.03 * (found.high - found.low)
+    return found if found.place is _same else replace(found, low=found.low - pad, high=found.high + pad)
+
+
+def turned(scale: Scale) -> Scale:
+    """The same with its least value at the far end."""
+    return replace(scale, low=scale.high, high=scale.low)
 
 
 def errors(most: int, title: str, pixels: float, margin: float) -> Scale:
@@ -185,7 +208,8 @@ def errors(most: int, title: str, pixels: float, margin: float) -> Scale:
     end = max(place(most), 0.3)
     pad = end * margin / (pixels - 2 * margin)
     if not far:
-        return Scale(-pad, end + pad, whole(0, most, title, about=6).ticks, title, place)
+        ticks = tuple(tick for tick in whole(0, most, title, about=6).ticks if tick[0] <= end)
+        return Scale(-pad, end + pad, ticks, title, place)
     factors = (1, 3) if most <= 300 else (1,)
     values = [0, *(f * 10**p for p in range(13) for f in factors if f * 10**p <= 1.05 * most)]
     return Scale(-pad, end + pad, tuple((place(v), (f"{v:,}",)) for v in values), title, place)

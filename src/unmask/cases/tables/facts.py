@@ -26,8 +26,8 @@ from unmask.tables.criteria.evaluation import Criteria, Examined, examine, toget
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.release import Table
 
-EDGES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Success probabilities between which people are counted."""
+EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
+"""Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""
 
 OWN_ROWS = 0.99
 """Share of released rows that must be able to be different people of the original, for who they are to be asked.
@@ -67,7 +67,8 @@ def distribution(case: Case) -> Distribution:
     assert success_probability.self_assessed is not None
     success = np.round(success_probability.self_assessed(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
     weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
-    counts, _ = np.histogram(success, bins=np.array(EDGES), weights=weight)
+    bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
+    counts = np.bincount(bins, weight, len(EDGES) - 1)
     shares = tuple(float(share) for share in counts / counts.sum())
     above = {limit: round(people * float(weight[success > limit].sum())) for limit in LIMITS.values()}
     return Distribution(case.release, case.adversary, case.target, EDGES, shares, people, above)

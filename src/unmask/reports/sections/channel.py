@@ -81,8 +81,9 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
         spots=sorted(spots, key=lambda spot: not spot.hollow),
         rules=[_marked("without seeing anything", channel.prior_error, unit, across=True)],
         keys=keys,
-        height=250.0,
-        label=f"Error of the adversary against distortion. Best adversary behind {said}. The table has the figures.",
+        height=320.0,
+        kind="plane",
+        label=f"Error of the adversary against distortion. Best adversary behind {said}.",
     )
     return (Figure("What is left to privacy, and what it costs", svg),)
 

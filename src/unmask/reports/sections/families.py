@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.registry import SHARES, described
-from unmask.reports.charts import Line, plot
+from unmask.reports.charts import Line, ends, plot
 from unmask.reports.facts.study import Headlines, StudyData, headlines
 from unmask.reports.findings.study import spoken
 from unmask.reports.parts import Figure
@@ -161,5 +161,5 @@ def _name(measure: str) -> str:
 def _figure(drawn: _Chart, dataset: str) -> Figure:
     top = min(1.0, 1.1 * max(y for line in drawn.lines for _, y in line.points)) or 1.0
     x = classes([(value,) for value in drawn.values], f"{drawn.parameter} (in equal steps)")
-    label = f"{drawn.title}, {dataset}. The tables have the figures."
-    return Figure(drawn.title, plot(x, linear(top, pads=(0, 0.04)), drawn.lines, label=label))
+    label = f"{drawn.title}, {dataset}, from {drawn.values[0]} to {drawn.values[-1]}. {ends(drawn.lines)}"
+    return Figure(drawn.title, plot(x, linear(top, beyond=True), drawn.lines, label=label))

@@ -207,7 +207,7 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     score = shares("Score: what the model of Rematch says")
     figures = [*figure("Matches that are right", reliable, score, under=[equal])]
     figures += figure(
-        "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, pads=(0, 0.04), unit="")
+        "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit="")
     )
     how = (
         "The score of a match is the probability that the model of the attack Rematch gives it. It is not calibrated: "
@@ -227,9 +227,7 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         ]
     )
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
-    figures = figure(
-        "Matches made or changed in the pass", lines, x, y=linear(top(lines) or 1.0, pads=(0, 0.04), unit="")
-    )
+    figures = figure("Matches made or changed in the pass", lines, x, y=linear(top(lines) or 1.0, beyond=True, unit=""))
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
     return block("How the attack runs through the network", figures, [*of_release(graph), how])
 
@@ -326,7 +324,7 @@ def _overlap_figures(
 
     x, wrong = shares("Overlap of edges" if by_edges else "Overlap of people"), over("named_wrongly")
     yield from figure(f"People re-identified{caption}", over("recall"), x)
-    yield from figure(f"People matched wrongly{caption}", wrong, x, y=linear(top(wrong) or 0.01, pads=(0, 0.04)))
+    yield from figure(f"People matched wrongly{caption}", wrong, x, y=linear(top(wrong) or 0.01, beyond=True))
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:

@@ -58,8 +58,10 @@ def _figures(
         lines: dict[str, list[Dot | Absent]] = {}
         for (protection, adversary, _), row in ((key, row) for key, row in found.items() if key[2] == target):
             drawn = dot(row, style := data.styles[adversary])
-            lines.setdefault(protection, []).append(replace(drawn, text=lettered(drawn.text, style, several)))
-        label = f"{what(target)}. The table below has the figures."
+            lines.setdefault(protection, []).append(
+                replace(drawn, name=lettered(adversary, style, 2) if several else "")
+            )
+        label = f"{what(target)}."
         yield Figure(what(target), dots(list(lines.items()), label=label, tick=before))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.linkage import WHOLE
-from unmask.reports.charts import Line, Rule, Spot, bubbles, ends, plot
+from unmask.reports.charts import Line, Rule, Spot, ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import (
@@ -23,6 +23,7 @@ from unmask.reports.findings.linkage import (
 )
 from unmask.reports.findings.linkage import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
+from unmask.reports.planes import bubbles
 from unmask.reports.scales import linear, shares, stretched, whole
 from unmask.reports.sections.utility import listing
 from unmask.reports.words import lettered, number, percent, plural
@@ -226,7 +227,7 @@ class _Panel:
 
     def figure(self, upto: int) -> Figure:
         label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
-        x, y = whole(0, upto, "Merges", about=6), linear(self.top, pads=(0, 0.04))
+        x, y = whole(0, upto, "Merges", about=6), linear(self.top, beyond=True)
         return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
 
 
@@ -302,7 +303,7 @@ def _thresholds(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     rates = [*(one.guess.breach_rates for one in told), [spot.y for spot in shuffled]]
     caption = "Subjects breached, by threshold"
     over = f"{caption}, from {plain(linkage.betas[0])} to {plain(linkage.betas[-1])}. {ends(breached)}"
-    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), pads=(0, 0.04))
+    x, y = shares("Threshold \u03b2: share of items linked"), linear(_top(rates), beyond=True)
     figures = [Figure(caption, plot(x, y, breached, spots=shuffled, rules=[chosen], label=over))]
     sloping = {one.name: _slopes(linkage, one.guess) for one in told[:PANELS] if one.guess.slopes}
     y = linear(_top([[y for _, y in line.points] for lines in sloping.values() for line in lines]), unit="")

@@ -68,7 +68,7 @@ def figure(
     if lines:
         caption += f": {lines[0].name}" if len(lines) == 1 else ""
         told = ends(lines, "share" if y is None or y.ticks[-1][1][0].endswith("%") else "")
-        scale = linear(1.0, pads=(0, 0.04)) if y is None else y
+        scale = linear(1.0, beyond=True) if y is None else y
         yield Figure(caption, plot(x, scale, [*lines, *under], label=f"{caption}{said}. {told}"))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, grid, lead, notes, parts
-from unmask.reports.words import MEMBERSHIP, RARE, SPACE, letter, lettered, row_estimate
+from unmask.reports.words import MEMBERSHIP, RARE, SPACE, letter, row_estimate
 from unmask.results import Row
 
 HOW = (
@@ -58,10 +58,10 @@ def _figure(scope: Scope, release: str, own: Mapping[str, Found]) -> Figure:
 
 
 def _dot(scope: Scope, adversary: str, row: Row | None) -> Dot | Absent:
-    style, several = scope.styles[adversary], len(scope.adversaries)
+    style, whose = scope.styles[adversary], scope.marked(adversary)
     if row is None or row.low is None or row.high is None:
-        return Absent(lettered("too few control people", style, several))
-    return Dot(style, row.posterior, row.low, row.high, row.prior, lettered(row_estimate(row), style, several))
+        return Absent("too few control people", whose)
+    return Dot(style, row.posterior, row.low, row.high, row.prior, row_estimate(row), whose)
 
 
 def _table(scope: Scope, release: str, own: Mapping[str, Found]) -> Grid:

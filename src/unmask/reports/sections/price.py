@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from unmask.reports import bars
-from unmask.reports.charts import Line, Rule, plot, steps
+from unmask.reports.charts import Line, Rule, ends, plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice
 from unmask.reports.findings.price import (
@@ -26,6 +26,7 @@ from unmask.reports.findings.price import (
 from unmask.reports.findings.price import findings as findings
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
+from unmask.reports.svg import Drawing
 from unmask.reports.words import number, percent
 
 SHOWN = 6
@@ -199,15 +200,15 @@ def by_size(
     rules: Sequence[Rule] = (),
     unit: str = "",
     label: str,
-) -> str:
+) -> Drawing:
     """Functions of the size of a group as steps; the scale may be logarithmic where there is a rule across."""
     values = [value for _, own in lines for value in own if math.isfinite(value)]
     levels = [rule.value for rule in rules if rule.across]
-    y = linear(max(values, default=0.0) or 1.0, unit=unit, pads=(0, 0.04))
+    y = linear(max(values, default=0.0) or 1.0, unit=unit, beyond=True)
     if levels and logarithmic([*values, *levels]):
         y = amounts([value for value in (*values, *levels) if value > 0], whole_powers=True)
     elif levels:
-        y = linear(max([*values, *levels]) or 1.0, unit=unit, pads=(0, 0.04))
+        y = linear(max([*values, *levels]) or 1.0, unit=unit, beyond=True)
     drawn = [
         Line(name, steps(list(zip(sizes, own, strict=True)), start=sizes[0] - 0.5), i, marked=False)
         for i, (name, own) in enumerate(lines)
@@ -289,10 +290,11 @@ def _by_fine(price: Price, scope: Scope) -> Iterator[Figure]:
     ]
     points = [point for line in lines for point in line.points]
     x = amounts([*(fine for fine, _ in points), *([] if now is None else [now])], "Fine")
-    y = linear(max(share for _, share in points) or 1.0, pads=(0, 0.04))
+    y = linear(max(share for _, share in points) or 1.0, beyond=True)
     rules = [] if now is None else [Rule(now, f"fine now {amount(now)}")]
     who = f"{adversary_mark(rows[0].adversary, scope)}  " if several_adversaries(price, scope) else ""
-    label = "People re-identified by one campaign, against the fine. The tables above have the fine that stops it."
+    most = amount(max(fine for fine, _ in points))
+    label = f"People re-identified by one campaign, against fines from 0 to {most}. {ends(lines)}"
     yield Figure(
         f"{who}People re-identified by one campaign, against the fine",
         plot(x, y, lines, rules=rules, height=210.0, label=label),

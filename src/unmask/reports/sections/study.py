@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import compress
 
 from unmask.measures.registry import SHARES, described, quantity
-from unmask.reports.charts import Spot, plane
+from unmask.reports.charts import Key, Spot
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
@@ -29,12 +28,13 @@ from unmask.reports.parts import (
     notes,
     parts,
 )
-from unmask.reports.scales import linear
+from unmask.reports.planes import plane
+from unmask.reports.scales import linear, risks
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
 from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
-from unmask.reports.words import SPACE, estimate, letter, row_estimate, short, what
+from unmask.reports.words import estimate, letter, lettered, number, percent, row_estimate, short, what
 from unmask.results import Row
 
 CHARTS = 30
@@ -54,9 +54,8 @@ PRICES = {
 """Measures of what a rational attacker does -> head of their column."""
 
 PLANES = (
-    " Filled and joined: no other protection is better in both ways, for the same adversary. Hollow: another one is. "
-    "Named, where there is room, are the protections that are undominated in utility and against the strongest "
-    f"adversary, whatever they are after. Thin lines are 95{SPACE}% intervals."
+    " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
+    "one is. A protection is named beside the adversary who does best against it."
 )
 
 MEASURES = f"Means over seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
@@ -71,11 +70,11 @@ def study_page(data: StudyData) -> Page:
     """What stands on the page of a study."""
     planes, room = data.planes[:CHARTS], max(CHARTS - len(data.planes), 0)
     found, undrawn = [], len(data.planes) - len(planes)
-    for number, dataset in enumerate(data.datasets, 1):
+    for place, dataset in enumerate(data.datasets, 1):
         curves, wanted = curve_figures(data, dataset, room=room)
         room, undrawn = room - len(curves), undrawn + wanted - len(curves)
         own = [plane for plane in planes if plane.dataset == dataset]
-        found.append(Section(f"dataset-{number}", dataset, _dataset(data, dataset, own, curves)))
+        found.append(Section(f"dataset-{place}", dataset, _dataset(data, dataset, own, curves)))
     head = parts(
         Words(who(data), "who"),
         Words(handed_on(FEWEST), "note"),
@@ -125,43 +124,41 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
 
 def _better(planes: Sequence[Plane]) -> str:
     """Which way in the charts is better: less success, and more error."""
-    down, up = (any(plane.direction == direction for plane in planes) for direction in ("high", "low"))
-    if down and up:
-        return "To the right is better, and down where success is drawn, up where error is."
-    return f"{'Up' if up else 'Down'} and to the right is better."
+    left, right = (any(plane.direction == direction for plane in planes) for direction in ("high", "low"))
+    if left and right:
+        return "Up keeps more; left risks less where success is drawn, right where error is."
+    return f"Up keeps more, {'right' if right else 'left'} risks less."
 
 
 def _plane(data: StudyData, drawn: Plane) -> Figure:
-    """Success or error, from 0, against utility; undominated protections are named, each as far as one must read it."""
+    """Success or error across, what is left of utility upwards."""
     known = dict.fromkeys((spot.adversary, spot.target) for spot in drawn.spots)
-    caption = "; ".join(f"{letter(data.styles[name])} {name}: {target}" for name, target in known)
     spots, risk = list(_spots(data, drawn)), _reach(drawn)
-    low, high = min(spot.x for spot in spots), max(spot.x for spot in spots)
-    pad = 0.16 if high > low else 0.1 * abs(high) or 0.1
-    top = 1.12 * max(spot.ends[1] for spot in spots) or 1.0
-    title = f"Utility ({UNITS.get(drawn.unit, drawn.unit)})"
-    up = linear(min(top, 1.0) if drawn.risk_unit in SHARES else top, unit=drawn.risk_unit, title=risk)
-    svg = plane(
-        linear(high, low=low, pads=(pad, pad), unit=drawn.unit, title=title, about=3),
-        replace(up, high=top),
-        spots,
-        height=260.0,
-        label=f"{risk} against utility, {drawn.dataset}. The table below has the figures.",
-    )
-    return Figure(f"{risk} of {caption}", svg)
+    low, high = min(spot.y for spot in spots), max(spot.y for spot in spots)
+    pad = 0.08 if high > low else 0.1 * abs(high) or 0.1
+    up = linear(high, low=low, pads=(pad, pad), unit=drawn.unit, title=f"Utility: {UNITS.get(drawn.unit, drawn.unit)}")
+    label = f"{risk} against utility, {drawn.dataset}. {'; '.join(spot.told for spot in spots)}."
+    across = risks([spot.x for spot in spots], risk, drawn.risk_unit)
+    keys = [Key(_whose(data, name, target), data.styles[name]) for name, target in known]
+    aims = "; ".join(dict.fromkeys(target for _, target in known))
+    svg = plane(across, up, spots, keys=keys, label=label, more=drawn.direction == "low")
+    return Figure(f"{risk} against utility: {aims}", svg)
+
+
+def _whose(data: StudyData, adversary: str, target: str) -> str:
+    return lettered(f"{adversary}: {target}", data.styles[adversary], 2)
 
 
 def _spots(data: StudyData, drawn: Plane) -> Iterator[Spot]:
-    """Each protection as each adversary sees it; an undominated one is named at its highest spot."""
-    several = len({spot.adversary for spot in drawn.spots}) > 1
-    highest = {spot.protection: spot for spot in sorted(drawn.spots, key=lambda spot: spot.success)}
+    """Each protection as each adversary sees it."""
     stems = {stem for stem, given in (settings(spot.protection) for spot in drawn.spots) if given}
+    said = percent if drawn.risk_unit in SHARES else number
+    kept = percent if drawn.unit in SHARES else number
     for spot in drawn.spots:
-        style, low = data.styles[spot.adversary], None if spot.low is None else max(0.0, spot.low)
-        named = spot.protection in drawn.undominated and highest[spot.protection] is spot
-        name = _cut(spot.protection, alone=len(stems) == 1) if named else ""
-        said = letter(style) if several else ""
-        yield Spot(spot.utility, spot.success, style, name, low, spot.high, hollow=not spot.best, letter=said)
+        name, of = _cut(spot.protection, alone=len(stems) == 1), _whose(data, spot.adversary, spot.target)
+        told = f"{spot.protection}, {of}: {said(spot.success)}, utility {kept(spot.utility)}"
+        style = data.styles[spot.adversary]
+        yield Spot(spot.success, spot.utility, style, name, hollow=not spot.best, of=of, told=told)
 
 
 def _reach(plane: Plane) -> str:

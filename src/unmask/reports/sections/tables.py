@@ -6,11 +6,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
-from unmask.reports.bars import Absent, Dot, bars, dots
-from unmask.reports.data import Heads, ReportData, Scope
+from unmask.reports.bars import Absent, Dot, Spread, dots, people
+from unmask.reports.data import LIMITS, Heads, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Distribution
 from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, notes, parts
-from unmask.reports.words import FAILURES, MEMBERSHIP, SPACE, lettered, number, percent, points, row_estimate, what
+from unmask.reports.words import (
+    FAILURES,
+    IDENTITY,
+    MEMBERSHIP,
+    SPACE,
+    lettered,
+    number,
+    percent,
+    points,
+    row_estimate,
+    what,
+)
 from unmask.results import Row
 
 # --- success ---------------------------------------------------------------------------------------------------------
@@ -45,20 +56,20 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
             )
             for release in scope.releases
         ]
-        label = f"Success by release. {what(target)}. The table below has the figures."
+        label = f"Success by release. {what(target)}."
         figures += [Figure(what(target), dots(rows, label=label))] if own else []
     return tuple(figures)
 
 
 def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot | Absent:
-    style, several = scope.styles[key[1]], len(scope.adversaries)
+    style, whose = scope.styles[key[1]], scope.marked(key[1])
     if row is None:
-        return Absent(lettered(_why_not(scope.data, *key), style, several))
+        return Absent(_why_not(scope.data, *key), whose)
     if not math.isfinite(row.posterior + row.prior):
-        return Absent(lettered("undefined", style, several))
+        return Absent("undefined", whose)
     low, high = (row.posterior if end is None else end for end in (row.low, row.high))
     said = row_estimate(row) + (f", n {row.n:,}" if with_n else "")
-    return Dot(style, row.posterior, low, high, row.prior, lettered(said, style, several))
+    return Dot(style, row.posterior, low, high, row.prior, said, whose)
 
 
 def success_note(heads: Heads) -> str:
@@ -103,7 +114,7 @@ def added_section(scope: Scope) -> Section | None:
     figures, tables = [], []
     for target in (target for target in scope.targets if any(key[2] == target for key in own)):
         rows = {key[:2]: row for key, row in own.items() if key[2] == target}
-        label = f"People attacked and control people. {what(target)}. The table below has the figures."
+        label = f"People attacked and control people. {what(target)}."
         figures.append(Figure(what(target), dots(_against_control(scope, rows), label=label, tick="control people")))
         head = (
             *scope.who_head,
@@ -125,13 +136,11 @@ def _against_control(scope: Scope, rows: Mapping[tuple[str, str], Row]) -> list[
     """A line for each release; an adversary without control people there is left out."""
     found: dict[str, list[Dot | Absent]] = {}
     for (release, adversary), row in rows.items():
-        style, several = scope.styles[adversary], len(scope.adversaries)
-        said, control = (
-            lettered(f"+{points(row)}" if (row.excess or 0) > 0 else points(row), style, several),
-            row.control,
-        )
+        style, control = scope.styles[adversary], row.control
+        said = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
         assert control is not None
-        found.setdefault(release, []).append(Dot(style, row.posterior, row.posterior, row.posterior, control, said))
+        value = row.posterior
+        found.setdefault(release, []).append(Dot(style, value, value, value, control, said, scope.marked(adversary)))
     return list(found.items())
 
 
@@ -151,11 +160,11 @@ def people_section(scope: Scope) -> Section | None:
     if not data.distribution and not tables:
         return None
     drawn = (
-        f"Height and figure: share of {of} whose success probability lies in the bin. Bins are drawn equally wide; "
-        "their edges are written below. An empty bin has no figure."
+        f"Each bar is the {of} whose success probability lies between the edges below it. Both scales are logarithmic, "
+        "so that a few at high risk are seen beside many at low risk; what is above the limit has its color."
     )
     if not scope.cases and data.least > 1:
-        drawn += f" Shares are rounded up to a multiple of {data.least:,} people."
+        drawn += f" Figures are rounded up to a multiple of {data.least:,} people."
     counted = (
         "Success probability, as the adversary believes it, that this part of the people reaches or exceeds; and how "
         f"many people are above two limits, in steps of {data.least:,}."
@@ -171,22 +180,31 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
     groups: dict[tuple[str, str], list[Distribution]] = {}
     for item in scope.data.distribution:
         groups.setdefault((item.adversary, item.target), []).append(item)
-    tallest = max((share for item in scope.data.distribution for share in item.shares), default=1.0) or 1.0
+    tallest = max((share * item.people for item in scope.data.distribution for share in item.shares), default=1.0)
     targets, adversaries = (list(dict.fromkeys(key[i] for key in groups)) for i in (1, 0))
-    figures = []
+    figures, of = [], scope.said("people")
     for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
         style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
         caption = lettered(what(target), style, len(scope.adversaries))
-        svg = bars(
-            [(item.release, item.shares) for item in spread],
+        limit = LIMITS["identity" if target == IDENTITY else "value"]
+        svg = people(
+            [spread_of(item, limit, item.release, of) for item in spread],
             spread[0].edges,
             style=style,
+            limit=limit if limit in spread[0].edges else None,
             tallest=tallest,
-            title="success %",
-            label=f"Share of people by success probability. {caption}.",
+            label=f"{of.capitalize()} by success probability. {caption}.",
+            of=of,
         )
         figures.append(Figure(caption, svg))
     return tuple(figures)
+
+
+def spread_of(item: Distribution, limit: float, name: str, of: str = "people") -> Spread:
+    """The distribution as a row of a chart, with how many are above a limit."""
+    above = item.above.get(limit)
+    said = above if isinstance(above, str) else f"{above:,} {of}" if above else "none"
+    return Spread(name, item.shares, item.people, "" if above is None else f"{said} above {_limit(limit)}")
 
 
 def quantile_tables(scope: Scope) -> list[Grid]:

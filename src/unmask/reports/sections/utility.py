@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
-from unmask.reports.charts import Spot, plane
+from unmask.reports.charts import Key, Spot
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.parts import Figure, Figures, Grid, Section, folded, lead, notes, parts
-from unmask.reports.scales import linear
-from unmask.reports.words import SPACE, Value, letter, name_of, short, what, written
+from unmask.reports.planes import plane
+from unmask.reports.scales import linear, risks, turned
+from unmask.reports.svg import Drawing
+from unmask.reports.words import Value, name_of, number, percent, row_estimate, short, what, written
 from unmask.results import Row
 
 
@@ -19,8 +20,8 @@ def utility_section(scope: Scope) -> Section | None:
     """What is lost, and risk against the first loss that every release has."""
     figures, tables = plane_figures(scope), listing(scope.data.utility, UTILITIES, "Utility lost")
     how = (
-        "Down and to the left is better. Filled and joined: no other release is better in both ways, for the same "
-        f"adversary. Hollow: another one is. Thin lines are 95{SPACE}% intervals."
+        "Up keeps more, left risks less. Filled and joined by steps: no other release is better in both ways, for the "
+        "same adversary. Hollow: another one is."
     )
     shown = parts(lead(how) if figures else None, Figures(figures), tables)
     return Section("utility", "Risk against utility" if figures else "Utility lost", shown) if shown else None
@@ -60,26 +61,28 @@ def plane_figures(scope: Scope) -> tuple[Figure, ...]:
         spots: list[Spot] = []
         for adversary, style in scope.styles.items():
             rows = [(losses[name][drawn], row) for name in known if (row := scope.heads.get((name, adversary, target)))]
-            spots += _plane_spots(rows, style, letter(style) if len(scope.adversaries) > 1 else "")
+            spots += _plane_spots(rows, style, scope.marked(adversary))
         if spots:
-            figures.append(Figure(what(target), _plane(spots, name_of(drawn, UTILITIES), what(target))))
+            keys = [Key(scope.marked(name), style) for name, style in scope.styles.items()]
+            keys = [key for key in keys if key.style in {spot.style for spot in spots}]
+            figures.append(Figure(what(target), _plane(spots, keys, name_of(drawn, UTILITIES), what(target))))
     return tuple(figures)
 
 
-def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, said: str) -> Iterator[Spot]:
+def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, of: str) -> Iterator[Spot]:
     best = undominated([(loss, row.posterior) for loss, row in rows])
     for (loss, row), front in zip(rows, best, strict=True):
-        yield Spot(loss, row.posterior, style, row.release, row.low, row.high, hollow=not front, letter=said)
+        told = f"{row.release}: success {row_estimate(row)}, lost {percent(loss) if loss <= 1 else number(loss)}"
+        name = short(row.release, 24)
+        yield Spot(row.posterior, loss, style, name, hollow=not front, of=of, told=f"{told}; {of}" if of else told)
 
 
-def _plane(spots: Sequence[Spot], title: str, caption: str) -> str:
-    """The plane with the name of each release once, at its highest spot; a loss up to 1 is written in percent."""
-    highest = {spot.name: spot for spot in sorted(spots, key=lambda spot: spot.ends[1])}
-    named = [replace(spot, name=short(spot.name, 24) if highest[spot.name] is spot else "") for spot in spots]
-    most, top = max(spot.x for spot in spots) or 1.0, max(spot.ends[1] for spot in spots) or 1.0
-    x = linear(1.1 * most, unit="share" if most <= 1 else "", title=title)
-    label = f"Success against {title}. {caption}. The tables have the figures."
-    return plane(x, linear(1.15 * top, title="Success"), named, label=label)
+def _plane(spots: Sequence[Spot], keys: Sequence[Key], title: str, caption: str) -> Drawing:
+    """The plane of success and loss, which is least at the top; a loss up to 1 is written in percent."""
+    most = max(spot.y for spot in spots) or 1.0
+    up = linear(most, pads=(0.06, 0.1), unit="share" if most <= 1 else "", title=f"{title}, least at the top")
+    label = f"Success against {title}. {caption}. {'; '.join(spot.told for spot in spots)}."
+    return plane(risks([spot.x for spot in spots], "Success"), turned(up), spots, keys=keys, label=label)
 
 
 def listing(values: Mapping[str, Mapping[str, Value]], names: Mapping[str, Quantity], what: str) -> list[Grid]:

@@ -8,15 +8,16 @@ from typing import Any
 
 from unmask.policy import Judged, Verdict
 from unmask.policy.verdict import times
-from unmask.reports.bars import bars
+from unmask.reports.bars import people
 from unmask.reports.data import COUNTS, LIMITS, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.few import few
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import STATE, STATES, amount, called, distance, rest
 from unmask.reports.parts import Acceptable, Checked, Grid, Part, Tried, grid
+from unmask.reports.sections.tables import spread_of
 from unmask.reports.svg import number as place
-from unmask.reports.words import IDENTITY, SPACE, percent, plural, rate
+from unmask.reports.words import IDENTITY, percent, plural, rate
 
 FARTHEST = 8.0
 """How many times the limit, or part of it, the strip of a condition reaches."""
@@ -113,13 +114,12 @@ def _who(risk: Distribution, scope: Scope) -> dict[str, Any]:
         ),
         math.nan,
     )
-    drawing = bars(
-        [("people", risk.shares)],
+    drawing = people(
+        [spread_of(risk, limit, "by their risk")],
         risk.edges,
         style=scope.styles.get(risk.adversary, 0),
-        tallest=max(risk.shares) or 1.0,
-        title=f"success{SPACE}%",
-        label=f"Share of people by the probability that {scope.subject(risk.adversary)} is right about them.",
+        limit=limit if limit in risk.edges else None,
+        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them.",
     )
     return {
         "big": above if isinstance(above, str) else f"{above:,}",

@@ -8,7 +8,7 @@ from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import Scope
 from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, parts
-from unmask.reports.words import lettered, percent, points, rate, row_estimate
+from unmask.reports.words import percent, points, rate, row_estimate
 from unmask.results import Row
 
 SINGLED = (
@@ -68,8 +68,8 @@ def _dot(scope: Scope, row: Row) -> Dot:
     style = scope.styles[row.adversary]
     low, high = (row.posterior if end is None else end for end in (row.low, row.high))
     said = row_estimate(row) if row.excess is None else f"{'+' if row.excess > 0 else ''}{points(row)}"
-    said = lettered(said, style, len(scope.adversaries))
-    return Dot(style, row.posterior, low, high, row.prior if row.control is None else row.control, said)
+    prior = row.prior if row.control is None else row.control
+    return Dot(style, row.posterior, low, high, prior, said, scope.marked(row.adversary))
 
 
 def _singled(scope: Scope, whole: Sequence[Row], beside: Sequence[Row]) -> Grid:
