@@ -38,3 +38,35 @@ def section(head: str, settings: Mapping[str, Any], why: Mapping[str, str] | Non
 def whole_text(title: str, sections: Iterable[str]) -> str:
     """A document."""
     return "\n\n".join((f"title = {text_of_value(title)}", *sections)) + "\n"
+
+
+def text_of_document(
+    given: Mapping[str, Any],
+    *,
+    why: Mapping[str, Mapping[str, str]] | None = None,
+    below: Mapping[str, str] | None = None,
+) -> str:
+    """A whole document from its values, in their order, those without a table of their own first.
+
+    why : table -> key -> the reason that stands behind it; below : table -> what stands below it
+
+    >>> print(text_of_document({"title": "Ours", "data": {"file": "a.csv"}, "policy": [{"require": "k >= 5"}]}), end="")
+    title = "Ours"
+    <BLANKLINE>
+    [data]
+    file = "a.csv"
+    <BLANKLINE>
+    [[policy]]
+    require = "k >= 5"
+    """
+    tables = {key: one for key, one in given.items() if isinstance(one, Mapping)}
+    lists = {key: one for key, one in given.items() if isinstance(one, list) and one and isinstance(one[0], Mapping)}
+    plain = [f"{key_of(key)} = {text_of_value(one)}" for key, one in given.items() if key not in tables | lists]
+    sections = ["\n".join(plain)] if plain else []
+    for key, one in given.items():
+        if key in tables:
+            text = section(f"[{key_of(key)}]", one, (why or {}).get(key))
+            sections.append(text + (below or {}).get(key, ""))
+        elif key in lists:
+            sections += [section(f"[[{key_of(key)}]]", entry) for entry in one]
+    return "\n\n".join(sections) + "\n"

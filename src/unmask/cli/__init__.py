@@ -45,6 +45,7 @@ from unmask.cli.generated import FILE, options, taken
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
+from unmask.cli.open import open_
 from unmask.cli.options import Input, Sentences, first_argument, parts, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
@@ -308,7 +309,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
 
 for command in (
     init, advise, columns, audit_channel, design, price, study, report_command, certify, check, choose,
-    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage,
+    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage, open_,
 ):  # fmt: skip
     main.add_command(command)
 

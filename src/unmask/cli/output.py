@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 
 class Output(NamedTuple):
-    """What the user asked for. smallest_shown : the fewest people that may stand for a cell of what is given."""
+    """What the user asked for. smallest_shown : the fewest people that may stand for a cell of what is given.
+    changes : whether the page tells what other protections would do
+    """
 
     report: Path | None
     export: Path | None
@@ -46,6 +48,7 @@ class Output(NamedTuple):
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
     sarif: Path | None = None
+    changes: bool = True
 
     def check(self) -> None:
         """Refuse what cannot be written or said, before the work."""
@@ -77,7 +80,7 @@ class Output(NamedTuple):
 
         judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
         shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
-        if suggest and self.report and any(one.state == "not acceptable" for one in judged):
+        if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         with writing.together(self.report, self.sarif) as places:  # which takes its name once all is said and exported
             if self.report is not None:
@@ -168,6 +171,10 @@ def audit_output(command: Any) -> Any:
         ),
         click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
         click.option("--sarif", type=FILE, help="Write the conditions that are not met, for code scanning (SARIF)."),
+        click.option(
+            "--changes/--no-changes", default=True, show_default=True,
+            help="Try other protections for the page of a table that is not acceptable.",
+        ),
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = option(wrapped)

@@ -119,7 +119,7 @@ def run_study(
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         told = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, told, limit=plan.budget.seconds)
-        _export(plan, journal, folder / RESULTS)
+        export(plan, journal, folder / RESULTS)
     return Outcome.of(list(cells), journal, interrupted=interrupted)
 
 
@@ -197,7 +197,7 @@ def _distinct(plan: Plan) -> dict[str, Cell]:
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
-def _export(plan: Plan, journal: Journal, path: Path) -> None:
+def export(plan: Plan, journal: Journal, path: Path) -> None:
     """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
     from unmask.files import engine
 

@@ -101,6 +101,16 @@ def column_names(path: str | PathLike[str], *, delimiter: str | None = None, enc
         return _relation(connection, folder, path, (), _AsText(delimiter, None, encoding)).names
 
 
+def first_rows(
+    path: str | PathLike[str], n: int, *, delimiter: str | None = None, encoding: str | None = None
+) -> Source:
+    """The first n rows of a file, every column as text, as `read_encoded` reads them."""
+    with engine() as (connection, folder):
+        names, relation, notes = _relation(connection, folder, path, (), _AsText(delimiter, None, encoding))
+        rows = f"(select * from {relation} limit {int(n)})"
+        return Source(dict(zip(names, _encode(connection, rows, range(len(names))), strict=True)), notes)
+
+
 @contextmanager
 def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """A private in-memory database and its folder for spilled data; both are gone afterwards.

@@ -1,0 +1,174 @@
+"""Commands that run in the background, one list of them at a time for each screen; what became of them is on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from unmask.writing import write_text
+
+State = Literal["running", "finished", "failed", "stopped"]
+
+Command = Sequence[str]
+
+EXIT_ABOVE = 3
+"""What an audit ends with that did its work, and found too much."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Commands that were started, and what became of them.
+
+    of      : digest of what they work on: whatever else is there later is something else
+    at      : the command that runs, or ran last
+    message : what it said went wrong
+    """
+
+    name: str
+    commands: tuple[tuple[str, ...], ...]
+    of: str
+    state: State = "running"
+    at: int = 0
+    message: str = ""
+    started: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def typed(self) -> str:
+        """The commands, as they would be typed."""
+        return "\n".join(shown(command) for command in self.commands)
+
+
+def shown(command: Command) -> str:
+    """A command as it would be typed."""
+    return shlex.join(["unmask", *command])
+
+
+@dataclass(eq=False)
+class Jobs:
+    """The jobs of a folder: `jobs/NAME.json` says what became of each, and holds for whoever opens it next.
+
+    A job that runs by the file and has no process here was cut off with its server: it is stopped, and can be run again
+    """
+
+    folder: Path
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    threads: dict[str, threading.Thread] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def find(self, name: str) -> Job | None:
+        """The job of this name, if there was one."""
+        try:
+            said = json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        found = Job(**{**said, "commands": tuple(map(tuple, said["commands"]))})
+        cut_off = found.state == "running" and not self._is_alive(name)
+        return replace(found, state="stopped", message="unmask was closed meanwhile") if cut_off else found
+
+    def start(
+        self, name: str, commands: Sequence[Command], *, of: str, to: Mapping[int, str] | None = None,
+        proceed: Callable[[int], bool] = lambda _: True,
+    ) -> None:  # fmt: skip
+        """Run commands one after the other in the folder above; nothing happens while a job of this name runs.
+
+        to      : number of a command -> file for its standard output
+        proceed : told the exit code of a command that did its work, says whether the next one is run
+        """
+        with self.lock:
+            if self._is_alive(name):
+                return
+            job = Job(name, tuple(map(tuple, commands)), of, started=time.time())
+            self._keep(job)
+            self.threads[name] = threading.Thread(target=self._run, args=(job, to or {}, proceed), daemon=True)
+            self.threads[name].start()
+
+    def stop(self, name: str) -> None:
+        """End the process of a job, and wait for what it cleans up."""
+        with self.lock:
+            job, process = self.find(name), self.processes.get(name)
+            if job is None or job.state != "running":
+                return
+            self._keep(replace(job, state="stopped", message="stopped by you"))
+        if process is not None:
+            with suppress(OSError):
+                process.terminate()
+        self.wait(name, 5.0)
+
+    def close(self) -> None:
+        """End all processes."""
+        for name in list(self.threads):
+            self.stop(name)
+
+    def wait(self, name: str, seconds: float | None = None) -> None:
+        """Until a job has ended."""
+        if (thread := self.threads.get(name)) is not None:
+            thread.join(seconds)
+
+    def _is_alive(self, name: str) -> bool:
+        thread = self.threads.get(name)
+        return thread is not None and thread.is_alive()
+
+    def _keep(self, job: Job) -> None:
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        beside = self.folder / f".{job.name}-{threading.get_ident()}"
+        beside.unlink(missing_ok=True)
+        write_text(beside, json.dumps(asdict(job)), private=True)
+        beside.replace(self.folder / f"{job.name}.json")
+
+    def _run(self, job: Job, to: Mapping[int, str], proceed: Callable[[int], bool]) -> None:
+        for at, command in enumerate(job.commands):
+            with self.lock:
+                if self._stopped(job):
+                    return
+                job = replace(job, at=at)
+                self._keep(job)
+                process = self._process(job.name, command, to.get(at))
+            assert process.stderr is not None
+            with process:
+                said = process.stderr.read()  # its standard input stays open: its end would end the command
+            spent = time.time() - job.started
+            with self.lock:
+                if self._stopped(job):
+                    return
+                if process.returncode not in (0, EXIT_ABOVE):
+                    self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
+                    return
+                if not proceed(process.returncode) or at == len(job.commands) - 1:
+                    self._keep(replace(job, state="finished", seconds=spent))
+                    return
+
+    def _stopped(self, job: Job) -> bool:
+        now = self.find(job.name)
+        return now is None or now.state != "running"
+
+    def _process(self, name: str, command: Command, to: str | None) -> subprocess.Popen[bytes]:
+        root = self.folder.parent
+        out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "unmask.app.child", *command],
+                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE,
+                env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )  # fmt: skip
+        finally:
+            if to is not None:
+                os.close(out)
+        return self.processes[name]
+
+
+def _error(said: bytes) -> str:
+    """What a command said went wrong, without the word before it."""
+    lines = said.decode(errors="replace").splitlines()
+    errors = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
+    return errors[-1] if errors else (lines[-1] if lines else "the command ended without a word")

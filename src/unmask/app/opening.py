@@ -1,0 +1,314 @@
+"""Step 1: a file by its path or from the browser, the demo, or work that was cut off; and how the file is read."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from unmask.app.jobs import shown
+from unmask.app.project import Project, ago, left_behind
+from unmask.document import load
+from unmask.engines.encodings import check_encoding
+from unmask.errors import FailedError, UnmaskError, visible
+
+MOST_CELLS = 200_000_000
+"""Cells of a table that is held in memory; a larger one is for an engine, on the command line."""
+
+MOST_BYTES = 4 << 30
+"""Bytes that a compressed file may unfold to."""
+
+PREVIEW = 12
+"""Rows that are shown."""
+
+TYPED_BY = 400
+"""Rows by which the types of the preview are told."""
+
+ENCODINGS = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "cp1250": "Windows-1250", "latin-1": "Latin-1",
+             "utf-16": "UTF-16", "shift_jis": "Shift JIS", "gb18030": "GB 18030"}  # fmt: skip
+DELIMITERS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+DECIMALS = {".": "point 3.5", ",": "comma 3,5"}
+MISSING = {"own": "a value of its own", "wildcard": "any value", "excluded": "its row is left out"}
+
+
+def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+    """The start page; with a file its first rows, masked, and how they were read."""
+    if project.file is None:
+        return {"file": None, **_start(project), "commands": ("unmask open people.csv",)}
+    data = project.given["data"]
+    found = _preview(project)
+    words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
+    said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
+    return {
+        "file": data["file"],
+        "said": said,
+        "size": project.file.stat().st_size,
+        "link": str(project.file.resolve()) if project.file.is_symlink() else "",
+        "asked": {
+            "encoding": (ENCODINGS, data.get("encoding")),
+            "delimiter": (DELIMITERS, data.get("delimiter")),
+            "decimal": (DECIMALS, data.get("decimal")),
+            "missing": (MISSING, data.get("missing", "own")),
+        },
+        "as_text": not data["file"].lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
+        **_start(project),
+        **found,
+        "commands": (" ".join([shown(["init", data["file"]]), *words]),),
+    }
+
+
+def _start(project: Project) -> dict[str, Any]:
+    here = sorted(Path.cwd().glob("*.toml"), key=lambda path: -path.stat().st_mtime)
+    documents = [(path.name, str(path), ago(path.stat().st_mtime)) for path in here if _is_document(path)]
+    left = left_behind(project.folder.parent, but=project.folder)
+    return {
+        "recent": documents[:6],
+        "left": [(folder.name, name, ago(moment)) for folder, name, moment in left],
+    }
+
+
+def _is_document(path: Path) -> bool:
+    try:
+        return "file" in load(path).get("data", {})
+    except (UnmaskError, AttributeError, TypeError):
+        return False
+
+
+def take(project: Project, form: Mapping[str, Any]) -> str:
+    """Open what was asked for, or read the file in another way."""
+    wanted = str(form.get("do", ""))
+    if wanted == "read":
+        _read_as(project, form)
+        return "open"
+    if wanted == "continue":
+        return "roles"
+    if wanted == "another":
+        project.clear()
+        return "open"
+    if wanted in ("resume", "discard"):
+        return _left(project, str(form.get("folder", "")), resume=wanted == "resume")
+    if wanted == "demo":
+        _demo(project)
+        return "open"
+    sent = form.get("upload")
+    if getattr(sent, "filename", ""):
+        _begin(project, project.keep(visible(sent.filename), sent.file))  # type: ignore[union-attr]
+    else:
+        path = str(form.get("path", "")).strip()
+        if not path or "\0" in path or len(path) > 4000:
+            raise UnmaskError("no file was named; type its path, or choose it")
+        open_path(project, Path(path))
+    return "open"
+
+
+def open_path(project: Project, path: Path) -> None:
+    """Open a table, or a document with the files that it names."""
+    if path.suffix == ".toml":
+        _open_document(project, path.expanduser())
+    else:
+        _begin(project, project.adopt(path))
+
+
+def _begin(project: Project, name: str) -> None:
+    """The document of a table of which nothing is known yet; one that cannot be read is not kept."""
+    from unmask.tables.reading import column_names
+
+    try:
+        _refuse_bombs(project.folder / name)
+        columns = column_names(project.folder / name)
+        _refuse_many(project.folder / name, len(columns))
+    except UnmaskError:
+        project.forget(name)
+        raise
+    old = project.given.get("data", {}).get("file")
+    project.save({"title": f"Release of {name}", "data": {"file": name}})
+    project.forget(*filter(None, [old]), "reasons.json", "jobs")
+
+
+def _open_document(project: Project, path: Path) -> None:
+    """The document, its files as links beside it; what it says of releases is left out, since one is made here."""
+    given = {key: value for key, value in load(path).items() if key != "releases"}
+    data = given.get("data")
+    if not isinstance(data, dict) or not isinstance(data.get("file"), str):
+        raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
+    folder = path.absolute().parent
+    project.save(_with_files(given, lambda name: project.adopt(folder / name)))
+
+
+def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str, Any]:
+    """The document with its files called as they are beside it."""
+
+    def placed(entry: Any, key: str) -> Any:
+        named = isinstance(entry, dict) and isinstance(entry.get(key), str)
+        return {**entry, key: beside(entry[key])} if named else entry
+
+    found = dict(given)
+    for key in ("data", "register", "control"):
+        if key in given:
+            found[key] = placed(given[key], "file")
+    if isinstance(given.get("columns"), dict):
+        found["columns"] = {name: placed(one, "hierarchy") for name, one in given["columns"].items()}
+    if str(given.get("audit", {}).get("attacker", "")).endswith(".toml"):
+        found["audit"] = placed(given["audit"], "attacker")
+    if isinstance(given.get("policy"), list):
+        found["policy"] = [placed(one, "use" if _is_file(one) else "") for one in given["policy"]]
+    return found
+
+
+def _is_file(entry: Any) -> bool:
+    return isinstance(entry, dict) and str(entry.get("use", "")).endswith(".toml")
+
+
+def _left(project: Project, name: str, *, resume: bool) -> str:
+    """Go on with the folder of a server that was killed, or remove it."""
+    found = {folder.name: folder for folder, _, _ in left_behind(project.folder.parent, but=project.folder)}
+    if name not in found:
+        raise FailedError("that work is no longer there, or another window has it")
+    other = Project(found[name])
+    if not resume:
+        other.remove()
+        return "open"
+    old = Project.__new__(Project)
+    old.__dict__.update(project.__dict__)
+    project.__dict__.update(other.__dict__)
+    tempfile.tempdir = str(project.folder) if tempfile.tempdir else None
+    old.remove()
+    return ""
+
+
+def _demo(project: Project) -> None:
+    """A generated census: nobody in it is real."""
+    import numpy as np
+
+    from unmask.tables import datasets
+
+    columns = datasets.synthetic_census(5_000, rng=np.random.default_rng(0))
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    name = project.place("census.csv").name
+    (project.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _begin(project, name)
+
+
+def _read_as(project: Project, form: Mapping[str, Any]) -> None:
+    """Correct how the file is read."""
+    given = project.given
+    data = {
+        key: value for key, value in given["data"].items() if key not in ("encoding", "delimiter", "decimal", "missing")
+    }
+    if encoding := str(form.get("encoding", "")):
+        data["encoding"] = check_encoding(encoding[:40])
+    for key, known in (("delimiter", DELIMITERS), ("decimal", DECIMALS)):
+        if (value := str(form.get(key, ""))) in known:
+            data[key] = value
+    if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
+        data["missing"] = value
+    project.save({**given, "data": data})
+
+
+# --- what is too much -------------------------------------------------------------------------------------------------
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Refuse a compressed file that unfolds to more than the machine should be given."""
+    unfolded = 0
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                unfolded = sum(one.file_size for one in packed.infolist())
+        elif path.name.lower().endswith(".gz"):
+            with gzip.open(path) as file:
+                while unfolded <= MOST_BYTES and (chunk := len(file.read(1 << 20))):
+                    unfolded += chunk
+    except (OSError, EOFError, zipfile.BadZipFile):
+        raise FailedError(f"file {path.name!r} is truncated or damaged; fetch it again") from None
+    if unfolded > MOST_BYTES:
+        raise UnmaskError(
+            f"file {path.name!r} unfolds to more than {MOST_BYTES >> 30} GiB; unpack it, and see what it is"
+        )
+
+
+def _refuse_many(path: Path, columns: int) -> None:
+    """Refuse a Parquet file of more cells than are held in memory: it says how many rows it has."""
+    from unmask.engines.given import form_of
+    from unmask.engines.sql import literal
+    from unmask.tables.reading import engine
+
+    if form_of(path) != "parquet":
+        return
+    with engine() as (connection, _):
+        found = connection.execute(f"select num_rows from parquet_file_metadata({literal(str(path))})").fetchall()
+    rows = sum(int(one[0]) for one in found)
+    if rows * columns > MOST_CELLS:
+        raise UnmaskError(
+            f"file {path.name!r} has {rows:,} rows of {columns} columns, more than are held in memory; protect and "
+            "audit it on the command line with --engine duckdb"
+        )
+
+
+# --- the preview ------------------------------------------------------------------------------------------------------
+
+
+def _preview(project: Project) -> dict[str, Any]:
+    """The first rows, masked, and the types of the columns by some more of them."""
+    from unmask.tables import Table
+    from unmask.tables.reading import first_rows
+
+    assert project.file is not None
+    data = project.given["data"]
+    try:
+        found = first_rows(project.file, TYPED_BY, delimiter=data.get("delimiter"), encoding=data.get("encoding"))
+        cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}
+        table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"))
+    except UnmaskError as error:
+        return {
+            "names": [],
+            "rows": [],
+            "types": {},
+            "notes": [],
+            "broken": str(error),
+            "encoding": "",
+            "delimiter": "",
+        }
+    rows = [[masked(cells[name][at]) for name in cells] for at in range(min(PREVIEW, table.n_rows))]
+    types = {column.name: column.type for column in table.written}
+    notes = [re.sub(r"(, )?\(?--[^)]*\)?", "", note).strip() for note in (*found.notes, *table.notes)]
+    known = re.search(r"(?:read as|is) (cp1252|UTF-\S+?)[,;( ]", " ".join(found.notes) + " ")
+    delimiter = _delimiter(project.file, data)
+    seen = {"encoding": known[1] if known else "UTF-8", "delimiter": delimiter}
+    return {"names": list(cells), "rows": rows, "types": types, "notes": notes, "broken": "", **seen}
+
+
+def masked(text: str | None) -> str:
+    """A cell without its content: # is a digit, a and A are letters.
+
+    >>> masked("E11.9"), masked("1.234,50"), masked(None)
+    ('A##.#', '#.###,##', '')
+    """
+    return "".join(_masks(text or ""))[:24]
+
+
+def _masks(text: str) -> Iterator[str]:
+    for character in text:
+        if character.isdigit():
+            yield "#"
+        elif character.isalpha():
+            yield "A" if character.isupper() else "a"
+        else:
+            yield character if character in " .,-/:;()[]{}*'\"+%&" else "?"
+
+
+def _delimiter(path: Path, data: Mapping[str, Any]) -> str:
+    """What is between the columns of a text file, in words; "" of what cannot be told before it is in UTF-8."""
+    from unmask.engines.given import form_of
+    from unmask.engines.text_files import head_of
+
+    if form_of(path) != "text" or "utf-16" in str(data.get("encoding", "")):
+        return ""
+    try:
+        return DELIMITERS.get(head_of(path, data.get("delimiter")).delimiter, "")
+    except UnmaskError:
+        return ""

@@ -1,0 +1,30 @@
+"""What a job is doing, in words."""
+
+from __future__ import annotations
+
+from unmask.app.jobs import Job
+from unmask.app.project import Project
+
+WORDS = {
+    "protect": "Generalizing the table",
+    "audit": "Attacking the release",
+    "certify": "Running the audit once more for the certificate",
+}
+"""Command -> what it is doing."""
+
+
+def progress(project: Project, job: Job) -> str:
+    """What a job is doing; of a study how many cells have finished."""
+    if job.name != "study":
+        return WORDS[job.commands[job.at][0]]
+    from unmask.app.studying import cells
+
+    done, of = cells(project)
+    return f"{done:,} of {of:,} cells finished"
+
+
+def busy_with(project: Project, job: Job | None) -> dict[str, str] | None:
+    """What a screen says of a job that runs."""
+    if job is None or job.state != "running":
+        return None
+    return {"name": job.name, "said": progress(project, job)}

@@ -1,0 +1,218 @@
+"""One file on its way to a release: a private folder with its document, and all that commands write beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from unmask.app.jobs import Jobs
+from unmask.document import load, populations
+from unmask.engines.given import SUFFIXES
+from unmask.errors import FailedError, UnmaskError
+from unmask.toml_text import text_of_document
+from unmask.writing import write_text
+
+DOCUMENT = "unmask.toml"
+
+PREFIX = "unmask-open-"
+"""How private folders are called."""
+
+RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
+CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "study.toml", "study"
+
+RESERVED = (DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, "jobs", "lock")
+"""Names in the folder that are no user's."""
+
+NOT_JUDGED = ("title", "certificate")
+"""What a document says that changes no number."""
+
+
+class Project:
+    """The folder, the document in it, and its jobs.
+
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     project = Project.new(Path(parent))
+    ...     project.folder.stat().st_mode & 0o777 == 0o700, project.file
+    (True, None)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.jobs = Jobs(folder / "jobs")
+        self.held = _locked(folder)
+
+    @classmethod
+    def new(cls, parent: Path | None = None) -> Project:
+        """A new private folder."""
+        return cls(Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)))
+
+    def remove(self) -> None:
+        """End the jobs and remove the folder."""
+        self.jobs.close()
+        if self.held is not None:
+            os.close(self.held)
+            self.held = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ----- the document
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the document says; nothing before a file is opened."""
+        path = self.folder / DOCUMENT
+        return load(path) if path.exists() else {}
+
+    def save(self, given: Mapping[str, Any], *, of: Mapping[str, Any] | None = None) -> None:
+        """Write the document. of : what it was made of, an error where another window wrote it meanwhile."""
+        if of is not None and self.given != of:
+            raise UnmaskError("the settings were changed in another window; look at them and change them again")
+        text = text_of_document(given, why={"columns": self.reasons})
+        beside = self.folder / f".{DOCUMENT}-{secrets.token_hex(4)}"
+        write_text(beside, text, private=True)
+        beside.replace(self.folder / DOCUMENT)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Column -> why its role was suggested."""
+        path = self.folder / "reasons.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    @reasons.setter
+    def reasons(self, said: Mapping[str, str]) -> None:
+        (self.folder / "reasons.json").write_text(json.dumps(said), encoding="utf-8")
+
+    @property
+    def table(self) -> dict[str, Any]:
+        """What the document says of its table, as `Table.read` takes it, its files beside the document."""
+        (found,) = populations(self.given)
+        trees = {name: str(self.folder / at) for name, at in found.get("hierarchies", {}).items()}
+        return {**found, **({"hierarchies": trees} if trees else {})}
+
+    @property
+    def file(self) -> Path | None:
+        """The table."""
+        name = self.given.get("data", {}).get("file")
+        return self.folder / name if name else None
+
+    @property
+    def digest(self) -> str:
+        """Of all that decides a release and its verdict: the document, and the files beside it by their times."""
+        given = {key: value for key, value in self.given.items() if key not in NOT_JUDGED}
+        files = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in self.inputs()]
+        return hashlib.sha256(json.dumps([given, files], sort_keys=True, default=str).encode()).hexdigest()
+
+    def inputs(self) -> Iterator[Path]:
+        """The files that the document names and that are not made here."""
+        for name in sorted(set(_texts(self.given)) - set(RESERVED)):
+            if (path := self.folder / name).is_file():
+                yield path
+
+    # ----- files
+
+    def adopt(self, path: Path) -> str:
+        """Put a file of the user's machine into the folder, as a link; returns its name there."""
+        path = path.expanduser().absolute()
+        if not path.is_file():
+            raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+        place = self.place(path.name)
+        place.symlink_to(path)
+        return place.name
+
+    def keep(self, name: str, source: Any) -> str:
+        """Put what a browser sent into the folder; returns its name there."""
+        place = self.place(name)
+        with open(place, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
+        return place.name
+
+    def place(self, name: str) -> Path:
+        """A free name in the folder, made of characters that a document and a shell take as they are."""
+        clean = re.sub(r"[^\w.+-]+", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[-100:] or "table.csv"
+        if not clean.lower().endswith((*SUFFIXES, ".toml", ".txt")):
+            raise UnmaskError(f"file {clean!r} has another ending; expected one of {', '.join(SUFFIXES)}")
+        stem, dot, ending = clean.partition(".")
+        numbered = (f"{stem}-{number}{dot}{ending}" for number in range(2, 10_000))
+        taken = {*RESERVED, *(one.name for one in self.folder.iterdir())}
+        return self.folder / next(one for one in (clean, *numbered) if one not in taken)
+
+    def forget(self, *names: str) -> None:
+        """Remove files and folders that were made here, where they are."""
+        for name in names:
+            path = self.folder / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Back to an empty folder, for another file."""
+        self.jobs.close()
+        self.forget(*(one.name for one in self.folder.iterdir() if one.name not in ("lock", "tmp")))
+
+    def done(self, name: str) -> bool:
+        """Whether a job has finished on what is there now."""
+        job = self.jobs.find(name)
+        return job is not None and job.state == "finished" and job.of == self.digest
+
+
+def left_behind(parent: Path, *, but: Path) -> list[tuple[Path, str, float]]:
+    """Folders of servers that were killed: the folder, the name of its table, and when it was last changed."""
+    found = []
+    for folder in parent.glob(f"{PREFIX}*"):
+        document = folder / DOCUMENT
+        with suppress(OSError, UnmaskError):
+            if folder != but and folder.stat().st_uid == os.getuid() and document.is_file() and _is_free(folder):
+                name = str(load(document).get("data", {}).get("file", ""))
+                found.append((folder, name, document.stat().st_mtime))
+    return sorted(found, key=lambda one: -one[2])
+
+
+def ago(moment: float) -> str:
+    """How long ago, in words."""
+    minutes = max(0, int(time.time() - moment) // 60)
+    if not minutes:
+        return "just now"
+    return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago" if minutes < 2880 else "days ago"
+
+
+def _texts(given: object) -> Iterator[str]:
+    """Every text among values."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, Mapping | list):
+        for one in given.values() if isinstance(given, Mapping) else given:
+            yield from _texts(one)
+
+
+def _locked(folder: Path) -> int | None:
+    """Hold a folder as long as this process lives; None where the system has no such locks, or another holds it."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    held = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        return None
+    return held
+
+
+def _is_free(folder: Path) -> bool:
+    """Whether no process holds a folder."""
+    held = _locked(folder)
+    if held is None:
+        return False
+    os.close(held)
+    return True

@@ -1,0 +1,226 @@
+"""The server: pages, forms, files, and the progress of jobs; every answer is made of the folder and its document."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import socket
+import tempfile
+import threading
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from unmask.app import pages
+from unmask.app.guard import Guard
+from unmask.app.progress import progress
+from unmask.app.project import Project
+from unmask.errors import UnmaskError
+
+STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+
+ANEW = 0.4
+"""Seconds between two looks at a job."""
+
+
+@dataclass(eq=False)
+class Server:
+    """The pages of one project, for one user.
+
+    lock : forms are taken one after the other
+    """
+
+    project: Project
+    token: str
+    port: int
+
+    def __post_init__(self) -> None:
+        self.lock = threading.RLock()
+
+    @property
+    def app(self) -> Guard:
+        """The application, behind its guard."""
+        routes = [Route(f"/{step.name}", self._screen(step), methods=["GET", "POST"]) for step in pages.STEPS]
+        routes += [
+            Route("/", self._start),
+            Route("/job/{name}", self._job, methods=["POST"]),
+            Route("/events/{name}", self._events),
+            Route("/files/{name}", self._file),
+            Route("/report.css", self._report_style),
+            Route("/static/{name}", self._static),
+        ]
+        handlers: Any = {HTTPException: self._refused, UnmaskError: self._failed, Exception: self._failed}
+        uploads = tuple(f"/{step.name}" for step in pages.STEPS)
+        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.token, self.port, uploads)
+
+    # ----- screens
+
+    def _screen(self, step: pages.Step) -> Any:
+        async def screen(request: Request) -> Response:
+            module = import_module(f"unmask.app.{step.module}")
+            if request.method == "POST":
+                async with request.form(max_files=20, max_fields=20_000) as form:
+                    self._check(request, form)
+                    return await run_in_threadpool(self._take, step, module, request, form)
+            return await run_in_threadpool(self._show, step, module, request, "")
+
+        return screen
+
+    def _show(self, step: pages.Step, module: Any, request: Request, message: str) -> Response:
+        if not step.is_open(self.project):
+            return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
+        values = module.show(self.project, dict(request.query_params))
+        hidden = {"form": request.scope["form"], "of": pages.digest(self.project.given)}
+        text = pages.page(step.name, self.project, {**values, **hidden, "message": message})
+        return Response(text, 422 if message else 200, media_type="text/html")
+
+    def _take(self, step: pages.Step, module: Any, request: Request, form: FormData) -> Response:
+        """What a form changes; where it cannot, the screen again, with the reason."""
+        with self.lock:
+            try:
+                if form.get("of") not in (None, pages.digest(self.project.given)):
+                    raise UnmaskError("the settings were changed in another window; this is how they are now")
+                where = module.take(self.project, form)
+            except UnmaskError as error:
+                return self._show(step, module, request, str(error))
+        return RedirectResponse(f"/{where}", 303)
+
+    async def _start(self, _request: Request) -> Response:
+        return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
+
+    def _check(self, request: Request, form: FormData) -> None:
+        """Refuse a form that is none of this session's pages."""
+        if not hmac.compare_digest(str(form.get("form", "")).encode(), request.scope["form"].encode()):
+            raise HTTPException(403, "This form is of another session; load the page again.")
+
+    # ----- jobs
+
+    async def _job(self, request: Request) -> Response:
+        """Stop a job."""
+        async with request.form() as form:
+            self._check(request, form)
+            await run_in_threadpool(self.project.jobs.stop, request.path_params["name"])
+            back = str(form.get("back", ""))
+        return RedirectResponse(f"/{back if back in {step.name for step in pages.STEPS} else ''}", 303)
+
+    async def _events(self, request: Request) -> Response:
+        """What a job is doing, as it changes, until it ends."""
+        return StreamingResponse(self._told(request.path_params["name"], request), media_type="text/event-stream")
+
+    async def _told(self, name: str, request: Request) -> AsyncIterator[str]:
+        said = ""
+        while not await request.is_disconnected():
+            job = self.project.jobs.find(name)
+            if job is None or job.state != "running":
+                yield "event: end\ndata: \n\n"
+                return
+            now = await run_in_threadpool(progress, self.project, job)
+            if now != said:
+                said = now
+                yield f"data: {now}\n\n"
+            await asyncio.sleep(ANEW)
+
+    # ----- files
+
+    async def _file(self, request: Request) -> Response:
+        """A file that was made here, one of those that are listed."""
+        name = request.path_params["name"]
+        path = self.project.folder / name
+        if name not in pages.FILES or not path.is_file():
+            raise HTTPException(404, "There is no such file; run the step that makes it.")
+        shown = "show" in request.query_params and name.endswith(".html")
+        inside = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-modals"
+        return FileResponse(
+            path, filename=name, content_disposition_type="inline" if shown else "attachment",
+            headers={"content-security-policy": inside} if shown else {},
+        )  # fmt: skip
+
+    async def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in STATIC:
+            raise HTTPException(404, "There is no such page.")
+        return FileResponse(Path(__file__).parent / "static" / name, media_type=STATIC[name])
+
+    async def _report_style(self, _request: Request) -> Response:
+        return Response(await run_in_threadpool(pages.report_style, self.project), media_type="text/css")
+
+    # ----- what goes wrong
+
+    async def _refused(self, request: Request, error: Any) -> Response:
+        return self._problem(request, error.status_code, str(error.detail))
+
+    async def _failed(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, UnmaskError):
+            return self._problem(request, 422, str(error))
+        return self._problem(request, 500, "This is a fault of unmask; nothing is lost. The terminal has the details.")
+
+    def _problem(self, request: Request, status: int, message: str) -> Response:
+        text = pages.problem(self.project, message, str(request.scope.get("form", "")))
+        return Response(text, status, media_type="text/html")
+
+
+def serve(file: str | None, *, port: int, browser: bool) -> None:
+    """Print the address, open the browser there, and answer until the end of the process; then nothing is left.
+
+    file : table or document to open; port : 0 for a free one
+    """
+    from unmask.app.opening import open_path
+
+    project, listening = Project.new(), _listening(port)
+    try:
+        tempfile.tempdir = str(project.folder)  # where forms with files are kept while they come
+        if file is not None:
+            open_path(project, Path(file))
+        server = Server(project, secrets.token_urlsafe(24), listening.getsockname()[1])
+        address = f"http://127.0.0.1:{server.port}/?token={server.token}"
+        print(address, flush=True)  # noqa: T201  # the first line is the address, for whoever started it
+        if browser:
+            _open_browser(address)
+        with suppress(KeyboardInterrupt):  # which is how it ends
+            _run(server.app, listening)
+    finally:
+        listening.close()
+        tempfile.tempdir = None
+        project.remove()
+
+
+def _listening(port: int) -> socket.socket:
+    """A socket that this machine alone can reach."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        one.bind(("127.0.0.1", port))
+    except OSError as error:
+        one.close()
+        raise UnmaskError(
+            f"port {port} cannot be used: {error.strerror}; choose another, or leave --port out"
+        ) from None
+    one.listen(64)
+    return one
+
+
+def _run(app: Guard, listening: socket.socket) -> None:
+    config = uvicorn.Config(
+        app, lifespan="off", ws="none", http="h11", loop="asyncio", log_config=None, access_log=False,
+        server_header=False, date_header=False, timeout_graceful_shutdown=1, proxy_headers=False,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _open_browser(address: str) -> None:
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

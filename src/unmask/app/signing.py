@@ -1,0 +1,93 @@
+"""Step 6: who answers for the release, the certificate, and the files: those that may leave, and the secret ones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unmask.app import verdict
+from unmask.app.progress import busy_with
+from unmask.app.project import AT_RISK, CERTIFICATE, DOCUMENT, ORIGIN, PAGE, RELEASE, REPORT, Project
+from unmask.policy import Condition, Requirement
+from unmask.reports.certificate import ASKED
+from unmask.reports.findings.verdict import called, with_unit
+
+CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
+
+FREE = {
+    RELEASE: "The release: what may leave",
+    REPORT: "The audit as a page",
+    PAGE: "One page to sign; print it, or save it as PDF",
+    CERTIFICATE: "The same for machines; unmask certify --check runs it again",
+    DOCUMENT: "Everything set here, for the command line",
+}
+
+SECRET = {
+    ORIGIN: "Which row of the table is behind each released row",
+    AT_RISK: "Row numbers of people at risk, with the reason",
+}
+
+
+def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+    """The verdict, the form, and the files that are there."""
+    job = project.jobs.find("certificate")
+    signed = project.done("certificate") and (project.folder / PAGE).exists()
+    if not signed and (job is None or job.state != "running"):
+        project.forget(PAGE, CERTIFICATE)
+    listed = verdict.lines(project)
+    states = [one["state"] for one in listed]
+    state = "missed" if "missed" in states else "untested" if "untested" in states else "met"
+    return {
+        "job": job,
+        "signed": signed,
+        "busy": busy_with(project, job),
+        "state": state,
+        "policy": listed[0]["policy"] if listed else "",
+        "lines": [_line(one) for one in listed],
+        "left": {state: states.count(state) for state in ("missed", "untested")},
+        "asked": {key: (words, project.given.get("certificate", {}).get(key, "")) for key, words in ASKED.items()},
+        "free": _files(project, FREE, digests=True),
+        "secret": _files(project, SECRET, digests=False),
+        "commands": ("unmask " + " ".join(CERTIFY[:-1]),),
+    }
+
+
+def _line(one: Mapping[str, Any]) -> dict[str, str]:
+    field = Condition.parse(one["condition"]).field
+    asked = Requirement(Condition.parse(one["condition"]), "" if one["name"] == one["condition"] else one["name"])
+    value = "\u2013" if one["value"] is None else with_unit(float(one["value"]), one["unit"], field)
+    return {
+        "state": one["state"], "name": called(asked), "source": one["source"] or one["why"],
+        "value": value, "limit": with_unit(float(one["limit"]), one["unit"], field),
+    }  # fmt: skip
+
+
+def _files(project: Project, names: Mapping[str, str], *, digests: bool) -> list[dict[str, str]]:
+    found = [(name, words, project.folder / name) for name, words in names.items()]
+    return [
+        {"name": name, "words": words, "size": _size(path), "sha256": _sha256(path) if digests else ""}
+        for name, words, path in found
+        if path.is_file()
+    ]
+
+
+def _size(path: Path) -> str:
+    n = path.stat().st_size
+    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 0.1):,.0f} kB" if n >= 1000 else f"{n} bytes"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def take(project: Project, form: Mapping[str, Any]) -> str:
+    """Keep who answers for it, and run the certificate."""
+    said = {key: str(form.get(key, "")).strip()[:500] for key in ASKED}
+    given = {key: one for key, one in project.given.items() if key != "certificate"}
+    kept = {key: one for key, one in said.items() if one}
+    project.save({**given, **({"certificate": kept} if kept else {})})
+    project.jobs.start("certificate", [CERTIFY], of=project.digest)
+    return "sign"

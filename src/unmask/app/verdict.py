@@ -1,0 +1,114 @@
+"""Step 4: the release that the document asks for, made and attacked by the commands; their page, as they wrote it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from unmask.app import pages
+from unmask.app.jobs import EXIT_ABOVE
+from unmask.app.progress import busy_with
+from unmask.app.project import AT_RISK, AUDIT, DOCUMENT, ORIGIN, RELEASE, REPORT, Project
+from unmask.errors import UnmaskError
+
+PROTECT = ("protect", DOCUMENT, "-o", RELEASE, "--origin", ORIGIN, "--force")
+ATTACK = ("audit", DOCUMENT, "--report", REPORT, "--json", "--force")
+
+CHANGES = "changes"
+"""The job that tries other protections of a release that is not acceptable."""
+
+
+def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+    """What the audit found; while it runs, what it is doing."""
+    job = project.jobs.find("verdict")
+    fresh = job is not None and job.of == project.digest
+    if job is None or (not fresh and job.state != "running"):
+        start(project)
+        job = project.jobs.find("verdict")
+    if job is not None and not fresh and job.state == "running" and job.of != project.digest:
+        project.jobs.stop("verdict")
+        start(project)
+        job = project.jobs.find("verdict")
+    assert job is not None
+    found = job.state == "finished" and (project.folder / REPORT).exists()
+    trying = project.jobs.find(CHANGES) if found else None
+    busy = job if job.state == "running" else trying
+    return {
+        "job": job,
+        "busy": busy_with(project, busy),
+        "body": pages.report_body(project) if found else "",
+        "acceptable": found and all(line["state"] == "met" for line in lines(project)),
+        "changes": _changes(project) if found else [],
+        "commands": commands(),
+    }
+
+
+def start(project: Project) -> None:
+    """Make the release, attack it, and where it is not acceptable try what could be done."""
+    project.jobs.stop(CHANGES)
+    project.forget(AT_RISK)
+    of = project.digest
+
+    def proceed(code: int) -> bool:
+        if code == EXIT_ABOVE:
+            project.jobs.start(CHANGES, [ATTACK], of=of, to={0: f"{AUDIT}.new"}, proceed=lambda _: _tried(project))
+        return code != EXIT_ABOVE
+
+    attack = (*ATTACK, "--at-risk", AT_RISK, "--no-changes")
+    project.jobs.start("verdict", [PROTECT, attack], of=of, to={1: AUDIT}, proceed=proceed)
+
+
+def _tried(project: Project) -> bool:
+    (project.folder / f"{AUDIT}.new").replace(project.folder / AUDIT)
+    return True
+
+
+def commands() -> tuple[str, ...]:
+    """What does the same on the command line."""
+    return tuple(
+        "unmask " + " ".join(word for word in one if word not in ("--force", "--json"))
+        for one in (PROTECT, (*ATTACK, "--at-risk", AT_RISK))
+    )
+
+
+def found(project: Project) -> dict[str, Any]:
+    """The JSON of the audit."""
+    said: dict[str, Any] = json.loads((project.folder / AUDIT).read_text(encoding="utf-8"))
+    return said
+
+
+def lines(project: Project) -> list[dict[str, Any]]:
+    """The conditions, as the audit judged them."""
+    listed: list[dict[str, Any]] = found(project)["tables"].get("verdicts", [])
+    return listed
+
+
+def _changes(project: Project) -> list[dict[str, Any]]:
+    return [one for one in found(project)["tables"].get("changes", []) if one["k"] is not None]
+
+
+def take(project: Project, form: Mapping[str, Any]) -> str:
+    """Run it again, or take one of the changes."""
+    if form.get("do") == "again":
+        start(project)
+        return "verdict"
+    at = str(form.get("change", ""))
+    listed = _changes(project) if (project.folder / AUDIT).exists() else []
+    if not at.isdigit() or int(at) >= len(listed):
+        raise UnmaskError("there is no such change; take one of those that are listed")
+    change = listed[int(at)]
+    given = with_protection(project.given, k=change["k"], l=change["l"])
+    if change["without"]:
+        given["columns"] = {**given["columns"], change["without"]: "drop"}
+        parts = given.get("linkability", {}).get("parts", [])
+        if any(change["without"] in part for part in parts):
+            given = {key: one for key, one in given.items() if key != "linkability"}
+    project.save(given)
+    return "verdict"
+
+
+def with_protection(given: Mapping[str, Any], *, k: int, l: int | None) -> dict[str, Any]:  # noqa: E741
+    """The document with this protection alone."""
+    asked = {"k": k} | ({} if l is None else {"l": l})
+    return {**given, "protections": [{"use": "tables.Mondrian", "with": asked}]}

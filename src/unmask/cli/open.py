@@ -1,0 +1,37 @@
+"""`unmask open`: the whole job in the browser, on the user's own machine."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import click
+
+from unmask.cli.generated import Command
+from unmask.errors import FailedError
+
+NEEDED = ("starlette", "uvicorn", "python_multipart")
+"""What the extra `app` installs."""
+
+
+@click.command("open", cls=Command)
+@click.argument("file", required=False)
+@click.option(
+    "--port", default=0, show_default="a free one", type=click.IntRange(0, 65_535), help="Port on this machine."
+)
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the address in the browser.")
+def open_(file: str | None, port: int, browser: bool) -> None:
+    r"""Open a table, or a document, in the browser: from the file to a release that is attacked, and signed.
+
+    Nothing leaves this machine, and nobody else can open the address, which is the first line that is printed. The work
+    is in a private folder that is removed at the end: download what is to be kept. Ctrl-C ends it.
+
+    \b
+    unmask open people.csv
+    unmask open unmask.toml
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise FailedError(f"{', '.join(missing)} is not installed; install the extra [app] of unmask")
+    from unmask.app.server import serve
+
+    serve(file, port=port, browser=browser)

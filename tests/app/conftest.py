@@ -1,0 +1,75 @@
+"""The screens of `unmask open`, asked without a server, and the commands that they run."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
+pytest.importorskip("httpx", reason="starlette's client needs httpx")
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # starlette would rather have another httpx
+    from starlette.testclient import TestClient
+
+from tests.app.hospital import write_hospital
+from unmask.app.project import Project
+from unmask.app.server import Server
+
+TOKEN = "a-token-that-nobody-guesses"
+PORT = 8765
+HOME = f"http://127.0.0.1:{PORT}"
+
+
+class Browser(TestClient):
+    """Sends the forms of the page that it is on, as a browser does."""
+
+    page: Any = None
+
+    def at(self, path: str) -> Any:
+        """Go to a page."""
+        self.page = self.get(path)
+        return self.page
+
+    def sends(self, to: str, /, files: Any = None, **said: Any) -> Any:
+        """Send a form with what the page has in it."""
+        hidden = dict(re.findall(r'<input type="hidden" name="(form|of)" value="([^"]*)">', self.page.text))
+        self.page = self.post(to, data={**hidden, **said}, files=files)
+        return self.page
+
+    def checked(self) -> dict[str, str]:
+        """The choices of the page, as they are."""
+        return {
+            name: unescape(one) for name, one in re.findall(r'name="([^"]+)" value="([^"]*)" checked', self.page.text)
+        }
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """An empty project."""
+    made = Project.new(tmp_path)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def stranger(project: Project) -> Browser:
+    """A browser that has no token."""
+    return Browser(Server(project, TOKEN, PORT).app, base_url=HOME)
+
+
+@pytest.fixture
+def browser(stranger: Browser) -> Browser:
+    """The browser of the user."""
+    stranger.at(f"/?token={TOKEN}")
+    return stranger
+
+
+@pytest.fixture(scope="session")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small table as a spreadsheet writes it."""
+    return write_hospital(tmp_path_factory.mktemp("hospital") / "hospital.csv", 300)

@@ -1,0 +1,231 @@
+"""The way from a file to a signed release gives what the command line gives from the document that it leaves."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Browser
+from tests.app.hospital import write_hospital
+from unmask.app.project import Project, left_behind
+from unmask.cli import main
+from unmask.document import load
+
+
+def opened(browser: Browser, path: Path) -> None:
+    browser.at("/open")
+    assert browser.sends("/open", do="open", path=str(path)).status_code == 200
+
+
+def asked(browser: Browser, **said: str) -> None:
+    """With the roles that were guessed, and the policy of the European Medicines Agency."""
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), do="continue")
+    assert browser.page.url.path == "/adversaries"
+    browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
+    assert browser.page.url.path == "/verdict", browser.page.text
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """A command in this folder; what it prints."""
+    capsys.readouterr()
+    assert main([*words], standalone_mode=False) in (None, 0, 3)
+    return capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_whole_way_equals_the_command_line(
+    browser: Browser,
+    project: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    table = write_hospital(tmp_path / "hospital.csv", 80)
+    opened(browser, table)
+    asked(browser, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    project.jobs.wait("verdict")
+    assert "Acceptable" in browser.at("/verdict").text
+    browser.at("/sign")
+    browser.sends("/sign", released_by="Data office", purpose="Planning")
+    project.jobs.wait("certificate")
+    assert "Certify again" in browser.at("/sign").text
+    names = ("unmask.toml", "release.csv", "origin.csv", "at-risk.csv", "audit.json", "certificate.json")
+    given = {name: browser.get(f"/files/{name}").content for name in names}
+
+    folder = tmp_path / "cli"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "hospital.csv").write_bytes(table.read_bytes())
+    (folder / "unmask.toml").write_bytes(given["unmask.toml"])
+    run(capsys, "protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
+    assert (folder / "release.csv").read_bytes() == given["release.csv"]
+    (folder / "origin.csv").write_bytes(given["origin.csv"])  # equal rows are in an order that nobody can repeat
+    audited = json.loads(run(capsys, "audit", "unmask.toml", "--json", "--at-risk", "at-risk.csv"))
+    assert audited == json.loads(given["audit.json"])
+    assert (folder / "at-risk.csv").read_bytes() == given["at-risk.csv"]
+    (folder / "certificate.json").write_bytes(given["certificate.json"])
+    assert "0 are not" in run(capsys, "certify", "unmask.toml", "--check", "certificate.json")
+
+
+def test_the_first_document_is_that_of_init(browser: Browser, project: Project, hospital: Path, tmp_path: Path):
+    opened(browser, hospital)
+    browser.at("/roles")
+    with pytest.raises(SystemExit) as ended:
+        main(["init", str(hospital), "-o", str(tmp_path / "unmask.toml"), "--quiet"])
+    assert ended.value.code == 0
+    told, shown = load(tmp_path / "unmask.toml"), project.given
+    assert {**told, "data": {**told["data"], "file": "hospital.csv"}} == shown
+    reasons = re.findall(r"^\w+ = .*?# (.*)$", (tmp_path / "unmask.toml").read_text(), flags=re.MULTILINE)
+    assert all(reason in (project.folder / "unmask.toml").read_text() for reason in reasons)
+
+
+def test_nothing_without_a_role_can_be_released(browser: Browser, hospital: Path):
+    opened(browser, hospital)
+    browser.at("/roles")
+    roles = browser.checked()
+    del roles["role-8"]
+    found = browser.sends("/roles", **roles, do="continue")
+    assert found.status_code == 422
+    assert "a column has no role yet" in found.text
+    assert "No role yet." in found.text
+    assert browser.at("/roles").text.count("No role yet.") == 1
+
+
+def test_somebody_must_know_something(browser: Browser, hospital: Path):
+    opened(browser, hospital)
+    browser.at("/roles")
+    found = browser.sends("/roles", **dict.fromkeys(browser.checked(), "drop"), do="continue")
+    assert found.status_code == 422
+    assert "no outsider may know any column" in found.text
+    assert browser.at("/adversaries").url.path == "/roles"
+
+
+def test_every_adversary_is_in_the_document(browser: Browser, project: Project, hospital: Path):
+    opened(browser, hospital)
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), do="continue")
+    said = {
+        "register-on": "1", "coverage": "80", "control-on": "1", "hold_back": "25", "parts-on": "1", "part-0": "0",
+        "part-1": "1", "attacker-on": "1", "gain": "250", "colleague-on": "1", "error": "5", "targets": "100",
+        "policy": "own", "require": "k >= 5\nidentity:success_probability.worst <= 0.2", "do": "apply",
+    }  # fmt: skip
+    found = browser.sends("/adversaries", files={"register-file": ("voters.csv", b"sex,zip\nf,01007\n")}, **said)
+    assert found.status_code == 200, found.text
+    given = project.given
+    assert given["register"] == {"file": "voters.csv", "coverage": 0.8}
+    assert given["data"]["hold_back"] == 0.25
+    assert given["linkability"] == {"parts": [["birth_date"], ["sex"]]}
+    assert given["audit"] == {"targets": 100, "attacker": "attacker.toml"}
+    assert "gain = 250.0" in (project.folder / "attacker.toml").read_text()
+    assert given["adversaries"][-1] == {"name": "colleague", "use": "tables.NearestNeighbor", "knows": {"error": 0.05}}
+    assert [one["require"] for one in given["policy"]] == ["k >= 5", "identity:success_probability.worst <= 0.2"]
+    found = browser.sends("/adversaries", policy="own", do="apply")
+    assert not {"register", "linkability", "audit"} & project.given.keys()
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"register-on": "1", "coverage": "100"}, "has no register"),
+        ({"control-on": "1", "hold_back": "100"}, "expected a number of percent"),
+        ({"parts-on": "1", "part-0": "0"}, "has nothing in one of them"),
+        ({"targets": "-3"}, "no number that is not below 0"),
+        ({"policy": "own", "require": "nonsense"}, "the condition is"),
+    ],
+)
+def test_a_card_that_says_nothing_is_told(browser: Browser, hospital: Path, said: dict[str, str], why: str):
+    opened(browser, hospital)
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), do="continue")
+    found = browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
+    assert found.status_code == 422
+    assert why in found.text
+
+
+def test_a_second_window_is_told_that_the_first_changed_something(browser: Browser, hospital: Path):
+    opened(browser, hospital)
+    old = browser.at("/roles")
+    browser.sends("/roles", **browser.checked() | {"role-2": "drop"}, do="apply")
+    browser.page = old
+    found = browser.sends("/roles", **browser.checked(), do="apply")
+    assert found.status_code == 422
+    assert "another window" in found.text
+
+
+def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, project: Project, tmp_path: Path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    write_hospital(folder / "data.csv", 60)
+    (folder / "voters.csv").write_text("sex,zip\nf,01007\n")
+    (folder / "unmask.toml").write_text(
+        '[data]\nfile = "data.csv"\n[columns]\nsex = "quasi-identifier"\nzip = "quasi-identifier"\n'
+        '[register]\nfile = "voters.csv"\n[[policy]]\nrequire = "k >= 2"\n[[releases]]\nfile = "gone.csv"\n'
+    )
+    opened(browser, folder / "unmask.toml")
+    assert sorted(path.name for path in project.inputs()) == ["data.csv", "voters.csv"]
+    assert "releases" not in project.given
+    assert "voters.csv" in browser.at("/adversaries").text
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "unmask.toml", "voters.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("people.exe", b"age\n1\n", "another ending"),
+        ("people.parquet", b"PAR1", "no readable Parquet file"),
+        ("people.csv.gz", b"\x1f\x8b\x08", "truncated or damaged"),
+        ("people.xlsx", b"PK\x03\x04", "file &#39;people.xlsx&#39;"),
+        ("twice.csv", b"a,a\n1,2\n", "two columns named"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_sentence(
+    browser: Browser, project: Project, name: str, content: bytes, why: str
+):
+    browser.at("/open")
+    found = browser.sends("/open", files={"upload": (name, content)})
+    assert found.status_code == 422
+    assert why in found.text
+    assert [path.name for path in project.folder.iterdir() if not path.name.startswith("lock")] == []
+
+
+def test_work_that_was_cut_off_goes_on(browser: Browser, project: Project, hospital: Path):
+    other = Project.new(project.folder.parent)
+    left = Browser(browser.app, base_url=browser.base_url)
+    left.cookies = browser.cookies
+    from unmask.app.opening import open_path
+
+    open_path(other, hospital)
+    assert left_behind(project.folder.parent, but=project.folder) == []  # somebody holds it
+    assert other.held is not None
+    os.close(other.held)
+    other.held = None
+    assert "Go on with hospital.csv" in browser.at("/open").text
+    browser.sends("/open", do="resume", folder=other.folder.name)
+    assert project.folder == other.folder
+    assert browser.at("/roles").status_code == 200
+
+
+def test_a_job_of_a_server_that_was_killed_is_stopped(project: Project):
+    project.jobs.folder.mkdir()
+    running = {"name": "study", "commands": [["study"]], "of": "", "state": "running", "started": 1.0}
+    (project.jobs.folder / "study.json").write_text(json.dumps(running))
+    job = project.jobs.find("study")
+    assert job is not None
+    assert (job.state, job.message) == ("stopped", "unmask was closed meanwhile")
+
+
+def test_a_command_ends_with_its_server(tmp_path: Path):
+    """Its standard input is a pipe of the server's: its end ends the command, however the server ended."""
+    script = "import time, unmask_command; unmask_command.main = lambda: time.sleep(60); import runpy; "
+    script += "runpy.run_module('unmask.app.child', run_name='__main__')"
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.close()
+    with process:
+        assert process.wait(30) != 0
