@@ -157,11 +157,11 @@ def _public(place: dict[str, str], name: str, module: str, code: str) -> str | N
             break
         context = context.rpartition(".")[0]
     head, dot, rest = code.partition(".")
-    found = _class(place, module, head)
+    found = class_named(place, module, head)
     return found + dot + rest if found else None
 
 
-def _class(place: dict[str, str], module: str, name: str) -> str | None:
+def class_named(place: dict[str, str], module: str, name: str) -> str | None:
     """A public class by its short name; where several have it, the one that the module means by it."""
     paths = {path for path in place.values() if name[0].isupper() and path.endswith(f".{name}")}
     if len(paths) > 1:
@@ -202,7 +202,7 @@ def read_signature(place: dict[str, str], what: str, obj: Any) -> tuple[str, str
     """A signature with annotations as they are written, our public classes by their full path, which makes links."""
 
     def in_full(name: re.Match[str]) -> str:
-        return _class(place, obj.__module__, name[0]) or name[0]
+        return class_named(place, obj.__module__, name[0]) or name[0]
 
     def written(annotation: Any) -> Any:
         text = getattr(annotation, "__forward_arg__", annotation)  # the first, of a named tuple

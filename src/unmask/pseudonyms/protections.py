@@ -26,10 +26,17 @@ Released = tuple[Items, Partition]
 class PerItem:
     """A new pseudonym for every item: nothing is linked for free.
 
+    Assumes: nothing but the pseudonym links the items of a person.
+
+    Fails when: times, places or features do: who compares them links again (`Threshold`, `RecordLinkage`).
+
     >>> population = Items.read({"user": ["a", "a", "b"]}, pseudonym="user")
     >>> release, solution = PerItem()(population, rng=np.random.default_rng(1))
     >>> release.partition.n_clusters, sorted(solution.sizes.tolist())
     (3, [1, 2])
+
+    A. Pfitzmann & M. Hansen, "A terminology for talking about privacy by data minimization", 2010, section 11:
+    transaction pseudonyms.
     """
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
@@ -47,10 +54,17 @@ class PerPeriod:
     phase  : where periods start. "common": at whole multiples of the length, for everybody; "own": each user's periods
              are put off by a random part of the length, so that not all pseudonyms change at once
 
+    Assumes: what people do in one period does not tell who they are in the next.
+
+    Fails when: habits stay the same; or one person alone changes at that moment, and the new pseudonym follows the old
+    one.
+
     >>> population = Items.read({"user": ["a"] * 4, "hour": [0, 5, 10, 11]}, pseudonym="user", time="hour")
     >>> release, _ = PerPeriod(10)(population, rng=np.random.default_rng(1))
     >>> release.partition.sizes.tolist()
     [2, 2]
+
+    A. R. Beresford & F. Stajano, "Location privacy in pervasive computing", IEEE Pervasive Computing 2(1), 2003.
     """
 
     length: float
@@ -77,10 +91,17 @@ class PerPeriod:
 class PerContext:
     """A new pseudonym for every user in every context.
 
+    Assumes: the features of one context do not occur in another.
+
+    Fails when: an address, a device or a time occurs in several.
+
     >>> population = Items.read({"user": ["a"] * 3, "shop": ["x", "y", "x"]}, pseudonym="user", context="shop")
     >>> release, _ = PerContext()(population, rng=np.random.default_rng(1))
     >>> sorted(release.partition.sizes.tolist())
     [1, 2]
+
+    A. Pfitzmann & M. Hansen, "A terminology for talking about privacy by data minimization", 2010, section 11: role and
+    relationship pseudonyms.
     """
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
@@ -97,10 +118,17 @@ class Split:
     k  : pseudonyms of a user, at least 1; a user gets fewer where nothing is dealt to one. k = 1 only renames users.
     by : "item" deals each item by itself, "context" all items of a user in one context together
 
+    Assumes: the parts of a person's items are no more alike than those of strangers.
+
+    Fails when: items are dealt at random: every part is then a sample of the same habits, and profiles join them again.
+
     >>> population = Items.read({"user": ["a"] * 6}, pseudonym="user")
     >>> release, solution = Split(2)(population, rng=np.random.default_rng(1))
     >>> release.partition.n_clusters, solution.n_clusters
     (2, 1)
+
+    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, for the
+    idea in networks.
     """
 
     k: int = 2

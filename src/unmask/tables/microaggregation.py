@@ -37,6 +37,11 @@ class Microaggregate:
     changed: where a quasi-identifier is among them, rows of one group may still be told apart by it. Cells of these
     columns must be exact numbers, and none missing.
 
+    Assumes: the averaged columns are all that adversaries know.
+
+    Fails when: groups are tight, so that the nearest mean is a person's own; a group shares a sensitive value; or other
+    columns tell its people apart.
+
     >>> table = Table.read({"age": [30, 31, 50, 52]}, quasi_identifiers="age")
     >>> Microaggregate(k=2)(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['30.5', '30.5', '51', '51']

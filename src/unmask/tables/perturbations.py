@@ -47,6 +47,11 @@ class PRAM:
     matrices : by column, from each true value to the probability of each released one, which sum to 1; a value that is
                not named is not changed
 
+    Assumes: a cell that was kept looks like one that was drawn.
+
+    Fails when: several columns are known, for their kept cells together point at one row, and combinations that do not
+    occur in life show which cells were drawn (`MechanismAttack`).
+
     >>> table = Table.read({"age": [30, 30, 41, 41]}, quasi_identifiers="age")
     >>> release, origin = PRAM(keep=0.5)(table, rng=np.random.default_rng(1))
     >>> release["age"].tolist(), table["age"][origin].tolist()
@@ -120,6 +125,10 @@ class AddNoise:
 
     Other columns are not changed, nor are missing cells; other cells of these columns must be exact numbers.
 
+    Assumes: the noise is large beside the gaps between people.
+
+    Fails when: somebody is far from all others, or many noisy columns are known: together they point at one row.
+
     >>> table = Table.read({"age": [30, 31, 33, 47]}, quasi_identifiers="age")
     >>> AddNoise(base={"age": 5})(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['30', '30', '35', '45']
@@ -185,6 +194,10 @@ class RankSwap:
 
     share   : largest difference of ranks, as a share of the rows
     columns : names of the quasi-identifiers; all whose values have an order when left out
+
+    Assumes: people near in one column are not near in the others.
+
+    Fails when: the share is known: each column leaves few rows, and all columns together often one (`MechanismAttack`).
 
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = RankSwap(share=0.25)(table, rng=np.random.default_rng(1))

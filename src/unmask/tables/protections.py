@@ -84,6 +84,11 @@ class Mondrian:
     written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
     "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
 
+    Assumes: quasi-identifiers are all that adversaries know, and each person has one row.
+
+    Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), a
+    person has several rows, or the same people are released again in other boxes.
+
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = Mondrian(k=2)(table, rng=np.random.default_rng(1))
     >>> release.quasi_identifiers[0].levels.labels, release.classes.sizes
@@ -136,10 +141,18 @@ class Suppress:
     k, l, t, constraints : as in `Mondrian`. The cells of the rows that stay are not changed; `origin` is shorter than
     the table. It is an error when no class is left.
 
+    Assumes: as `Mondrian` does, and that those who are dropped may be missing from every count.
+
+    Fails when: rare people are what the data are for: they are the ones dropped. Who is known to be in the source,
+    and is missing, is known to be rare.
+
     >>> table = Table.read({"age": [30, 30, 50]}, quasi_identifiers="age")
     >>> release, origin = Suppress(k=2)(table, rng=np.random.default_rng(1))
     >>> sorted(origin.tolist())
     [0, 1]
+
+    P. Samarati & L. Sweeney, "Protecting privacy when disclosing information: k-anonymity and its enforcement through
+    generalization and suppression", 1998.
     """
 
     k: int = 10
@@ -187,10 +200,17 @@ class SuppressCells:
     rate : largest share of the cells of these columns that may become `*`, 0 to 1. When a step would exceed it, whole
         classes are suppressed from the smallest upwards (ties in class order) as far as the budget goes.
 
+    Assumes: adversaries read `*` as any value.
+
+    Fails when: the star tells: rows of large classes have none, so a row with stars is one of few (`MechanismAttack`);
+    or columns are used up, and some classes stay small.
+
     >>> table = Table.read({"age": [30, 30, 50, 51], "sex": list("mmff")}, quasi_identifiers=["age", "sex"])
     >>> release, origin = SuppressCells(k=2)(table, rng=np.random.default_rng(1))
     >>> release.classes.sizes, release.column("age").levels.labels
     (array([2, 2]), ('*', '30', '50', '51'))
+
+    L. Willenborg & T. de Waal, "Elements of statistical disclosure control", 2001, for local suppression.
     """
 
     k: int = 10
@@ -251,10 +271,17 @@ class Generalize:
         named stay. A missing cell stays missing and `*` stays `*`; an interval that crosses bins becomes the union of
         its bins, a set the union of the ancestors of its values.
 
+    Assumes: at the levels that are given nobody is alone: it checks nothing.
+
+    Fails when: a combination stays rare; audit what comes out. Where few are rare, one coarse level for everybody costs
+    much.
+
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Generalize(levels={"age": 5.0})(table, rng=np.random.default_rng(1))
     >>> release.column("age").levels.labels
     ('[30, 35)', '[50, 55)')
+
+    L. Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5), 2002.
     """
 
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
@@ -279,10 +306,16 @@ class Generalize:
 class Identity:
     """No protection: the table itself, in the order of its cells.
 
+    Assumes: nothing.
+
+    Fails when: it is released. It is what a study compares all others with.
+
     >>> table = Table.read({"age": [30, 34, 50]}, quasi_identifiers="age")
     >>> release, origin = Identity()(table, rng=np.random.default_rng(1))
     >>> bool((release.column("age").codes == table.column("age").codes[origin]).all())
     True
+
+    No source: what adversaries reach where nothing was done.
     """
 
     __repr__ = _call

@@ -28,6 +28,12 @@ class BayesChannelAttack:
     the mechanism is public (Kerckhoffs), so the belief is `exact` if its prior is the one that the secrets were drawn
     from. Targets of equal weight. What no secret can have produced is refused, by target number.
 
+    Assumes: the channel and the prior are those by which secrets were shown and drawn, and observations of one secret
+    are independent.
+
+    Fails when: secrets were drawn by another prior, so that what is realized is not what was announced; or the
+    mechanism repeats one noisy answer: then several observations tell what one tells.
+
     >>> attack, channel = BayesChannelAttack(), Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
     >>> np.exp(attack(np.array([0]), channel).log_probability[:2]).round(3)
     array([0.75, 0.25])

@@ -109,6 +109,11 @@ class StatisticalDisclosure:
     sender is in every round. Right if other people write alike in rounds with and without the sender. `estimate` gives
     estimates and standard errors.
 
+    Assumes: other people write alike in rounds with and without the sender, and the sender's habits stay the same.
+
+    Fails when: the sender is in every round, which is refused, or friends send in the same rounds: their receivers then
+    look like the sender's.
+
     >>> rounds = Rounds(np.array([[1, 1], [0, 2], [1, 1], [0, 2]]), np.array([[1, 1], [0, 2], [1, 1], [0, 2]]))
     >>> StatisticalDisclosure(senders=(0,)).estimate(rounds).estimate
     array([[1., 0.]])
@@ -163,6 +168,10 @@ class LeastSquaresDisclosure:
     A sender who is in every round of constant size cannot be told from the others (S has not full rank): refused, by
     number. Rounds without them cure it.
 
+    Assumes: each sender writes by one profile, messages are independent, and rounds were seen whole.
+
+    Fails when: rounds are fewer than senders, some senders always come together, or replies follow messages.
+
     >>> sent = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 2]])
     >>> V = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     >>> LeastSquaresDisclosure().estimate(Rounds(sent, sent @ V)).estimate.round(6) + 0.0
@@ -215,6 +224,16 @@ class RoundDisclosure:
     Called with a `Round` and the `Profiles` of an earlier attack; one target for each message sent, candidates the
     messages received. An estimate below its own standard error says no more than that error, so weights are
     max(v, error): a receiver is never ruled out for having been missed so far.
+
+    Assumes: the profiles are right, and each message of the round left it once.
+
+    Fails when: profiles were estimated from few rounds, or dummies break the one-to-one match.
+
+    >>> share, off = np.array([[0.9, 0.1], [0.5, 0.5]]), np.zeros((2, 2))
+    >>> known = Profiles(share, off, np.array([0.7, 0.3]), senders=np.arange(2), n_rounds=np.array([9, 9]))
+    >>> belief = RoundDisclosure()(Round(np.array([0, 1]), np.array([0, 1])), known)
+    >>> np.exp(belief.log_probability).round(2)
+    array([0.9, 0.1, 0.1, 0.9])
 
     C. Troncoso, B. Gierlichs, B. Preneel, I. Verbauwhede, "Perfect matching disclosure attacks", PETS 2008.
     """

@@ -56,9 +56,17 @@ class FrequencyAttack:
     rule ("the most frequent secret of this output") it is the plug-in rule; its held-out error is
     `unmask.channels.criteria.learned_risk`.
 
+    Assumes: the samples came through the same channel, of secrets drawn alike.
+
+    Fails when: outputs are many and samples few: one that was seen once is believed, and one that was never seen says
+    nothing.
+
     >>> samples = Samples(np.array([0, 0, 1]), np.array([0, 0, 0]), n_x=2, n_y=2)
     >>> np.exp(FrequencyAttack(smoothing=0.0)(np.array([0, 1]), samples).log_probability).round(3)
     array([0.667, 0.333, 0.667, 0.333])
+
+    G. Cherubin, K. Chatzikokolakis & C. Palamidessi, "F-BLEAU: fast black-box leakage estimation", S&P 2019, for what
+    frequencies estimate.
     """
 
     smoothing: float = 1.0
@@ -97,6 +105,10 @@ class NearestNeighborAttack:
     growing and k / n -> 0 it approaches the Bayes attacker of any channel, continuous ones included. A k-d tree of the
     distinct outputs finds the neighbors: of the order of targets x (k + log samples) in few dimensions, of targets x
     samples in many.
+
+    Assumes: near outputs come from like secrets, and the samples came through the same channel.
+
+    Fails when: outputs have many dimensions or unlike scales; with k = 1 it is always sure, and so announces too much.
 
     >>> samples = Samples(np.array([0, 0, 1]), np.array([0.0, 1.0, 5.0]), n_x=2)
     >>> belief = NearestNeighborAttack()(np.array([0.4, 4.0]), samples)

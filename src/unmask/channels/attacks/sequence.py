@@ -34,6 +34,12 @@ class HiddenMarkovAttack:
     Each step's likeliest state answers the loss "fraction of wrong steps"; the path of those states may be impossible.
     `most_likely_path` answers the loss "any wrong step".
 
+    Assumes: the next step depends on the present one alone, by a transition that the adversary knows, and noise is
+    drawn afresh at each step.
+
+    Fails when: habits look back farther, the transition was learned from other people, or the noise of one step is that
+    of the next.
+
     >>> from unmask.channels import Channel
     >>> chain = Chain(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
     >>> belief = HiddenMarkovAttack()(np.array([[0, 1, 0]]), chain)

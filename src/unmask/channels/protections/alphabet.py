@@ -24,6 +24,10 @@ class RandomizedResponse:
     p(y given x) / p(y given x') <= e^epsilon, attained: the best protection of that epsilon under Hamming loss.
     epsilon : nats, at least 0 (0: the output says nothing; infinity: the truth); n : at least 1 value
 
+    Assumes: a person answers once, or gives the same answer again.
+
+    Fails when: answers are drawn afresh, for epsilons add up; or a near answer would do, and `Geometric` distorts less.
+
     >>> RandomizedResponse(np.log(3), 3).channel().p_y_given_x[0]
     array([0.6, 0.2, 0.2])
 
@@ -65,6 +69,10 @@ class Geometric:
 
     p(y given x) / p(y given x') <= e^(epsilon |x - x'|), attained at both ends.
     epsilon : nats for each step, above 0 (infinity: the truth)
+
+    Assumes: secrets need be hidden from those near them, and a person answers once.
+
+    Fails when: secrets far apart must not be told apart either: the bound grows with their distance.
 
     >>> Geometric(np.log(2), 3).channel().p_y_given_x.round(4)
     array([[0.6667, 0.1667, 0.1667],
@@ -111,9 +119,15 @@ class Coin:
     d(x, x) = 0: no channel of that distortion does better on average. But P_min is 0: every output that is not the
     guess is the truth. Guesses that are equally good share their probability.
 
+    Assumes: the adversary's error on average is all that counts.
+
+    Fails when: the worst case counts: every output but the guess is the truth, and the adversary knows it.
+
     >>> Coin(0.5).channel(np.array([0.25, 0.75])).p_y_given_x
     array([[0.5, 0.5],
            [0. , 1. ]])
+
+    The optimum of average error, with the worst case of least; `unmask.channels.matched_optimum` has the proof.
     """
 
     keep: float
@@ -151,10 +165,17 @@ class Generalize:
 
     labels : one for each secret; secrets with equal labels are one block. Blocks are numbered as they first appear.
 
+    Assumes: the values of a block are alike to everybody.
+
+    Fails when: one value of a block is far likelier than the others, or two releases have different blocks: they
+    intersect.
+
     >>> Generalize(("young", "young", "old")).channel().p_y_given_x.toarray()
     array([[1., 0.],
            [1., 0.],
            [0., 1.]])
+
+    M. S. Alvim et al., "The science of quantitative information flow", 2020, chapter 4, for deterministic channels.
     """
 
     labels: tuple[Hashable, ...]

@@ -35,6 +35,15 @@ class PlanarLaplace:
     epsilon : nats a meter, above 0 (infinity: the truth)
     The mean distance is 2 / epsilon, the mean squared distance 6 / epsilon^2.
 
+    Assumes: each place is shown once, and people might be anywhere.
+
+    Fails when: a place is shown again and again, for the mean finds it; or few places are possible within the reach of
+    the noise.
+
+    >>> moved = PlanarLaplace(epsilon=0.001)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
+    >>> round(float(np.hypot(*moved.T).mean()), -1)  # meters: 2 / epsilon
+    2000.0
+
     M. E. Andrés et al., "Geo-indistinguishability", CCS 2013, section 4.
     """
 
@@ -86,6 +95,15 @@ class PlanarGaussian:
 
     sigma : at least 0 (0: the truth). There is no finite epsilon.
 
+    Assumes: as `PlanarLaplace` does, and that a squared distance is what an error costs.
+
+    Fails when: a guarantee is asked for: the farther a place, the more surely it is ruled out; or a place is shown
+    again and again.
+
+    >>> moved = PlanarGaussian(sigma=1000.0)(np.zeros((100_000, 2)), rng=np.random.default_rng(0))
+    >>> round(float((moved**2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 sigma^2
+    2.0
+
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section VI-A.
     """
 
@@ -124,6 +142,17 @@ class Shrink:
     their error, which is that same number, does not change. Adding noise alone wastes 2 sigma^4 / (s^2 + sigma^2).
 
     sigma, spread : meters, at least 0 and above 0
+
+    Assumes: people are spread as one Gaussian around the center.
+
+    Fails when: they live in several towns; and those far from the center, who are moved farthest, still stand out.
+
+    >>> places = np.random.default_rng(1).normal(scale=3000.0, size=(100_000, 2))
+    >>> shown = Shrink(sigma=1000.0, spread=3000.0)(places, rng=np.random.default_rng(0))
+    >>> round(float(((shown - places) ** 2).sum(axis=1).mean()) / 1e6, 1)  # km^2: 2 s^2 sigma^2 / (s^2 + sigma^2)
+    1.8
+
+    S. M. Kay, "Fundamentals of statistical signal processing: estimation theory", 1993, chapter 12, for this estimate.
     """
 
     sigma: float

@@ -39,6 +39,10 @@ class GraphMatching:
               2000 nodes)
     steps   : at most; `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes
 
+    Assumes: both graphs have nearly the same people and edges.
+
+    Fails when: many people are in one graph alone: they are mapped all the same; or the graphs are large.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> GraphMatching()(kite, Auxiliary(kite, (np.array([0]), np.array([0])))).mapping

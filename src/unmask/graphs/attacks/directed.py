@@ -25,6 +25,10 @@ class DirectedNar09:
     from the next pass on, passes until one makes no match. An edge without a direction is a link both ways: between
     undirected graphs it finds what `Nar09` finds.
 
+    Assumes: as `Nar09` does, and that links mean the same in both graphs.
+
+    Fails when: as `Nar09` does; where one graph shows mutual links alone, the direction of the other's tells nothing.
+
     >>> from unmask.graphs.directed import DirectedGraph
     >>> star = DirectedGraph.from_edges([0, 2], [1, 0])  # 2 follows 0, 0 follows 1: undirected, 1 and 2 are twins
     >>> DirectedNar09()(star, Auxiliary(star, (np.array([0]), np.array([0])))).mapping

@@ -43,6 +43,11 @@ class Grasshopper:
     nodes were mapped to, so that a match, a seed too, may be moved or dropped. Steps end when none changes the
     mapping, or at `max_steps`, for the mapping may oscillate.
 
+    Assumes: as `Nar09` does, and that right matches have neighbors who are mapped alike.
+
+    Fails when: seeds are too few to spread; nodes of few neighbors get equal scores, which are refused; the mapping may
+    oscillate.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Grasshopper()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping

@@ -55,6 +55,11 @@ class Irma:
     Work: each repair visits, for every source node, the neighbors of the images of its neighbors, and sorts the
     pairs of 2 marks or more: several times the edges, so a graph of 10 million edges needs many gigabytes.
 
+    Assumes: right pairs gather more marks than wrong ones.
+
+    Fails when: few people are in both graphs: the others are mapped too, and wrongly; or the graph is so large that
+    pairs exceed the memory.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Irma()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping

@@ -58,6 +58,10 @@ class Iterated:
     attack : what is run in each round
     rounds : at most, at least 1
 
+    Assumes: a first match is one identity of a person, and the others lie among the same people.
+
+    Fails when: the first match is wrong, or the person has one identity: what is found then is mostly wrong.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> person = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # node 0 to two friends and node 4 to the third

@@ -50,6 +50,12 @@ class Nar09:
     Work: a pass visits, of every unmapped node, the neighbors of the images of its mapped neighbors; but not where
     the verdict of an earlier pass must still hold, as no neighbor was mapped and the best two are still there.
 
+    Assumes: both graphs have mostly the same people and edges, seeds are right, and a person's neighbors point at the
+    same person.
+
+    Fails when: seeds are too few to spread, below a threshold that `unmask audit graph --transition` finds; or people
+    have few contacts, or several identities.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> belief = Nar09(theta=0.01)(path, Auxiliary(path, (np.array([0]), np.array([2]))))
@@ -86,6 +92,11 @@ class Bumblebee:
     counterpart; a theta of 0.5 gives up little recall for fewer of those.
 
     delta : 0 to 32; 0 counts shared neighbors alone
+
+    Assumes: a person has about as many contacts in both graphs.
+
+    Fails when: one graph was sampled more thinly than the other, or many have no counterpart: with a small theta they
+    are mapped all the same.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])

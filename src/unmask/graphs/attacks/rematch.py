@@ -64,6 +64,11 @@ class Rematch:
 
     Work: at most about `reach` visits a node and step, and as many reads of scattered memory.
 
+    Assumes: each edge was kept on its own, and edges between strangers depend on their degrees alone.
+
+    Fails when: communities make edges between strangers likelier than their degrees do: it is then over-sure, most of
+    people without a counterpart.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> Rematch()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping

@@ -30,6 +30,10 @@ class KorulaLattanzi:
 
     Nodes below the last bucket have too few neighbors for a match. The paper's last bucket is j = 1, for 2 witnesses.
 
+    Assumes: hubs are in both graphs, and seeds are near them.
+
+    Fails when: people have fewer common contacts than `witnesses`, or it is 1: a wrong match then makes others.
+
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> KorulaLattanzi()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping

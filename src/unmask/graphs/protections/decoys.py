@@ -29,6 +29,10 @@ class Decoy:
     `Separated.role` tells which released node is `Role.PUBLIC` and which is `Role.HIDDEN`; `disclosure` tells who is
     found by which.
 
+    Assumes: attacks find the public identity first, and stop there.
+
+    Fails when: people have few contacts to hide among, or the attack goes on (`Iterated`).
+
     >>> star = SocialGraph.from_edges([0] * 30, range(1, 31))
     >>> release, origin = Decoy(adopters=1)(star, rng=np.random.default_rng(1))
     >>> np.sort(release.degree[origin == 0])

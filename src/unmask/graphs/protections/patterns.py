@@ -107,6 +107,16 @@ class EgoPatterns:
 
     Nobody gets more identities than contacts.
 
+    Assumes: adopters sort their contacts as the egos did, whose circles were made for another purpose.
+
+    Fails when: the egos are of a network unlike this one. Without `egos` it needs a public data set.
+
+    >>> ego = Ego(3, np.array([[True, False], [True, False], [False, True]]))
+    >>> star = SocialGraph.from_edges([0] * 6, range(1, 7))
+    >>> release, origin = EgoPatterns(adopters=1, egos=(ego,))(star, rng=np.random.default_rng(1))
+    >>> np.sort(release.degree[origin == 0])
+    array([1, 5])
+
     G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 5.3.3.
     """
 

@@ -77,6 +77,11 @@ class IdentitySeparation:
     `protection(graph, rng=..., eligible=None)` is a `Separated`: (release, origin), to be unpacked. An identity without
     a contact stays in the release, a node without an edge. For the same `rng` the adopters do not depend on the model.
 
+    Assumes: identities of one person cannot be linked by anything but their edges.
+
+    Fails when: few adopt, for the edges of all others still point at them; or one identity is found, and the secret is
+    in that one.
+
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> protection = IdentitySeparation("basic", identities=2, adopters=1, cooperation="degree")
     >>> release, origin = protection(path, rng=np.random.default_rng(1))
@@ -169,6 +174,10 @@ class Together:
     parts : ((share, protection), ...): of the people whom a protection would have adopt it if it were alone, this share
             does so, drawn at random from those whom no part before it has taken, or as many as are left. Parts that
             choose alike choose the same people, and so divide them: shares .34, .33 and .33 are of one V_ids
+
+    Assumes: as its parts do.
+
+    Fails when: its parts choose the same people, for a part that comes later gets those who are left.
 
     >>> half = IdentitySeparation("basic", adopters=1.0, minimum_degree=1)
     >>> both = Together(((0.5, half), (0.5, IdentitySeparation("best", adopters=1.0, minimum_degree=1))))

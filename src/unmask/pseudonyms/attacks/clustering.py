@@ -39,9 +39,14 @@ class FeatureClustering:
 
     Needs scikit-learn: the extra [cluster] of unmask.
 
-    >>> FeatureClustering("agglomerative", n_clusters=2)
-    FeatureClustering(method='agglomerative', n_clusters=2, distance=None, min_size=2, features=(), scale='deviation',
-    mismatch=1.0, seed=0)
+    Assumes: people are compact groups of profiles, and the adversary has an idea of how many there are.
+
+    Fails when: the number of users is guessed wrong, or some have far more pseudonyms than others (k-means).
+
+    >>> items = Items.read({"x": [0.0, 0.1, 5.0, 5.2]}, features="x")
+    >>> guess = FeatureClustering("agglomerative", n_clusters=2)(items).code
+    >>> bool(guess[0] == guess[1] != guess[2] == guess[3])
+    True
 
     F. Pedregosa et al., "Scikit-learn: machine learning in Python", JMLR 12, 2011; R. Campello, D. Moulavi, J. Sander,
     "Density-based clustering based on hierarchical density estimates", PAKDD 2013.

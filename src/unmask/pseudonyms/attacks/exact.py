@@ -21,6 +21,10 @@ class ExactMatch:
 
     features : names of the features to compare; all of them for none
 
+    Assumes: a person's features are written alike each time, and no two people share all of them.
+
+    Fails when: features have errors, and nothing is linked; or are coarse, and strangers are, in chains.
+
     >>> items = Items.read({"name": ["ann", "bob", "ann"], "born": [1, 1, 1]}, features=["name", "born"])
     >>> ExactMatch(features=("name", "born"))(items).code
     array([0, 1, 0], dtype=int32)

@@ -79,9 +79,16 @@ class RecordLinkage:
 
     Cost: O(n log n + pairs of the rules), some 50 bytes for each pair; at most 100 million pairs for a rule.
 
-    >>> RecordLinkage(blocks=(("name",), ("born",)))
-    RecordLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), known=None, similar=0.6, tolerance={},
-    seed=0)
+    Assumes: features agree independently, given whether two pseudonyms are one person's, and each true pair agrees on
+    all features of some block rule.
+
+    Fails when: errors come together, no rule holds the true pairs, or one false link joins two people's clusters.
+
+    >>> names = [first + last for first in ("ann ", "bob ", "cat ") for last in ("may", "ray", "lee", "fox")]
+    >>> twice = {"name": names * 2, "born": [str(1950 + 7 * number % 40) for number in range(12)] * 2}
+    >>> guess = RecordLinkage(blocks=(("name",), ("born",)))(Items.read(twice, features=["name", "born"]))
+    >>> guess.n_clusters, bool((guess.code[:12] == guess.code[12:]).all())
+    (12, True)
 
     W. E. Winkler, "Using the EM algorithm for weight computation in the Fellegi-Sunter model", 1988; the training by
     block rule is that of Splink (R. Linacre et al., 2022).

@@ -36,6 +36,10 @@ class SplinkLinkage:
 
     Needs Splink: the extra [link] of unmask.
 
+    Assumes: as `RecordLinkage` does; texts that look alike are rather one person's.
+
+    Fails when: rows are too few to train on, or one rule is given alone, which leaves its features untrained.
+
     >>> SplinkLinkage(blocks=(("name",), ("born",)))
     SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), least=0.01, seed=0)
 

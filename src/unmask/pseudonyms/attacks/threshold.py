@@ -39,9 +39,17 @@ class Threshold:
     Cost: a k-d tree, O(n log n + pairs within the distance) time and memory; the tree is of little help beyond some ten
     coordinates. More than 100 million pairs within the distance are refused.
 
+    Assumes: a person's pseudonyms are nearer to one another than `distance`, and strangers' are farther.
+
+    Fails when: people are crowded: strangers are chained through those between them. Columns on unlike scales need
+    `scale`.
+
     >>> items = Items.read({"x": [0.0, 0.9, 1.8, 5.0]}, features="x")
     >>> Threshold(1.0)(items).code
     array([0, 0, 0, 1], dtype=int32)
+
+    R. Sibson, "SLINK: an optimally efficient algorithm for the single-link cluster method", The Computer Journal 16(1),
+    1973, for single linkage.
     """
 
     distance: float

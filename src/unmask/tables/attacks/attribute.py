@@ -39,8 +39,17 @@ class AttributeInference:
     link      : how the adversary finds the target's record
     outside   : what they believe of those whom no record fits; `BackOff(sensitive)` when left out
 
-    >>> AttributeInference("diagnosis")
-    AttributeInference(sensitive='diagnosis', link=ClassAttack(prior_present=1.0))
+    Assumes: what `link` assumes, and that sensitive cells were released as they are.
+
+    Fails when: the people of a class can be told apart, or no row is anybody's, as in a synthetic release: there
+    `BackOff` learns from all rows.
+
+    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> known = Table.read({"age": [24]}, quasi_identifiers="age")
+    >>> belief = AttributeInference("ill")(release, Background(known))
+    >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
+    [('flu', 0.5), ('none', 0.5)]
 
     Rebollo-Monedero et al. 2012, section V-A1 (l-diversity) and V-B1 (t-closeness). D. Kifer, "Attacks on privacy and
     deFinetti's theorem", SIGMOD 2009.

@@ -48,8 +48,17 @@ class ClassAttack:
     prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
                     values are thought to be distributed as among the people attacked.
 
-    >>> ClassAttack()
-    ClassAttack(prior_present=1.0)
+    Assumes: released cells contain what is true, the adversary knows what they know without errors, and within a box
+    all values are equally likely.
+
+    Fails when: cells were perturbed or what is known is wrong, for the true record then does not fit (`BayesAttack`);
+    or the people of a class can be told apart by other columns or other classes.
+
+    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> belief = ClassAttack()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
+    >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
+    [(0, 0.5), (1, 0.5)]
 
     Rebollo-Monedero et al. 2012, section V-A1; K. El Emam & F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
     """
@@ -136,8 +145,18 @@ class RegisterAttack:
                N_c, the worst-off record the journalist's, 1 / min N_c. Other beliefs are a `model`: they estimate how
                many people of a box own no record, by its part of all records and people.
 
-    >>> RegisterAttack(coverage=0.8)
-    RegisterAttack(coverage=0.8)
+    Assumes: the register is without errors, and whether somebody is listed does not depend on who they are.
+
+    Fails when: the register is out of date, or lists the released people of some boxes more fully than those of others.
+
+    >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
+    >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
+    >>> register = Table.read({"age": [24, 26, 27, 35]}, quasi_identifiers="age")
+    >>> belief = RegisterAttack()(release, Background(register))
+    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    [(0, 0.33), (1, 0.33), (2, 0.33)]
+    >>> belief.candidates(2)
+    (Candidate(candidate=3, probability=1.0),)
 
     K. El Emam & F. K. Dankar 2008; the population is counted, not estimated.
     """

@@ -42,8 +42,16 @@ class ModelAttribute:
                 "module:Class" of one that is made without arguments; a `random_state` that is not set is 0
     bins      : into how many quantiles numbers are cut
 
-    >>> ModelAttribute("diagnosis")
-    ModelAttribute(sensitive='diagnosis', estimator='sklearn.linear_model:LogisticRegression', bins=32)
+    Assumes: real people are like the released rows, and these are enough for the estimator to learn from.
+
+    Fails when: the estimator announces more than it knows, as many do: an audit then marks its belief `refuted`.
+
+    >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
+    >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
+    >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
+    >>> belief = ModelAttribute("ill")(release, Background(known))
+    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    [('no', 0.82), ('yes', 0.18)]
 
     M. Templ et al., "RAPID: risk of attribute prediction-induced disclosure in synthetic microdata", 2026;
     `measures.rapid_at` is their measure.

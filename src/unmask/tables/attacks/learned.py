@@ -50,8 +50,17 @@ class BackOff:
     bins      : into how many quantiles of the population numbers are cut
     strengths : a_j of each column, in the order of the columns; found in the release when left out
 
-    >>> BackOff("diagnosis")
-    BackOff(sensitive='diagnosis', bins=32, strengths=())
+    Assumes: real people are like the released rows, and columns tell by which of their values agree.
+
+    Fails when: a secret depends on numbers in a way that bins do not show (an estimator may learn it,
+    `ModelAttribute`), or the release keeps single columns and not what goes together.
+
+    >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
+    >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
+    >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
+    >>> belief = BackOff("ill")(release, Background(known))
+    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    [('no', 0.99), ('yes', 0.01)]
 
     S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
     B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,

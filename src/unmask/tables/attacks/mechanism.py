@@ -75,9 +75,17 @@ class MechanismAttack:
     estimated; `exact` where all the rows that can be somebody's are alike. Each person is looked for alone: two who are
     alike may both be believed to be one row.
 
+    Assumes: the protection and its parameters are known, and the other people are like people in general.
+
+    Fails when: the parameters were others, people in general are few or unlike those released, or rows depend on one
+    another: each person is looked for alone.
+
     >>> from unmask.tables import PRAM
-    >>> MechanismAttack(PRAM(keep=0.9))
-    MechanismAttack(protection=PRAM(keep=0.9), asks='identity', prior_present=1.0)
+    >>> release = Table.read({"age": [30, 31, 52], "car": ["a", "a", "b"]}, quasi_identifiers=["age", "car"])
+    >>> known = Table.read({"age": [30], "car": ["a"]}, quasi_identifiers=["age", "car"])
+    >>> belief = MechanismAttack(PRAM(keep=0.9))(release, Background(known))
+    >>> belief.candidates(0)[0].candidate, round(belief.candidates(0)[0].probability, 2)
+    (0, 0.96)
 
     G. Paass, "Disclosure risk and disclosure avoidance for microdata", Journal of Business & Economic Statistics 6(4),
     1988; J. P. Reiter, "Estimating risks of identification disclosure in microdata", JASA 100, 2005, for intruders who

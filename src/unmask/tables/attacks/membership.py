@@ -41,8 +41,17 @@ class MarginalRatio:
     sets    : how many sets at most; of more, those of the pairs of columns that say most of one another
     bins    : into how many quantiles of the reference numbers are cut
 
-    >>> MarginalRatio()
-    MarginalRatio(columns=3, sets=500, bins=32)
+    Assumes: the reference is of the same population as the release, and the release has values of its people too often.
+
+    Fails when: the reference is of another year or place, for then everybody unusual looks like a member; or membership
+    shows only in how the protection works, which `ShadowMembership` knows.
+
+    >>> release = Table.read({"age": [30, 31, 45]}, quasi_identifiers="age")
+    >>> known = Table.read({"age": [30, 50]}, quasi_identifiers="age")
+    >>> in_general = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
+    >>> belief = MarginalRatio()(release, Background(known, in_general))
+    >>> [(one.candidate, round(one.probability, 2)) for person in (0, 1) for one in belief.candidates(person)[:1]]
+    [('in', 0.91), ('in', 0.67)]
 
     B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting detection", AISTATS
     2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
@@ -95,8 +104,16 @@ class ClosestRecord:
     A companion of other attacks, never a verdict: it passes releases that give members away by their margins ("the DCR
     delusion"), and needs no reference. Its status is `scores`.
 
-    >>> ClosestRecord()
-    ClosestRecord()
+    Assumes: a member's own row, or one near it, is released.
+
+    Fails when: margins are copied and no row is, or people are crowded, so that everybody has a near row, member or
+    not.
+
+    >>> release = Table.read({"age": [30, 31, 45]}, quasi_identifiers="age")
+    >>> known = Table.read({"age": [30, 50]}, quasi_identifiers="age")
+    >>> belief = ClosestRecord()(release, Background(known))
+    >>> [belief.candidates(person)[0].candidate for person in (0, 1)], belief.status
+    (['in', 'out'], 'scores')
 
     Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
     """

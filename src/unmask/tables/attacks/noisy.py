@@ -58,6 +58,17 @@ class BayesAttack:
     error         : one error model for every column, or one for each by name
     prior_present : probability that the person is in the release
 
+    Assumes: errors strike each column on its own, as often as `error` says, and records are alike a priori.
+
+    Fails when: a person's errors come together (who moves changes zip and phone), or cells were changed by other cells,
+    as rank swapping does: then `MechanismAttack` says more.
+
+    >>> release = Table.read({"age": [30, 31, 52]}, quasi_identifiers="age")
+    >>> known = Table.read({"age": [30]}, quasi_identifiers="age")
+    >>> belief = BayesAttack(error=CellError(redraw=0.1))(release, Background(known))
+    >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
+    [(0, 0.93), (1, 0.03), (2, 0.03)]
+
     Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
     """
 
@@ -143,8 +154,15 @@ class NearestNeighbor:
     is "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
     Its status is `scores`: it says who, not how surely.
 
-    >>> NearestNeighbor()
-    NearestNeighbor()
+    Assumes: the protection moves a record little, and each column about as much as its range is wide.
+
+    Fails when: columns were perturbed unequally or many rows are nearly as near. It knows nothing of how the release
+    was made: what it misses, `MechanismAttack` may find.
+
+    >>> release = Table.read({"age": [30, 31, 52]}, quasi_identifiers="age")
+    >>> belief = NearestNeighbor()(release, Background(Table.read({"age": [33]}, quasi_identifiers="age")))
+    >>> belief.candidates(0), belief.status
+    ((Candidate(candidate=1, probability=1.0),), 'scores')
 
     J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
     """

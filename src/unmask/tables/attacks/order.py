@@ -57,6 +57,11 @@ class OrderAttack:
     there are rows (a sample was drawn), no order is tried. Other generators, larger seeds, and shuffles of files before
     they were read are not covered.
 
+    Assumes: the adversary has the source in its order, and the four explanations are alike a priori.
+
+    Fails when: rows were shuffled by a generator or a seed that is not tried. That nothing is found proves no good
+    shuffle.
+
     >>> ages = {"age": [31, 57, 22, 43, 68, 19]}
     >>> people = Table.read(ages, quasi_identifiers="age")
     >>> belief = OrderAttack()(people, Background(people))  # released as it was

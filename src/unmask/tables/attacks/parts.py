@@ -36,8 +36,18 @@ class Linkability:
 
     link : an attack whose candidates are released rows
 
-    >>> Linkability()
-    Linkability(link=NearestNeighbor())
+    Assumes: what goes together in the release goes together in people.
+
+    Fails when: the columns of the two sources have little to do with one another. What it finds may hold for everybody:
+    read the excess over control people.
+
+    >>> told = {"age": [30, 30, 50], "zip": ["10001", "10002", "20001"]}
+    >>> release = Table.read(told, quasi_identifiers=["age", "zip"])
+    >>> one = Table.read({"age": [30, 50]}, quasi_identifiers="age")
+    >>> other = Table.read({"zip": ["20001", "10001"]}, quasi_identifiers="zip")
+    >>> belief = Linkability()(release, Parts(one, other=other))
+    >>> belief.candidates(0)[0].candidate, belief.candidates(1)[0].candidate
+    (1, 0)
 
     Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216), section 2: linkability; M. Giomi et
     al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.2, for neighbors

@@ -59,6 +59,19 @@ class ShadowMembership:
 
     `population` must have as many people as the release has rows, and none of the targets.
 
+    Assumes: the protection and its parameters are known, and people in general are like the others in the release.
+
+    Fails when: `population` is unlike the release, or the worlds are too few to learn how each person scores.
+
+    >>> from unmask.tables import Suppress
+    >>> release = Table.read({"age": list(range(20, 60, 2))}, quasi_identifiers="age")
+    >>> in_general = Table.read({"age": list(range(21, 61, 2))}, quasi_identifiers="age")
+    >>> known = Table.read({"age": [30, 71]}, quasi_identifiers="age")
+    >>> attack = ShadowMembership(Suppress(k=1), shadows=10)
+    >>> belief = attack(release, Background(known, in_general), rng=np.random.default_rng(0))
+    >>> belief.candidates(0)[0].candidate, belief.status  # 10 worlds are too few to announce a probability
+    ('in', 'scores')
+
     N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section V; T. Stadler, B.
     Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
     """

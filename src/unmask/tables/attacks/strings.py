@@ -25,6 +25,16 @@ class StringLinkage:
     tree does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
     status `scores`. The paper's own tally is in `verification/table_strings.py`.
 
+    Assumes: the release writes its cells as the adversary does.
+
+    Fails when: anything was generalized. What it does not find shows a notation, and no safety: it is here to reproduce
+    a paper.
+
+    >>> release = Table.read({"age": ["[20, 29]", "[20, 29]", "35"]}, quasi_identifiers="age")
+    >>> belief = StringLinkage()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
+    >>> [round(one.probability, 2) for one in belief.candidates(0)]  # no text equals "24"
+    [0.33, 0.33, 0.33]
+
     R. Pasupuleti, "Linkage attack analysis: k-anonymity, l-diversity and t-closeness", methodology and results.
     """
 

@@ -1,0 +1,359 @@
+"""Make the pictures of the documentation: `python docs/pictures.py` runs every command anew and shoots what it wrote.
+
+Needs Chromium and playwright, and no data but what the package makes. A page or chart that is not found keeps the
+picture that is there, is named at the end, and makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unmask.channels import Geometric, RandomizedResponse
+from unmask.graphs.datasets import barabasi_albert
+from unmask.pseudonyms import PerPeriod, Threshold
+from unmask.pseudonyms.datasets import synthetic_traces
+from unmask.tables.datasets import synthetic_census
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+FOLDER = Path(__file__).parent / "pictures"
+
+ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
+HELD = ("held.csv", *ROLES, "--original", "people.csv", "--origin", "own/held.csv", "--hold-back", "0.3")
+RELEASE = ("release.csv", *ROLES, "--original", "people.csv", "--origin", "own/origin.csv")
+
+DOCUMENT = """
+title = "Discharges of a year, for research"
+
+[data]
+file = "people.csv"
+
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+zip = "quasi-identifier"
+diagnosis = "sensitive"
+
+[[releases]]
+file = "release.csv"
+origin = "own/origin.csv"
+
+[[policy]]
+use = "ema-0.09"
+
+[certificate]
+released_by = "St. Mary Hospital, data trustee"
+recipient = "University of Springfield"
+purpose = "research on hypertension"
+access = "contract of 2026-02-01, no linkage"
+method = "Mondrian, k = 15"
+contact = "trustee@example.org"
+review = "2027-06-01"
+"""
+
+PLAN = """
+title = "A thousand people"
+seeds = 3
+measures = ["success_probability", "realized_success", "estimation_error", "utility"]
+
+[data]
+use = "tables.file"
+file = "people.csv"
+
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+zip = "quasi-identifier"
+diagnosis = "sensitive"
+
+[[policy]]
+require = "neighbor:success_probability <= 0.09"
+source = "EMA policy 0070"
+
+[[protections]]
+name = "none"
+use = "none"
+
+[[protections]]
+name = "Mondrian"
+use = "tables.Mondrian"
+grid = { k = [2, 5, 10, 25, 50] }
+
+[[protections]]
+name = "cells suppressed"
+use = "tables.SuppressCells"
+grid = { k = [2, 5, 10] }
+
+[[adversaries]]
+name = "neighbor"
+use = "tables.ClassAttack"
+knows = { targets = 300, error = 0.05 }
+
+[[adversaries]]
+name = "employer"
+use = "tables.AttributeInference"
+with = { sensitive = "diagnosis" }
+knows = { targets = 300 }
+"""
+
+MECHANISM = """
+title = "Rank swapping, and who knows it"
+seeds = 2
+measures = ["realized_success", "utility"]
+
+[data]
+file = "numbers.csv"
+
+[columns]
+income = "quasi-identifier"
+savings = "quasi-identifier"
+rent = "quasi-identifier"
+
+[[protections]]
+name = "swap"
+use = "tables.RankSwap"
+grid = { share = [0.02, 0.05, 0.1, 0.2] }
+
+[[adversaries]]
+name = "nearest row"
+use = "tables.NearestNeighbor"
+knows = { targets = 200 }
+
+[[adversaries]]
+name = "knows the mechanism"
+use = "tables.MechanismAttack"
+knows = { targets = 200 }
+"""
+
+AUDITS = {
+    "table": ("audit", *RELEASE, "--policy", "ema-0.09"),
+    "control": ("audit", *HELD),
+    "price": ("audit", *RELEASE, "--register", "register.csv", "--coverage", "0.8", "--attacker", "case-study"),
+    "graph": ("audit", "graph", "network.csv", "--overlap", "0.6,0.7", "--attack", "Nar09,Rematch",
+              "--seeds", "random.25:30", "--runs", "2", "--transition", "5,15,50"),
+    "linkage": ("audit", "linkage", "--truth", "truth.csv", "--guess", "near.csv", "--guess", "far.csv",
+                "--beta", "0.5"),
+    "channel": ("audit", "channel", "response.csv", "geometric.csv", "--loss", "absolute"),
+    "demo": ("demo",),
+    "badges": ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8"),
+}  # fmt: skip
+"""Page -> the command that writes it with `--report`."""
+
+RUNS = {"study": "plan.toml", "mechanism": "mechanism.toml"}
+"""Page -> the plan of its study."""
+
+PAGES = ("table", "graph", "linkage", "channel", "study", "demo", "certificate")
+"""The pages whose first screens are shown: wide and narrow, light and dark, and in print."""
+
+CHARTS = {
+    "chart-success": ("table", "#success figure"),
+    "chart-people": ("table", "#people figure"),
+    "chart-risk": ("table", "svg[aria-label^='Share of people by the probability']"),
+    "chart-control": ("control", "figure:has(svg[aria-label^='People attacked and control people'])"),
+    "chart-singled": ("control", "figure:has(svg[aria-label^='Guesses that are right'])"),
+    "chart-plane": ("study", "figure:has-text('Success of')"),
+    "chart-grid": ("study", "figure:has-text('Mondrian: success over')"),
+    "chart-mechanism": ("mechanism", "figure:has-text('success over')"),
+    "chart-edges": ("graph", "figure:has(svg[aria-label*='by edges of the person'])"),
+    "chart-leaked": ("graph", "figure:has(svg[aria-label*='by leaked identities'])"),
+    "chart-passes": ("graph", "figure:has-text('Matches made or changed')"),
+    "chart-merges": ("linkage", "figure:has-text('Foreign items mixed in')"),
+    "chart-breached": ("linkage", "figure:has-text('Subjects breached')"),
+    "chart-slope": ("linkage", "figure:has-text('Risk slope')"),
+    "chart-distortion": ("channel", "figure:has-text('What is left to privacy')"),
+    "chart-observations": ("channel", "figure:has-text('Error over observations')"),
+    "chart-price": ("price", "#price figure"),
+}
+"""Chart -> the page that it is on and where there; the first that fits is taken."""
+
+TERMINALS = {
+    "terminal-help": ("--help",),
+    "terminal-columns": ("columns", "people.csv"),
+    "terminal-init": ("init", "people.csv", "-o", "made.toml"),
+    "terminal-gate": ("audit", *RELEASE[:5], "--fail-above", "k<10",
+                      "--fail-above", "identity:success_probability.worst>0.1"),
+    "terminal-choose": ("choose", "run-study", "--require", "neighbor:success_probability<=0.1"),
+    "terminal-advise": ("advise", "--what", "attribute", "--loss", "graded", "--observations", "one"),
+}  # fmt: skip
+"""Picture of a terminal -> the command that is run in it."""
+
+BADGES = """
+from unmask.domains import DOMAINS, Domain
+DOMAINS["badges"] = Domain("tests.badges.cases", ("tests.badges",))
+"""
+"""The line that makes a domain of `tests/badges`."""
+
+TERMINAL = """<!DOCTYPE html><meta charset="utf-8"><style>
+body { margin: 0; background: #15181c; } pre { display: inline-block; box-sizing: border-box; width: 900px; margin: 0;
+padding: 16px 20px; background: #15181c; color: #eceeef; font: 14px/1.5 "Liberation Mono", monospace;
+white-space: pre-wrap; overflow-wrap: anywhere; } b { color: #82b6ec; } .m31 { color: #f39a6b; }
+.m32 { color: #5cc4ad; } .m33 { color: #e8c46a; } .m1 { font-weight: 700; }</style><pre>"""
+
+
+def main(wanted: Sequence[str]) -> int:
+    """Make everything, or the pictures whose names begin with one of those given."""
+    from playwright.sync_api import sync_playwright  # here, as tests read this file where it is not installed
+
+    missing = []
+    FOLDER.mkdir(exist_ok=True)
+    os.chdir(tempfile.mkdtemp())
+    write_inputs()
+    write_pages()
+    with sync_playwright() as playwright:
+        program = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        for name, picture in shots(browser.new_page(device_scale_factor=1), browser.new_page(device_scale_factor=2)):
+            if wanted and not name.startswith(tuple(wanted)):
+                continue
+            if picture is None:
+                missing.append(name)
+            else:
+                (FOLDER / f"{name}.webp").write_bytes(picture)
+        browser.close()
+    sys.stderr.write("".join(f"not found: {name}\n" for name in missing))
+    return bool(missing)
+
+
+def write_inputs() -> None:
+    """People, a network, items, mechanisms: made-up, and the same every time."""
+    rng = np.random.default_rng(0)
+    census = synthetic_census(1000, rng=rng)
+    columns = ("age", "sex", "zip", "diagnosis")
+    write("people.csv", columns, zip(*(census[name].tolist() for name in columns), strict=True))
+    write("register.csv", columns[:3], list(zip(*(census[name].tolist() for name in columns[:3]), strict=True))[:800])
+    numbers = np.round(rng.lognormal(size=(800, 3)) * (20_000, 9_000, 300)).astype(int)
+    write("numbers.csv", ("income", "savings", "rent"), numbers.tolist())
+    barabasi_albert(800, 6, rng=rng).write("network.csv")
+    release, solution = PerPeriod(0.25)(synthetic_traces(60, 40, rng=rng, difficulty=0.45), rng=rng)
+    write("truth.csv", ("item", "subject"), zip(solution.items.tolist(), solution.code.tolist(), strict=True))
+    for name, distance in (("near", 0.4), ("far", 0.7)):
+        guess = Threshold(distance, scale="deviation")(release)
+        write(f"{name}.csv", ("item", "cluster"), zip(guess.items.tolist(), guess.code.tolist(), strict=True))
+    for name, mechanism in (
+        ("response", RandomizedResponse(epsilon=2.0, n=8)),
+        ("geometric", Geometric(epsilon=0.7, n=8)),
+    ):
+        rows = mechanism.channel(np.full(8, 1 / 8)).dense().tolist()
+        write(f"{name}.csv", ("", *range(8)), ((secret, *row) for secret, row in enumerate(rows)))
+    for name, text in (("unmask.toml", DOCUMENT), ("plan.toml", PLAN), ("mechanism.toml", MECHANISM)):
+        Path(name).write_text(text, encoding="utf-8")
+    colors = rng.integers(0, 3, 80)
+    np.savetxt("people.txt", colors, fmt="%d")
+    np.savetxt("shown.txt", np.where(rng.random(80) < 0.8, colors, rng.integers(0, 3, 80)), fmt="%d")
+    Path("own").mkdir()
+    unmask("protect", "people.csv", *ROLES, "--k", "8", "-o", "release.csv", "--origin", "own/origin.csv")
+    unmask(
+        "protect", "people.csv", *ROLES, "--k", "3", "--hold-back", "0.3", "-o", "held.csv", "--origin", "own/held.csv"
+    )
+
+
+def write(file: str, names: Sequence[object], rows: Iterable[Sequence[object]]) -> None:
+    """A CSV file."""
+    with Path(file).open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([names, *rows])
+
+
+def write_pages() -> None:
+    """Every page, by its command."""
+    for name, command in AUDITS.items():
+        unmask(*command, "--report", f"{name}.html")
+    for name, plan in RUNS.items():
+        unmask("study", plan, "-o", f"run-{name}")
+        unmask("report", f"run-{name}", "-o", f"{name}.html")
+    unmask("certify", "unmask.toml", "-o", "certificate.json")
+    for name, command in TERMINALS.items():
+        Path(f"{name}.html").write_text(TERMINAL + terminal(command), encoding="utf-8")
+
+
+def unmask(*words: str, color: bool = False) -> str:
+    """What a command says; exit codes 0 and 3 are answers, others stop the script."""
+    before = BADGES if "badges" in words else ""
+    code = f"{before}from unmask.cli import main; main(prog_name='unmask', color={color or None})"
+    root = FOLDER.parents[1]
+    more = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}", "PYTHONWARNINGS": "ignore", "COLUMNS": "100"}
+    told = subprocess.STDOUT
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=told, text=True, env=os.environ | more
+    )
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"unmask {' '.join(words)}\n{done.stdout}")
+    return done.stdout
+
+
+def terminal(command: Sequence[str]) -> str:
+    """What a terminal shows of a command, as HTML."""
+    said = html.escape(unmask(*command, color=True), quote=False)
+    said = re.sub(r"\x1b\[0?m", "</span>", re.sub(r"\x1b\[([1-9]\d*)m", r'<span class="m\1">', said))
+    if "made.toml" in command:
+        said += "<b>$ cat made.toml</b>\n" + html.escape(Path("made.toml").read_text(encoding="utf-8"))
+    words = (f'"{word}"' if re.search(r"[<>]", word) else word for word in command)
+    return f"<b>$ unmask {html.escape(' '.join(words))}</b>\n{said}</pre>"
+
+
+def shots(page: Page, sharp: Page) -> Iterator[tuple[str, bytes | None]]:
+    """Name and picture, or None where a page lacks what is to be shot."""
+    for name in PAGES:
+        yield from screens(page, name)
+    opened(page, "badges", 1280, 800)
+    yield "badges", picture(page)
+    for name, (where, what) in CHARTS.items():
+        opened(sharp, where, 1280, 800)
+        sharp.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        yield name, picture(sharp, sharp.locator(what).first)
+    for name in TERMINALS:
+        opened(page, name, 940, 800)
+        yield name, picture(page, page.locator("pre").first)
+
+
+def screens(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
+    """The first screen of a page: wide and narrow, light and dark; its first sheet of paper."""
+    for ending, scheme, width, height in (
+        ("", "light", 1280, 800), ("-dark", "dark", 1280, 800),
+        ("-400", "light", 400, 800), ("-400-dark", "dark", 400, 800),
+    ):  # fmt: skip
+        page.emulate_media(media="screen", color_scheme=scheme)
+        opened(page, name, width, height)
+        yield name + ending, picture(page)
+    page.emulate_media(media="print", color_scheme="light")
+    opened(page, name, 794, 1123)  # A4 at 96 dots an inch
+    yield f"{name}-print", picture(page)
+    page.emulate_media(media="screen")
+
+
+def opened(page: Page, name: str, width: int, height: int) -> None:
+    """A page in a window."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(Path(f"{name}.html").absolute().as_uri())
+
+
+def picture(page: Page, what: Locator | None = None) -> bytes | None:
+    """The window, or something on the page; None where it is not there."""
+    how = {"format": "webp", "quality": 72}
+    if what is not None:
+        if not what.count():
+            return None
+        box = what.bounding_box()
+        if box is None:
+            return None
+        how["captureBeyondViewport"] = True
+        how["clip"] = {name: box[name] for name in ("x", "y", "width", "height")} | {"scale": 1}
+    taken = page.context.new_cdp_session(page).send("Page.captureScreenshot", how)
+    return base64.b64decode(taken["data"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
