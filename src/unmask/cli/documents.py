@@ -13,7 +13,8 @@ from unmask.cli.generated import Command
 from unmask.errors import UnmaskError
 
 NOT_SAID = {
-    "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet", "changes"
+    "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",
+    "changes",
 }  # fmt: skip
 """Options of every audit, which are about one run of it."""
 
