@@ -149,6 +149,12 @@ class _Area:
     def py(self, value: float) -> float:
         return self.bottom - self.y.at(value) * self.height
 
+    def ends(self, spot: Spot) -> tuple[float, float]:
+        """Top and bottom of its thin line, which ends where the scale does."""
+        places = [self.y.at(value) for value in spot.ends]
+        low, high = (min(max(at, 0.0), 1.0) if math.isfinite(at) else 0.0 for at in places)
+        return self.bottom - high * self.height, self.bottom - low * self.height
+
     def all(self, points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
         return [(self.x.at(x), self.py(y)) for x, y in points]
 
@@ -255,8 +261,8 @@ def _told(area: _Area, one: Line, point: tuple[float, float]) -> str:
 
 def _spot(area: _Area, spot: Spot) -> str:
     at, y = area.all([(spot.x, spot.y)])[0]
-    low, high = spot.ends
-    thin = [line((at, area.py(low)), (at, area.py(high)), stroke=INK, width=1.2)] if low != high else []
+    top, low = area.ends(spot)
+    thin = [line((at, low), (at, top), stroke=INK, width=1.2)] if low != top else []
     shape = (
         bubble(at, y, spot.style, radius=spot.radius)
         if spot.radius
@@ -317,7 +323,7 @@ def _obstacles(area: _Area, lines: Sequence[Line], spots: Sequence[Spot]) -> lis
     boxes = []
     for spot in spots:
         at, y, reach = area.x.at(spot.x), area.py(spot.y), spot.radius or 7.0
-        low, high = (area.py(end) for end in spot.ends)
+        high, low = area.ends(spot)
         boxes.append(Box(at, -reach, at, reach, y - reach, y + reach))
         boxes += [Box(at, -1, at, 1, high, low)] if low != high else []
     for a, b in (pair for one in lines for pair in pairwise(area.all(one.points))):
@@ -354,7 +360,7 @@ def _names(area: _Area, spots: Sequence[Spot], taken: list[Box]) -> Iterator[str
 def _places(area: _Area, spot: Spot) -> Iterator[Box]:
     """Where the name of a spot may stand: near places first."""
     at, y, reach = area.x.at(spot.x), area.py(spot.y), (spot.radius or 6.0) + 4
-    above = y - min(y, area.py(spot.ends[1]) + 2)
+    above = y - min(y, area.ends(spot)[0] + 2)
     for away in AWAY if not spot.radius else AWAY[:1]:
         for dx, anchor, shift in (
             (reach + away / 2, "", -away),
