@@ -20,6 +20,7 @@ from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.promises import promises_section
+from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.verdict import verdict_parts
 from unmask.reports.sections.wp216 import wp216_section
@@ -80,6 +81,7 @@ def _audit_page(data: ReportData) -> Page:
         promises_section(scope),
         tables.values_section(data),
         tables.where_section(data),
+        shapes_section(data),
         *_before("utility", scope),
         utility.utility_section(scope),
         utility.criteria_section(data),

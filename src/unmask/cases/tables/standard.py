@@ -17,6 +17,7 @@ from unmask.cases.tables.counted import Sums, by_every_column, by_register, over
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.questions import QUESTIONS
+from unmask.cases.tables.shapes import shapes
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
@@ -93,6 +94,12 @@ def audit_tables(
         values=tuple(found.values),
         distribution=tuple(found.spread),
         promises=tuple(found.promises),
+        shapes=tuple(
+            shape
+            for name, table in tables.items()
+            if original is not None and name in evidence.origins
+            for shape in shapes(name, original, table, evidence.origins[name])
+        ),
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),

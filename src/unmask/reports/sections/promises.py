@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.reports.charts import Key, Line, Spot, plot
+from unmask.reports.charts import plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.tables import Promise
+from unmask.reports.marks import Key, Line, Spot
 from unmask.reports.parts import Figure, Figures, Section, lead, parts
 from unmask.reports.scales import risks
 from unmask.reports.svg import Drawing
