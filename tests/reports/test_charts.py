@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.reports import bars, scales, svg
-from unmask.reports.charts import Key, Line, Spot, ends, plot
+from unmask.reports.charts import ends, plot
+from unmask.reports.marks import Key, Line, Spot
 from unmask.reports.planes import plane
 from unmask.reports.room import wide, wrapped
 

@@ -223,9 +223,8 @@ def _spread(
             left, right = places[b], places[b + 1]
             said = f"{ticked(edges[b], 'share')} to {ticked(edges[b + 1], 'share')}: {_people(count)} {of}"
             ink = MISSED if over else color(style)
-            bar = rectangle(left, floor - tall, right, floor, fill=ink)
-            line_ = line((right, floor - tall), (right, floor), stroke="var(--paper,#ffffff)", width=1.5)
-            parts.append(told(f"{said} ({percent(min(share, 1.0))})", bar, line_))
+            bar = rectangle(left, floor - tall, right, floor, fill=ink, apart=True)
+            parts.append(told(f"{said} ({percent(min(share, 1.0))})", bar))
             bars.append((Box(left, 0, right, 0, floor - tall, floor), _people(count), over))
     beside = room(1.0, 0.0, one.above, anchor="end", y=y + ROW / 2)
     parts += _figures(bars, [beside] if one.above else [])

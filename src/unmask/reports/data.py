@@ -12,9 +12,10 @@ from unmask.errors import UnmaskError
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
+from unmask.reports.facts.shapes import Shape
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
-from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, ValueRisk, common_values
+from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, Promise, ValueRisk, common_values
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered
@@ -58,6 +59,8 @@ class ReportData(Found):
     column_risk  : what each quasi-identifier contributes
     values       : what is believed of each value of the sensitive columns, those that rise most first
     distribution : people by success probability
+    promises     : what was announced of people and what came true, in bins
+    shapes       : columns before and after protection
     assumptions  : one sentence each
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
     reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
@@ -76,6 +79,8 @@ class ReportData(Found):
     column_risk: tuple[ColumnRisk, ...] = ()
     values: tuple[ValueRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    shapes: tuple[Shape, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()
     reproduce: Mapping[str, object] = field(default_factory=dict)
@@ -125,6 +130,8 @@ class ReportData(Found):
             values=tuple(common_values(self.values, least)),
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
+            promises=tuple(item for item in self.promises if item.people >= least),
+            shapes=tuple(item.without_small(least) for item in self.shapes),
             subjects=tuple(one.without_small(least) for one in self.subjects),
         )
 

@@ -19,6 +19,8 @@ from unmask.reports.sections import tables, utility
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
+from unmask.reports.sections.promises import promises_section
+from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
 from unmask.reports.sections.verdict import verdict_parts
 from unmask.reports.sections.wp216 import wp216_section
@@ -76,8 +78,10 @@ def _audit_page(data: ReportData) -> Page:
         *_before("measures", scope),
         measures_section(scope),
         tables.people_section(scope),
+        promises_section(scope),
         tables.values_section(data),
         tables.where_section(data),
+        shapes_section(data),
         *_before("utility", scope),
         utility.utility_section(scope),
         utility.criteria_section(data),

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from unmask.reports.charts import Key, Line, Spot, plot
+from unmask.reports.charts import plot
+from unmask.reports.marks import Key, Line, Spot
 from unmask.reports.room import NARROW
 from unmask.reports.scales import Scale, errors
 from unmask.reports.svg import Drawing

@@ -150,12 +150,14 @@ def stretched(shape: str) -> str:
     return f"<svg {frame}>{shape}</svg>"
 
 
-def rectangle(left: float, top: float, right: float, bottom: float, *, fill: str, fade: float = 1.0) -> str:
-    """A filled rectangle, from one part of the width to another."""
+def rectangle(
+    left: float, top: float, right: float, bottom: float, *, fill: str, fade: float = 1.0, apart: bool = False
+) -> str:
+    """A filled rectangle, from one part of the width to another; apart : with a gap to its neighbors."""
     place = _attributes(
         x=_part(left), y=top, width=_part(max(right - left, 0.0)), height=max(bottom - top, 0.0), fill=fill
     )
-    return f"<rect{place}{_attributes(opacity='' if fade == 1.0 else fade)}/>"
+    return f"<rect{place}{_attributes(opacity='' if fade == 1.0 else fade, stroke=PAPER if apart else '')}/>"
 
 
 def mark(at: float, y: float, style: int, *, radius: float = 5.0, hollow: bool = False, shade: bool = False) -> str:

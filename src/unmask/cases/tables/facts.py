@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case
-from unmask.measures import success_probability
+from unmask.measures import realized_success, success_probability
+from unmask.measures.interval import wilson
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
-from unmask.reports.facts.tables import ColumnRisk, Distribution, ValueRisk
+from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
 from unmask.reports.words import Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
@@ -72,6 +73,29 @@ def distribution(case: Case) -> Distribution:
     shares = tuple(float(share) for share in counts / counts.sum())
     above = {limit: round(people * float(weight[success > limit].sum())) for limit in LIMITS.values()}
     return Distribution(case.release, case.adversary, case.target, EDGES, shares, people, above)
+
+
+SURE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Announced success between which people are put together to see what came true, the upper one included."""
+
+
+def promises(case: Case) -> Iterator[Promise]:
+    """What the adversary announced of people, and what came true: those of one bin of `SURE` together.
+
+    Nothing where nobody's truth is known, or where the belief is mere scores.
+    """
+    if case.truth is None or case.belief.status == "scores" or not case.truth.judged.any():
+        return
+    assert realized_success.realized is not None
+    known = np.flatnonzero(case.truth.judged)
+    announced = success_probability.per_target(case.belief)[known]
+    realized = realized_success.realized(case.belief, case.truth)[known]
+    bins = np.maximum(np.searchsorted(SURE, np.round(announced, 9), side="left") - 1, 0)
+    names = case.release, case.adversary, case.target
+    for at in np.unique(bins).tolist():
+        own, weight = bins == at, case.belief.weight[known]
+        a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
+        yield Promise(*names, int(own.sum()), a, r, *wilson(r, int(own.sum())))
 
 
 def people_of_both(one: Distribution, two: Distribution) -> Distribution:

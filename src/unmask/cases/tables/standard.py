@@ -17,6 +17,7 @@ from unmask.cases.tables.counted import Sums, by_every_column, by_register, over
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.questions import QUESTIONS
+from unmask.cases.tables.shapes import shapes
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
@@ -25,7 +26,7 @@ from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
 from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.price import Price
-from unmask.reports.facts.tables import Distribution, ValueRisk
+from unmask.reports.facts.tables import Distribution, Promise, ValueRisk
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
@@ -92,6 +93,13 @@ def audit_tables(
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         values=tuple(found.values),
         distribution=tuple(found.spread),
+        promises=tuple(found.promises),
+        shapes=tuple(
+            shape
+            for name, table in tables.items()
+            if original is not None and name in evidence.origins
+            for shape in shapes(name, original, table, evidence.origins[name])
+        ),
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
             *words.nobodys(foreign),
@@ -231,6 +239,7 @@ class _Found:
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
     spread: list[Distribution] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
 
@@ -272,6 +281,7 @@ class _Found:
         self.spread.append(facts.distribution(case))
         if case.release == ORIGINAL:
             return
+        self.promises += facts.promises(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.watched is not None and case.adversary not in APART:

@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator
 
 from unmask.measures.registry import SHARES
-from unmask.reports.charts import Key, Line, Rule, Spot, plot, steps
+from unmask.reports.charts import plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.channel import BEST, ChannelRisk, MechanismRisk
 from unmask.reports.findings.channel import bound_ratio, figure, likeliest, quantity, titled, who
 from unmask.reports.findings.channel import findings as findings
+from unmask.reports.marks import Key, Line, Rule, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, notes, parts
 from unmask.reports.scales import linear, shares
 from unmask.reports.words import percent, short

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.registry import SHARES, described
-from unmask.reports.charts import Line, ends, plot
+from unmask.reports.charts import ends, plot
 from unmask.reports.facts.study import Headlines, StudyData, headlines
 from unmask.reports.findings.study import spoken
+from unmask.reports.marks import Line
 from unmask.reports.parts import Figure
 from unmask.reports.scales import classes, linear
 from unmask.reports.words import lettered

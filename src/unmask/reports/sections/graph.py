@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from unmask.reports.charts import Line
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
 from unmask.reports.findings.graph import (
@@ -20,6 +19,7 @@ from unmask.reports.findings.graph import (
     transition_lines,
 )
 from unmask.reports.findings.graph import findings as findings
+from unmask.reports.marks import Line
 from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top

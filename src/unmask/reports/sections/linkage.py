@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.measures.linkage import WHOLE
-from unmask.reports.charts import Line, Rule, Spot, ends, plot
+from unmask.reports.charts import ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import (
@@ -22,6 +22,7 @@ from unmask.reports.findings.linkage import (
     the_guess,
 )
 from unmask.reports.findings.linkage import findings as findings
+from unmask.reports.marks import Line, Rule, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
 from unmask.reports.planes import bubbles
 from unmask.reports.scales import linear, shares, stretched, whole

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unmask.reports.charts import Line, ends, plot
+from unmask.reports.charts import ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.findings.graph import several_releases, strongest_first
+from unmask.reports.marks import Line
 from unmask.reports.parts import Figure, Figures, Heading, Loose, Part, notes
 from unmask.reports.scales import Scale, linear
 from unmask.reports.words import lettered, release_name

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from unmask.reports import bars
-from unmask.reports.charts import Line, Rule, ends, plot, steps
+from unmask.reports.charts import ends, plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice
 from unmask.reports.findings.price import (
@@ -24,6 +24,7 @@ from unmask.reports.findings.price import (
     thresholds_sentence,
 )
 from unmask.reports.findings.price import findings as findings
+from unmask.reports.marks import Line, Rule
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
 from unmask.reports.svg import Drawing

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 
 from unmask.measures.registry import SHARES, described, quantity
-from unmask.reports.charts import Key, Spot
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
+from unmask.reports.marks import Key, Spot
 from unmask.reports.parts import (
     Figure,
     Figures,

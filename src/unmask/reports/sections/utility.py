@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
-from unmask.reports.charts import Key, Spot
 from unmask.reports.data import ReportData, Scope
+from unmask.reports.marks import Key, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Section, folded, lead, notes, parts
 from unmask.reports.planes import plane
 from unmask.reports.scales import linear, risks, turned
