@@ -13,7 +13,18 @@ from unmask.errors import UnmaskError
 
 NAME = "unmask.toml"
 
-NOT_SAID = {"report", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet"}
+NOT_SAID = {
+    "report",
+    "export",
+    "at_risk",
+    "in_short",
+    "as_json",
+    "force",
+    "smallest_shown",
+    "as_plan",
+    "quiet",
+    "steps",
+}
 """Options of every audit, which are about one run of it."""
 
 

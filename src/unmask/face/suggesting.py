@@ -149,6 +149,6 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
 
 
 def _worst_columns(table: Table) -> list[str]:
-    """The quasi-identifiers, those that give most away first. None of a single one: without it nothing is left to know."""
+    """The quasi-identifiers, those that give most away first; none of a single one, without which nothing is known."""
     several = len(table.quasi_identifiers) > 1
     return [one.column for one in contributions(table) if one.target == IDENTITY] if several else []
