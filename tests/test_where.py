@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.cli import main
+from unmask.reports.facts.tables import Step
+from unmask.reports.findings.where import step_words
 from unmask.tables import Table, datasets
 from unmask.tables.protections import Generalize
 from unmask.tables.steps import next_level
@@ -285,3 +287,17 @@ def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:
         assert first, name
         assert first[1].rstrip()[-1] == "."
         assert re.search(r"\d", first[1])
+
+
+@pytest.mark.parametrize(
+    ("ladder", "level", "said"),
+    [
+        ("number", 10.0, "in steps of 10"),
+        ("date", "month", "in months"),
+        ("code", 2, "2 characters hidden"),
+        ("hierarchy", 1, "to level 1"),
+        ("text", "*", "left out"),
+    ],
+)
+def test_a_step_in_words(ladder: str, level: float | str, said: str) -> None:
+    assert step_words(Step("r", "c", ladder, level, "identity", 0.2, 0.1, 0, 0, 10, 1.0, 0.9)) == said

@@ -69,12 +69,14 @@ class _Attacked:
         level, made, origin = self._coarser(name)
         changed = _Attacked(self.name, made, origin, self.evidence)
         before, after = self.lost, {**self.lost, name: changed.lost_by(name)}
+        column = self.release.column(name)
+        ladder = column.type if column.hierarchy is None else "hierarchy"
         utility = [1.0 - float(np.mean([*lost.values()])) for lost in (before, after)]
         for target, (success, spread) in present.items():
             now, then = changed.found[target]
             limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
             counted = spread.above[limit], then.above[limit]
-            yield Step(self.name, name, level, target, success, now, *counted, spread.people, *utility)
+            yield Step(self.name, name, ladder, level, target, success, now, *counted, spread.people, *utility)
 
     def _coarser(self, name: str) -> tuple[float | str, Table, NDArray[np.int64]]:
         assert self.evidence.original is not None

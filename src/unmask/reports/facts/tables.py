@@ -108,6 +108,7 @@ def worst_classes(classes: Sequence[ClassRisk], least: int) -> Iterator[ClassRis
 class Step:
     """What one step of generalization of one column of a release buys: made of the release, and attacked like it.
 
+    ladder       : the type of the column, or "hierarchy"
     level        : of the column, as `tables.Generalize` takes it; "*" leaves nothing
     target       : "identity", or a sensitive column
     success      : what the adversary who knows the quasi-identifiers expects, before and after
@@ -118,6 +119,7 @@ class Step:
 
     release: str
     column: str
+    ladder: str
     level: float | str
     target: str
     success_before: float

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from unmask.facts import Contribution, Count
 from unmask.reports.data import APART, LIMITS, ORDER, ORIGINAL, Scope
 from unmask.reports.facts.tables import ClassRisk, Distribution, Step, ValueRisk
-from unmask.reports.words import IDENTITY, SPACE, number, percent, release_name
+from unmask.reports.words import IDENTITY, SPACE, number, percent, plural, release_name
 
 
 def where_findings(scope: Scope) -> Iterator[str]:
@@ -92,7 +92,7 @@ def step_finding(scope: Scope) -> str:
     done = "re-identification" if best.target == IDENTITY else f"inference of {best.target}"
     cost = f"{number(100 * (best.utility_before - best.utility), 1)}{SPACE}points of utility"
     return (
-        f"The step that buys most is {best.column}, {step_words(best.level)}: {done} falls from "
+        f"The step that buys most is {best.column}, {step_words(best)}: {done} falls from "
         f"{percent(best.success_before)} to {percent(best.success)}, for {cost}."
     )
 
@@ -102,15 +102,13 @@ def _bought(one: Step) -> float:
     return (one.success_before - one.success) / max(one.utility_before - one.utility, 1e-6)
 
 
-def step_words(level: float | str) -> str:
-    """A step in words.
-
-    >>> step_words("*"), step_words("month"), step_words(10.0), step_words(2)
-    ('left out', 'in months', 'in steps of 10', 'one level up (2)')
-    """
-    if isinstance(level, str):
-        return "left out" if level == "*" else f"in {level}s"
-    return f"in steps of {number(level)}" if isinstance(level, float) else f"one level up ({level})"
+def step_words(one: Step) -> str:
+    """What a step does, in words."""
+    if isinstance(one.level, str):
+        return "left out" if one.level == "*" else f"in {one.level}s"
+    if one.ladder == "code":
+        return f"{plural(int(one.level), 'character')} hidden"
+    return f"to level {one.level:g}" if one.ladder == "hierarchy" else f"in steps of {number(one.level)}"
 
 
 def classes_finding(scope: Scope) -> str:

@@ -143,7 +143,7 @@ def _steps(data: ReportData) -> Grid:
             mine = {one.target: one for one in own if one.column == column}
             after = [cell for target in targets for cell in _cells(target, mine[target].success, mine[target].above)]
             one = mine[targets[0]]
-            rows.append((release, (column, step_words(one.level), *after, percent(one.utility))))
+            rows.append((release, (column, step_words(one), *after, percent(one.utility))))
     several = len({release for release, _ in rows}) > 1
     return grouped((*head, "Utility kept"), rows, named=several, text=2)
 
