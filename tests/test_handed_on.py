@@ -181,16 +181,22 @@ def test_the_list_names_rows_of_the_original_the_worst_first_and_why(house):  # 
     sizes, jobs = {}, {}
     for person, record in behind.items():
         sizes.setdefault((record["age"], record["zip"]), []).append(people[person]["job"])
+    every = [person["job"] for person in people]
+    commonest = max(set(every), key=every.count)
+
+    def secret(jobs):  # the commonest job is none
+        return max((jobs.count(job) for job in jobs if job != commonest), default=0) / len(jobs)
+
     chances = [float(row["probability"]) for row in rows]
     assert chances == sorted(chances, reverse=True)
     for row in rows:
         person = int(row["row_of_original_from_0"])
         jobs = sizes[behind[person]["age"], behind[person]["zip"]]
-        share = 1 / len(jobs) if row["target"] == "identity" else max(map(jobs.count, jobs)) / len(jobs)
+        share = 1 / len(jobs) if row["target"] == "identity" else secret(jobs)
         assert float(row["probability"]) == pytest.approx(share, rel=1e-5)
         if row["target"] == "identity":
             assert row["reason"] == f"{len(jobs)} candidates fit"
-    surest = max(max(map(jobs.count, jobs)) / len(jobs) for jobs in sizes.values())
+    surest = max(map(secret, sizes.values()))
     assert chances[0] == pytest.approx(surest, rel=1e-5)  # an inferred value, not a name: it was missing once
     named = {int(row["row_of_original_from_0"]) for row in rows if row["target"] == "identity"}
     assert named == {p for p in behind if len(sizes[behind[p]["age"], behind[p]["zip"]]) < 1 / 0.09}

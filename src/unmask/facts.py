@@ -69,3 +69,23 @@ class Printed:
     values: int
     alone: Count | None
     people: int
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one quasi-identifier adds to the success of an adversary who knows all of them.
+
+    target  : "identity" or a sensitive column
+    shapley : its share of the whole gain: the mean of what it adds, over all orders in which columns become known.
+              Over the columns of a target these sum to the gain of knowing all over knowing none.
+    alone   : what it adds to knowing nothing
+    last    : what it adds to knowing all others: the success that dropping it alone takes away
+    error   : half the width of a 95 % interval of `shapley`, 0 where it is exact
+    """
+
+    target: str
+    column: str
+    shapley: float
+    alone: float
+    last: float
+    error: float = 0.0

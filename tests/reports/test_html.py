@@ -17,7 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
 from unmask.reports import ReportData, render, words
 from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.sections.tables import column_notes, column_tables
+from unmask.reports.sections.where import column_notes, column_tables
 from unmask.results import Row
 
 N = 30162

@@ -1,11 +1,11 @@
 """Shapley values of quasi-identifiers against their definition, order by order."""
 
+from importlib import import_module
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
 from unmask.tables import Table
 from unmask.tables.criteria import contributions
 
@@ -73,7 +73,30 @@ def test_copies_share_alike():
     assert (one.last, two.last) == (0, 0)
 
 
-def test_too_many_columns_are_refused():
-    columns = {f"c{i}": ["x", "y"] for i in range(17)}
-    with pytest.raises(UnmaskError, match="at most 16"):
-        contributions(Table.read(columns, quasi_identifiers=tuple(columns)))
+def many(n=300, d=11):
+    rng = np.random.default_rng(7)
+    columns = {f"c{i}": rng.integers(0, 2 + i % 3, n).astype(str) for i in range(d)}
+    columns["job"] = rng.choice(["x", "y", "z"], n, p=[0.5, 0.3, 0.2])
+    return Table.read(columns, quasi_identifiers=tuple(columns)[:d], sensitive="job")
+
+
+def test_of_many_columns_the_error_that_is_stated_holds_the_exact_value(monkeypatch):
+    table = many()
+    found = {(one.target, one.column): one for one in contributions(table)}
+    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "EXACT", 11)
+    exact = {(one.target, one.column): one for one in contributions(table)}
+    assert all(one.error == 0 for one in exact.values())
+    assert all(one.error > 0 for one in found.values())
+    inside = [abs(found[key].shapley - exact[key].shapley) <= found[key].error for key in exact]
+    assert np.mean(inside) > 0.85  # 22 intervals of 95 %
+    for key, one in exact.items():
+        assert (found[key].alone, found[key].last) == (pytest.approx(one.alone), pytest.approx(one.last))
+    for target in ("identity", "job"):
+        own = [[found[key].shapley, exact[key].shapley] for key in exact if key[0] == target]
+        assert np.sum(own, axis=0)[0] == pytest.approx(np.sum(own, axis=0)[1])
+
+
+def test_thirty_columns_are_ranked():
+    found = contributions(many(100, 30))
+    assert len(found) == 60
+    assert found == contributions(many(100, 30))

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures import success_probability
+from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS
+
+CLASS_AT = "class_at_row_of_release_from_0"
+"""Heading of where classes stand."""
 
 SURER = 1e-9
 """By so much a belief must exceed what anybody could guess."""
@@ -25,6 +29,7 @@ class AtRisk:
     row         : number of the row, or id of the node
     probability : that the adversary's best guess is right, by their own belief; None where they have only scores
     reason      : what makes it so: how many candidates fit, or what share of them have the value; never a cell
+    at          : of tables, the row of the release that stands for the class that the person is in, see `ClassRisk`
     """
 
     release: str
@@ -33,12 +38,13 @@ class AtRisk:
     target: str
     probability: float | None
     reason: str
+    at: int | None = None
 
 
 @dataclass(eq=False)
 class Watched:
     """Those at risk in all attacks that it is shown: with a probability above 9 % of being re-identified, or above 50 %
-    of a value being inferred, and above what guessing without the release gives.
+    of having a value that is not the commonest, and above what guessing without the release gives.
 
     rows : what the rows are, the heading of their column
     """
@@ -46,26 +52,42 @@ class Watched:
     rows: str
     found: list[AtRisk] = field(default_factory=list)
 
-    def see(self, belief: Posterior, rows: NDArray[np.int64], *, release: str, adversary: str, target: str) -> None:
-        """Keep those at risk; rows : (n_targets,) the row of each target."""
-        assert success_probability.self_assessed is not None
-        success = success_probability.self_assessed(belief)
-        guess = float(success_probability.self_assessed(belief.prior())[0])
-        limit = LIMITS["identity" if target == "identity" else "value"]
-        reasons = _fitting(belief) if target == "identity" else _shares(success, guess)
+    def see(
+        self,
+        belief: Posterior,
+        rows: NDArray[np.int64],
+        *,
+        release: str,
+        adversary: str,
+        target: str,
+        at: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none."""
+        named = target == "identity"
+        about = success_probability.self_assessed if named else secret_probability
+        assert about is not None
+        success, guess = about(belief), float(about(belief.prior())[0])
+        reasons = _fitting(belief) if named else _shares(belief, success)
+        limit = LIMITS["identity" if named else "value"]
+        stands = np.full(len(rows), -1) if at is None else at
         risky = np.flatnonzero((success > max(limit, guess) + SURER)[belief.observation])
         self.found += [
-            AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen])
-            for row, seen in zip(rows[risky].tolist(), belief.observation[risky].tolist(), strict=True)
+            AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)
+            for row, seen, place in zip(
+                rows[risky].tolist(), belief.observation[risky].tolist(), stands[risky].tolist(), strict=True
+            )
         ]
 
     def text(self) -> str:
         """A table as CSV, the worst first."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(("release", self.rows, "adversary", "target", "probability", "reason"))
+        known = any(one.at is not None for one in self.found)
+        more = (CLASS_AT,) if known else ()
+        writer.writerow(("release", self.rows, "adversary", "target", "probability", "reason", *more))
         writer.writerows(
             (one.release, one.row, one.adversary, one.target, _shown(one.probability), one.reason)
+            + (("" if one.at is None else one.at,) if known else ())
             for one in _worst_first(self.found)
         )
         return out.getvalue()
@@ -85,6 +107,11 @@ def _fitting(belief: Posterior) -> list[str]:
     return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in listed.tolist()]
 
 
-def _shares(shares: NDArray[np.float64], guess: float) -> list[str]:
-    """What share of the candidates have the value that is inferred."""
-    return [f"{share:.1%} of those who fit share one value; guessing gives {guess:.1%}" for share in shares]
+def _shares(belief: Posterior, share: NDArray[np.float64]) -> list[str]:
+    """What share of the candidates have the value that is inferred, and of all people."""
+    which, place = likeliest_secret(belief), place_of(belief)
+    before = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
+    return [
+        f"{one:.1%} of those who fit have value {place[v]}; of all people {before[v]:.1%} have it" if v >= 0 else ""
+        for one, v in zip(share.tolist(), which.tolist(), strict=True)
+    ]

@@ -83,9 +83,11 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed")
+ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
+
+STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); --report does it anyway."
 
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
@@ -98,7 +100,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
-    targets={}, seed={}, attacker={},
+    targets={}, seed={}, attacker={}, steps={"help": STEPS},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
 )  # fmt: skip
 @engine_options
@@ -131,12 +133,13 @@ def audit(
     room, asked = (taken(given, some) for some in (ROOM, ASKED))
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
+        asked["steps"] |= output.report is not None
         files = dict(zip(names, paths, strict=True))
         outside = (register, control)
         found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
         aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
-        refuse_in_engine(original=original, **aside, **taken(asked, ("synthetic", "parts", "targets")))
+        refuse_in_engine(original=original, **aside, **taken(asked, ("synthetic", "parts", "targets", "steps")))
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
@@ -199,7 +202,7 @@ def _audit_in_memory(
     found = audit_tables(tables, original=before, origin=rows, watched=watched, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, unused, None
-    return found, unused, partial(_suggest, before, known)
+    return found, unused, partial(_suggest, before, known | {"steps": False})
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:

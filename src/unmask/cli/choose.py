@@ -96,6 +96,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
 
     The Shapley value is a column's share of all that they gain; "last" is what dropping it alone takes away from them.
+    Of more than 10 columns it is estimated from 64 orders, with the half-width of a 95 % interval.
 
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
@@ -111,4 +112,5 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
         click.echo(f"{said}: {'Shapley':>24} {'alone':>8} {'last':>8}")
         for one in (one for one in found if one.target == target):
             name = visible(one.column)
-            click.echo(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}")
+            within = f"  \u00b1{one.error:.4f}" if one.error else ""
+            click.echo(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")

@@ -14,7 +14,7 @@ from unmask.errors import UnmaskError
 
 NOT_SAID = {
     "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",
-    "changes",
+    "changes", "steps",
 }  # fmt: skip
 """Options of every audit, which are about one run of it."""
 

@@ -32,9 +32,6 @@ MOST = 3
 DROPPED = 2
 """Columns of which it is tried what leaving them out would do."""
 
-COLUMNS = 16
-"""Most quasi-identifiers of which it is told which one gives most away."""
-
 
 def suggest(
     table: Table, policy: Policy | str | Sequence[Policy | str], *, k: int = 1, **evidence: Any
@@ -152,10 +149,6 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
 
 
 def _worst_columns(table: Table) -> list[str]:
-    """The quasi-identifiers, those that give most away first; of very many those with most values. None of a single
-    one: without it nothing is left to know.
-    """
-    columns = table.quasi_identifiers
-    if len(columns) > COLUMNS:
-        return [column.name for column in sorted(columns, key=lambda column: -len(column.levels.labels))]
-    return [one.column for one in contributions(table) if one.target == IDENTITY] if len(columns) > 1 else []
+    """The quasi-identifiers, those that give most away first; none of a single one, without which nothing is known."""
+    several = len(table.quasi_identifiers) > 1
+    return [one.column for one in contributions(table) if one.target == IDENTITY] if several else []

@@ -9,13 +9,24 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
+from unmask.facts import Contribution
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.facts.study import Measured
 from unmask.reports.facts.study import headlines as preferred
-from unmask.reports.facts.tables import Change, ColumnRisk, Distribution, Promise, ValueRisk, common_values
+from unmask.reports.facts.tables import (
+    Change,
+    ClassRisk,
+    ColumnRisk,
+    Distribution,
+    Promise,
+    Step,
+    ValueRisk,
+    common_values,
+    worst_classes,
+)
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered
@@ -56,7 +67,10 @@ class ReportData(Found):
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
     utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
-    column_risk  : what each quasi-identifier contributes
+    column_risk  : success without each quasi-identifier, of the classes of a release
+    contributions : what each gives: of the original or, without one, of each release -> its quasi-identifiers
+    steps        : what one step of generalization of each buys
+    classes      : those most at risk for each target, the worst first
     values       : what is believed of each value of the sensitive columns, those that rise most first
     distribution : people by success probability
     promises     : what was announced of people and what came true, in bins
@@ -77,6 +91,9 @@ class ReportData(Found):
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     column_risk: tuple[ColumnRisk, ...] = ()
+    contributions: Mapping[str, tuple[Contribution, ...]] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    classes: tuple[ClassRisk, ...] = ()
     values: tuple[ValueRisk, ...] = ()
     distribution: tuple[Distribution, ...] = ()
     promises: tuple[Promise, ...] = ()
@@ -128,6 +145,8 @@ class ReportData(Found):
             rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
             values=tuple(common_values(self.values, least)),
+            classes=tuple(worst_classes(self.classes, least)),
+            steps=tuple(one.without_small(least) for one in self.steps),
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
             promises=tuple(item for item in self.promises if item.people >= least),

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from unmask.errors import visible
+from unmask.facts import Count
 from unmask.measures.registry import SHARES
 from unmask.policy import Judged
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
+from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.findings.verdict import STATE, amount, called, sentence
+from unmask.reports.findings.where import where_findings
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
 
@@ -58,15 +61,16 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     heads = list(headlines(data).values())
     several = len({row.release for row in heads}) > 1
     control = any(row.control is not None for row in heads)
-    shown = ("release",) * several + (
-        "adversary",
-        "target",
-        "success",
-        "guessing",
-        *("control",) * control,
-        "worst-off",
-    )
-    yield from _grid(shown, [(_reached(row, several=several, control=control), _kind(row)) for row in heads])
+    exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
+    names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
+    shown = ("release",) * several + names + ("at risk",) * bool(exceed)
+
+    def line(row: Row) -> tuple[Sequence[str], str]:
+        above = exceed.get((row.release, row.adversary, row.target))
+        told = ("-" if above is None else _figure(above),) * bool(exceed)
+        return (*_reached(row, several=several, control=control), *told), _kind(row, above)
+
+    yield from _grid(shown, [line(row) for row in heads])
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
@@ -89,11 +93,11 @@ def _condition(one: Judged) -> tuple[str, ...]:
 
 def beside(data: ReportData) -> list[str]:
     """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker, of what being in
-    the table added.
+    the table added, and of where the risk sits.
     """
     scope = Scope(data)
     held = {key: row for key, row in leading(scope.heads).items() if row.excess is None}
-    return [one for one in sentences(data) if one not in findings(scope, held)]
+    return [*(one for one in sentences(data) if one not in findings(scope, held)), *where_findings(scope)]
 
 
 def _judged(data: ReportData) -> list[tuple[str, dict[str, Value]]]:
@@ -124,9 +128,19 @@ def _measured(row: Row) -> tuple[str, ...]:
     return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
 
 
-def _kind(row: Row) -> str:
-    limit = LIMITS["identity" if row.target == IDENTITY else "value"]
-    return "risk" if row.release != ORIGINAL and row.worst > limit else ""
+def _kind(row: Row, above: Count | None) -> str:
+    """Whether somebody is above the limit; of values, whether somebody is found to have a secret."""
+    risky = row.worst > _limit(row.target) if above is None else bool(above)
+    return "risk" if row.release != ORIGINAL and risky else ""
+
+
+def _at_risk(one: Distribution) -> Count | None:
+    """The people above the limit of their target."""
+    return one.above.get(_limit(one.target))
+
+
+def _limit(target: str) -> float:
+    return LIMITS["identity" if target == IDENTITY else "value"]
 
 
 def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Iterator[Line]:

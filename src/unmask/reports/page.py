@@ -15,7 +15,7 @@ from unmask.reports.facts.study import StudyData
 from unmask.reports.few import handed_on
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
-from unmask.reports.sections import tables, utility
+from unmask.reports.sections import tables, utility, where
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
@@ -79,8 +79,9 @@ def _audit_page(data: ReportData) -> Page:
         measures_section(scope),
         tables.people_section(scope),
         promises_section(scope),
-        tables.values_section(data),
-        tables.where_section(data),
+        where.values_section(scope),
+        where.where_section(scope),
+        where.classes_section(scope),
         shapes_section(data),
         *_before("utility", scope),
         utility.utility_section(scope),

@@ -267,9 +267,10 @@ class Generalize:
 
     levels : by quasi-identifier. For a column with a hierarchy a whole number is the level of its ancestors (0 leaves
         the column as it is); otherwise the level of numbers is the width w of the bins [i w, (i + 1) w), that of dates
-        "day", "month", "quarter" or "year", that of codes how many characters of the longest are hidden. Columns not
-        named stay. A missing cell stays missing and `*` stays `*`; an interval that crosses bins becomes the union of
-        its bins, a set the union of the ancestors of its values.
+        "day", "month", "quarter" or "year", that of codes how many characters of the longest are hidden. "*" makes
+        every cell of any column `*`, missing ones, too. Columns not named stay. At other levels a missing cell stays
+        missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of the
+        ancestors of its values.
 
     Assumes: at the levels that are given nobody is alone: it checks nothing.
 

@@ -214,7 +214,7 @@ def _distinct_sets(cells: csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]
 
 
 def generalized(column: Column, level: float | str) -> Recoded:
-    """A column recoded to a level of its hierarchy, to bins of a width, to periods, or with characters hidden."""
+    """A column recoded to a level of its hierarchy, bins of a width, periods, with characters hidden, or to `*`."""
     levels, code = new_cells(column, _generalized(column, level))
     return levels, code[column.codes]
 
@@ -222,6 +222,8 @@ def generalized(column: Column, level: float | str) -> Recoded:
 def _generalized(column: Column, level: float | str) -> list[str]:
     """The new text of each level."""
     of_type = column.levels.type
+    if level == EVERYTHING:
+        return [EVERYTHING] * len(column.levels)
     if of_type in ("date", "datetime") and column.hierarchy is None:
         return _periods(column, level)
     if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating):

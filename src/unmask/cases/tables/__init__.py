@@ -23,6 +23,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.standard import audit_tables
+from unmask.cases.tables.steps import steps as tried
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
@@ -89,6 +90,7 @@ def audit(
     targets: Annotated[int, Range(1)] | None = None,
     attacker: str | Attacker | None = None,
     seed: Annotated[int, Range(0)] = 0,
+    steps: bool = False,
     watched: Watched | None = None,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
@@ -106,6 +108,7 @@ def audit(
     targets  : number of people attacked, drawn from the original; all when left out
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
+    steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
     watched  : takes down who is at risk, for the owner alone
     """
     if truth is not None:
@@ -139,7 +142,9 @@ def audit(
     )
     evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
-    return audit_tables(releases, evidence, title=f"Audit of {', '.join(releases)}", motive=motive, watched=watched)
+    titled = f"Audit of {', '.join(releases)}"
+    found = audit_tables(releases, evidence, title=titled, motive=motive, watched=watched)
+    return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 
 def _divided(evidence: Evidence, share: float) -> Evidence:

@@ -6,18 +6,22 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case
+from unmask.errors import UnmaskError
+from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
+from unmask.measures.secret import place_of, secret_probability, secret_values
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
-from unmask.reports.words import Value
+from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.attacks.possible import overlapping
@@ -26,6 +30,7 @@ from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.release import Table
+from unmask.truth import UNKNOWN
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""
@@ -64,9 +69,12 @@ def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[t
 
 
 def distribution(case: Case) -> Distribution:
-    """People by the adversary's probability of being right about them, self-assessed."""
+    """People by the adversary's probability of being right about them, self-assessed: about which record is theirs, or
+    about the likeliest secret, which the commonest value is not.
+    """
     assert success_probability.self_assessed is not None
-    success = np.round(success_probability.self_assessed(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
+    about = success_probability.self_assessed if case.target == IDENTITY else secret_probability
+    success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
     weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
     bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
     counts = np.bincount(bins, weight, len(EDGES) - 1)
@@ -107,46 +115,79 @@ def people_of_both(one: Distribution, two: Distribution) -> Distribution:
 
 
 def by_value(case: Case) -> tuple[ValueRisk, ...]:
-    """For each value what was believed of it before, the most that is believed of anybody, and of how many more than
-    half; the values that rise most come first.
+    """For each value what was believed of it before, the most that is believed of anybody, who is found to have it, and
+    how many of these have it; the secrets that rise most come first, the commonest value last.
 
     Missing values, and those that nobody is believed to have, are left out. The others go by their place among the
     commonest before the release: no cell is repeated in a report.
 
-    >>> from unmask import Posterior
+    >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(
     ...     np.array([[0.9, 0.1], [0.4, 0.6]]), prior=np.array([0.8, 0.2]), candidate_label=("none", "HIV")
     ... )
     >>> [
-    ...     (one.value, round(one.prior, 2), round(one.highest, 2), one.people)
-    ...     for one in by_value(Case("r", "prosecutor", "ill", belief))
+    ...     (one.value, one.secret, round(one.prior, 2), round(one.highest, 2), one.people, one.right)
+    ...     for one in by_value(Case("r", "prosecutor", "ill", belief, Truth([0, 0])))
     ... ]
-    [('no. 2', 0.2, 0.6, 1), ('no. 1', 0.8, 0.9, 1)]
+    [('no. 2', True, 0.2, 0.6, 1, 0.0), ('no. 1', False, 0.8, 0.9, 1, 1.0)]
     """
-    belief = case.belief
+    belief, places = case.belief, place_of(case.belief)
     assert belief.candidate_label is not None
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
     seen = belief.observation_weight[row] > 0
     row, value, p = row[seen], belief.candidate[seen], np.exp(belief.log_probability[seen].astype(np.float64))
     highest = np.zeros(belief.n_candidates)
     np.maximum.at(highest, value, p)
-    surer = p > 0.5
-    told = np.bincount(value[surer], belief.observation_weight[row[surer]], belief.n_candidates) * belief.n_targets
+    found = _found(case, row, value, p)
     before = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
-    order, place = np.argsort(before - highest, kind="stable"), np.argsort(np.argsort(-before, kind="stable"))
+    secret = secret_values(belief)
     return tuple(
         ValueRisk(
             case.release,
             case.target,
-            rank,
+            places[v],
             float(before[v]),
             float(highest[v]),
-            round(float(told[v])),
+            round(float(found.people[v])),
             belief.n_targets,
+            secret=bool(secret[v]),
+            believed=_ratio(found.believed[v], found.people[v]),
+            right=None if case.truth is None else _ratio(found.right[v], found.judged[v]),
         )
-        for v, rank in ((v, f"no. {place[v] + 1}") for v in order.tolist())
+        for v in np.lexsort((before - highest, ~secret)).tolist()
         if highest[v] > 0 and belief.candidate_label[v]
     )
+
+
+class _People(NamedTuple):
+    """(n_values,) how many people are found to have a value, by more than one half; the sum of what is believed of
+    them; of how many the truth is known, and how many of these have it.
+    """
+
+    people: NDArray[np.float64]
+    believed: NDArray[np.float64]
+    judged: NDArray[np.float64]
+    right: NDArray[np.float64]
+
+
+def _found(case: Case, row: NDArray[np.int64], value: NDArray[np.int32], p: NDArray[np.float64]) -> _People:
+    belief, surer = case.belief, np.round(p, 9) > LIMITS["value"]  # as in `distribution`
+    said, sure = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
+    said[row[surer]], sure[row[surer]] = value[surer], p[surer]
+    of_target, weight = said[belief.observation], belief.weight * belief.n_targets
+
+    def count(each: NDArray[Any]) -> NDArray[np.float64]:
+        told = of_target >= 0
+        counted = np.bincount(of_target[told], (weight * each)[told], belief.n_candidates)
+        return counted.astype(np.float64)  # of nobody they are whole numbers
+
+    truth = np.full(belief.n_targets, UNKNOWN) if case.truth is None else case.truth.candidate
+    every = np.ones(belief.n_targets)
+    return _People(count(every), count(sure[belief.observation]), count(truth != UNKNOWN), count(truth == of_target))
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole > 0 else None
 
 
 def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> dict[str, float]:
@@ -223,6 +264,21 @@ class Counts:
             for target, rows in right.items():
                 if not (self.foreign and target == "identity"):
                     yield ColumnRisk(self.release, target, column.name, rows / n, less[target] / n)
+
+
+def given_by(
+    tables: Mapping[str, Table],
+) -> tuple[dict[str, tuple[Contribution, ...]], list[tuple[str, str]]]:
+    """What each quasi-identifier of some tables gives an adversary, where there are several; and of which tables that
+    cannot be said, and why.
+    """
+    found, not_run = {}, []
+    for name, table in tables.items():
+        try:
+            found[name] = criteria.contributions(table) if len(table.quasi_identifiers) > 1 else ()
+        except UnmaskError as error:
+            not_run.append((f"Where the risk sits, {name}", str(error)))
+    return {name: given for name, given in found.items() if given}, not_run
 
 
 def exposure(

@@ -13,6 +13,7 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
@@ -26,7 +27,7 @@ from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
 from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.price import Price
-from unmask.reports.facts.tables import Distribution, Promise, ValueRisk
+from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
@@ -75,9 +76,10 @@ def audit_tables(
     unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
+    given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
     found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
     for count in counts.values():
-        found.take(_cases(count, evidence))
+        found.take(count.release, count.table, _cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
     return ReportData(
@@ -91,6 +93,8 @@ def audit_tables(
             if original is not None and name in evidence.origins
         },
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
+        contributions=given,
+        classes=tuple(found.classes),
         values=tuple(found.values),
         distribution=tuple(found.spread),
         promises=tuple(found.promises),
@@ -109,6 +113,7 @@ def audit_tables(
             *([words.NO_REGISTER] if evidence.register is None else []),
             *words.unlike(evidence),
             *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
+            *ungiven,
             *found.unasked,
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
@@ -157,7 +162,7 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     if not scene.foreign:
         yield scene.identity(PROSECUTOR, link)
     for column in scene.table.sensitive:
-        yield from _values(scene, column, link)
+        yield from values(scene, column, link)
     if isinstance(scene.table, Combinations):
         return
     yield from _by_columns(scene)
@@ -170,7 +175,7 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield scene.order(ORDER, OrderAttack())
 
 
-def _values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Audit]:
+def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Audit]:
     """What is believed of a value by whose record it may be, and by what all rows say of people like them; the one is
     the baseline of the other. Where no row is anybody's, by the latter alone.
     """
@@ -241,11 +246,13 @@ class _Found:
     spread: list[Distribution] = field(default_factory=list)
     promises: list[Promise] = field(default_factory=list)
     values: list[ValueRisk] = field(default_factory=list)
+    classes: list[ClassRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
 
-    def take(self, cases: Iterator[Case | Audit]) -> None:
+    def take(self, release: str, table: Table | Reduced, cases: Iterator[Case | Audit]) -> None:
         """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
+        seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None
         for case in cases:
             if isinstance(case, Audit):
                 self.rows += case.rows
@@ -254,13 +261,14 @@ class _Found:
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
             if case.people is None:
-                self._add(case)
+                self._add(case, seen)
             elif case.people:
                 whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
                 sums[whom] = sums[whom] + said if whom in sums else said
             del case  # before the next is made
         self.rows = list(beside_best(self.rows + [row for said in sums.values() for row in said.rows()]))
         self.spread += [said.distribution for said in sums.values()]
+        self.classes += [] if seen is None else seen.found
 
     @cached_property
     def _acted(self) -> tuple[Measure, ...]:
@@ -273,8 +281,8 @@ class _Found:
         whom = priced_adversary(self.evidence), "identity"
         return self.motive is not None and (case.adversary, case.target) == whom
 
-    def _add(self, case: Case) -> None:
-        """Take the measures of a case."""
+    def _add(self, case: Case, seen: Seen | None) -> None:
+        """Take the measures of a case; seen : the classes of a release that is no original."""
         audited = case.audited(self._measures(case))
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
@@ -282,13 +290,15 @@ class _Found:
         if case.release == ORIGINAL:
             return
         self.promises += facts.promises(case)
+        if seen is not None and case.adversary == PROSECUTOR:
+            seen.see(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
             rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]
-            self.watched.see(case.belief, rows, **names)
+            self.watched.see(case.belief, rows, **names, at=seen.where(case.rows))
 
     def price(self, people: Mapping[str, int]) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes. people : of releases that are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -89,13 +90,80 @@ class ColumnRisk:
     success_without: float
 
 
+CLASSES = 5
+"""Classes of a release that are shown for each target."""
+
+
+@dataclass(frozen=True)
+class ClassRisk:
+    """People whom the same records fit, and the most that an adversary who knows the quasi-identifiers believes of one.
+
+    row         : of the release, counted from 0, the first record that fits them: they stand there, and in the origin
+    target      : "identity", or a sensitive column
+    people      : of those attacked
+    probability : of being re-identified, or of having a secret: a value that is not the commonest
+    value       : that secret, as in `ValueRisk`; "" for identity
+    """
+
+    release: str
+    target: str
+    row: int
+    people: int
+    probability: float
+    value: str = ""
+
+
+def worst_classes(classes: Sequence[ClassRisk], least: int) -> Iterator[ClassRisk]:
+    """Of each release and target the first `CLASSES` of at least so many people."""
+    told: Counter[tuple[str, str]] = Counter()
+    for one in classes:
+        key = one.release, one.target
+        if one.people >= least and told[key] < CLASSES:
+            told[key] += 1
+            yield one
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step of generalization of one column of a release buys: made of the release, and attacked like it.
+
+    ladder       : the type of the column, or "hierarchy"
+    level        : of the column, as `tables.Generalize` takes it; "*" leaves nothing
+    target       : "identity", or a sensitive column
+    success      : what the adversary who knows the quasi-identifiers expects, before and after
+    above        : people above the limit, before and after; of a sensitive column those found to have a secret
+    people       : of how many
+    utility      : 1 - global certainty penalty, before and after
+    """
+
+    release: str
+    column: str
+    ladder: str
+    level: float | str
+    target: str
+    success_before: float
+    success: float
+    above_before: Count
+    above: Count
+    people: int
+    utility_before: float
+    utility: float
+
+    def without_small(self, least: int) -> Step:
+        """The same without counts of few people."""
+        return replace(self, above_before=in_steps(self.above_before, least), above=in_steps(self.above, least))
+
+
 @dataclass(frozen=True)
 class ValueRisk:
     """What an adversary who knows the quasi-identifiers comes to believe of one value of a sensitive column.
 
     value          : its place among the commonest before the release, such as "no. 2": never the value itself
     prior, highest : its probability before the release, and the highest that anybody is given
-    people, n      : how many are given it with more than one half, and of how many
+    people, n      : how many are found to have it, given it with more than one half, and of how many
+    secret         : whether it is a secret: the commonest value is none
+    believed       : of those found, the share who have it, as the adversary believes; None where nobody is found
+    right          : the share who do have it; None where the truth is not known
     """
 
     release: str
@@ -105,6 +173,19 @@ class ValueRisk:
     highest: float
     people: Count
     n: int
+    secret: bool = True
+    believed: float | None = None
+    right: float | None = None
+
+    def without_small(self, least: int) -> ValueRisk:
+        """The same without what tells of few people: shares of those found in whole percent, of enough alone."""
+        people = in_steps(self.people, least)
+        enough = not isinstance(people, str)
+
+        def told(share: float | None) -> float | None:
+            return round(share, 2) if enough and share is not None and least > 1 else share if enough else None
+
+        return replace(self, people=people, believed=told(self.believed), right=told(self.right))
 
 
 def common_values(values: Sequence[ValueRisk], least: int) -> Iterator[ValueRisk]:
@@ -117,4 +198,4 @@ def common_values(values: Sequence[ValueRisk], least: int) -> Iterator[ValueRisk
             continue
         if rare:
             told.add((one.release, one.target))
-        yield replace(one, value=others if rare else one.value, people=in_steps(one.people, least))
+        yield replace(one, value=others if rare else one.value).without_small(least)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from unmask.measures.registry import needs_truth
 from unmask.reports.bars import Absent, Dot, Spread, dots, people
 from unmask.reports.data import LIMITS, Heads, ReportData, Scope
-from unmask.reports.facts.tables import ColumnRisk, Distribution
-from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, notes, parts
+from unmask.reports.facts.tables import Distribution
+from unmask.reports.findings.where import people_finding
+from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, parts
 from unmask.reports.words import (
     FAILURES,
     IDENTITY,
@@ -163,6 +164,8 @@ def people_section(scope: Scope) -> Section | None:
         f"Each bar is the {of} whose success probability lies between the edges below it. Both scales are logarithmic, "
         "so that a few at high risk are seen beside many at low risk; what is above the limit has its color."
     )
+    if any(one.target != IDENTITY for one in data.distribution):
+        drawn += " Of a value: the probability of their likeliest value that is not the commonest, which is no secret."
     if not scope.cases and data.least > 1:
         drawn += f" Figures are rounded up to a multiple of {data.least:,} people."
     counted = (
@@ -171,7 +174,8 @@ def people_section(scope: Scope) -> Section | None:
     )
     figures = distribution_figures(scope)
     told = folded("How many people are above which probability", tables)
-    shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, told)
+    first = (people_finding(scope), lead(drawn)) if figures else ()
+    shown = parts(first, Figures(figures), lead(counted) if tables else None, told)
     return Section("people", f"Over {of}: the worst-off matter more than the mean", shown)
 
 
@@ -185,7 +189,7 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
     figures, of = [], scope.said("people")
     for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
         style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
-        caption = lettered(what(target), style, len(scope.adversaries))
+        caption = lettered(_spread(target), style, len(scope.adversaries))
         limit = LIMITS["identity" if target == IDENTITY else "value"]
         svg = people(
             [spread_of(item, limit, item.release, of) for item in spread],
@@ -207,10 +211,15 @@ def spread_of(item: Distribution, limit: float, name: str, of: str = "people") -
     return Spread(name, item.shares, item.people, "" if above is None else f"{said} above {_limit(limit)}")
 
 
+def _spread(target: str) -> str:
+    return what(target) if target == IDENTITY else f"{target}: a value that is not the commonest"
+
+
 def quantile_tables(scope: Scope) -> list[Grid]:
     """The worst-off: what success is at least, for half, a quarter, a twentieth of the people; of beliefs, not hits.
 
-    Beside them how many people exceed the limits of `Distribution.above`, where they were counted.
+    Beside them how many people exceed the limits of `Distribution.above`, where they were counted. Of values only how
+    many people are found to have one that is not the commonest.
     """
     data = scope.data
     rows = [
@@ -220,6 +229,11 @@ def quantile_tables(scope: Scope) -> list[Grid]:
     limits = tuple(dict.fromkeys(limit for above in counted.values() for limit in above))
     tables = []
     for target in scope.targets:
+        found = [one for one in data.distribution if one.target == target != IDENTITY]
+        if found:
+            lines = [(*scope.who(one.release, one.adversary), *_above(one.above, (LIMITS["value"],))) for one in found]
+            tables.append(grid((*scope.who_head, "People found"), lines, _spread(target), text=len(scope.who_head)))
+            continue
         cells = tuple(
             (
                 *scope.who(row.release, row.adversary),
@@ -247,105 +261,3 @@ def _above(counted: Mapping[float, int | str], limits: Sequence[float]) -> Itera
 
 def _limit(share: float) -> str:
     return f"{100 * share:g}{SPACE}%"
-
-
-VALUES = 10
-"""Values of a column that a table shows."""
-
-
-def values_section(data: ReportData) -> Section | None:
-    """Which values of the sensitive columns the adversary comes to believe."""
-    how = (
-        "The commonest value is little of a secret. For each value: its probability before the release, the highest "
-        "that the adversary who knows the quasi-identifiers gives anybody, and about how many people they are more "
-        "sure of it than not. The values that rise most come first."
-    )
-    return Section("values", "Which values are inferred", parts(lead(how), value_tables(data))) if data.values else None
-
-
-def value_tables(data: ReportData) -> list[Grid]:
-    """For each column the values that rise most: probability before, the most of anybody, people above one half."""
-    tables = []
-    for target in dict.fromkeys(item.target for item in data.values):
-        groups = []
-        for release in dict.fromkeys(item.release for item in data.values if item.target == target):
-            own = [item for item in data.values if (item.release, item.target) == (release, target)]
-            rows = tuple(
-                (
-                    one.value,
-                    percent(one.prior),
-                    percent(one.highest),
-                    number(100 * (one.highest - one.prior), 1),
-                    f"{one.people:,}" if isinstance(one.people, int) else one.people,
-                )
-                for one in own[:VALUES]
-            )
-            rest = f", {VALUES} of {len(own)} values" if len(own) > VALUES else ""
-            groups.append((release + rest, rows))
-        head = ("Value, by how common it is", "Before", "Most, of anybody", "Points", "People above one half")
-        tables.append(Grid(head, tuple(groups), caption=target))
-    return tables
-
-
-NOTHING = 0.0005
-"""A change of success that a table of them shows as 0."""
-
-
-def _moved(data: ReportData) -> dict[str, bool]:
-    """Target -> whether leaving out a single column changes anything, in order."""
-    moved: dict[str, bool] = {}
-    for item in data.column_risk:
-        change = abs(item.success_with - item.success_without)
-        moved[item.target] = moved.get(item.target, False) or change >= NOTHING
-    return moved
-
-
-def where_section(data: ReportData) -> Section | None:
-    """What each quasi-identifier contributes."""
-    tables = column_tables(data)
-    how = (
-        "Success of the adversary without one column, and in brackets the change in points. The column whose loss "
-        "costs the adversary most comes first."
-    )
-    shown = parts(lead(how) if tables else None, tables, notes(column_notes(data)))
-    return Section("where", "Where the risk sits", shown) if shown else None
-
-
-def column_notes(data: ReportData) -> list[str]:
-    """What stands in the place of tables of zeros."""
-    same = [what(target) for target, moved in _moved(data).items() if not moved]
-    if not same:
-        return []
-    alike = f"{'; '.join(same)}: without any single column the adversary does as well, for the others tell the class."
-    return [f"{alike} That is no sign that columns are harmless: `unmask choose columns` ranks those of the original."]
-
-
-def column_tables(data: ReportData) -> list[Grid]:
-    """Columns by releases: success without the column, and how much less that is than with all of them.
-
-    None of a target for which no column changes anything, see `column_notes`.
-    """
-    tables = []
-    for target in (target for target, moved in _moved(data).items() if moved):
-        own = {(item.release, item.column): item for item in data.column_risk if item.target == target}
-        releases = list(dict.fromkeys(release for release, _ in own))
-        share: dict[str, float] = {}
-        for (_, column), item in own.items():
-            share[column] = max(share.get(column, float("-inf")), item.success_with - item.success_without)
-        rows = [
-            (column, *(_contribution(own.get((release, column))) for release in releases))
-            for column in sorted(share, key=lambda name: -share[name])
-        ]
-        known = {item.release: item.success_with for item in own.values()}
-        first = ("with all columns", *(percent(known[release]) for release in releases))
-        groups = (("", (first,)), ("", tuple(rows)))
-        tables.append(Grid(("Without", *releases), groups, caption=what(target)))
-    return tables
-
-
-def _contribution(item: ColumnRisk | None) -> str:
-    if item is None:
-        return "not run"
-    change = 100 * (item.success_without - item.success_with)
-    places = 1 if abs(change) >= 1 else 2
-    return f"{percent(item.success_without)} ({'+' if change > 0 else ''}{number(change, places)})"

@@ -105,14 +105,18 @@ def _strip(factor: float | None, state: str) -> str:
 def _who(risk: Distribution, scope: Scope) -> dict[str, Any]:
     limit = LIMITS["identity" if risk.target == IDENTITY else "value"]
     above, share = risk.above[limit], percent(limit, 0)
-    worst = next(
-        (
-            row.worst
-            for row in scope.data.rows
-            if (row.release, row.adversary, row.target) == (risk.release, risk.adversary, risk.target)
-            and row.measure == "success_probability"
-        ),
-        math.nan,
+    worst = (
+        _surest(risk, scope)
+        if risk.target != IDENTITY
+        else next(
+            (
+                row.worst
+                for row in scope.data.rows
+                if (row.release, row.adversary, row.target) == (risk.release, risk.adversary, risk.target)
+                and row.measure == "success_probability"
+            ),
+            math.nan,
+        )
     )
     drawing = people(
         [spread_of(risk, limit, "by their risk")],
@@ -131,3 +135,9 @@ def _who(risk: Distribution, scope: Scope) -> dict[str, Any]:
             *((("Worst-off", percent(worst)),) if math.isfinite(worst) else ()),
         ),
     }
+
+
+def _surest(risk: Distribution, scope: Scope) -> float:
+    """The most that anybody is believed to have a value that is not the commonest."""
+    own = (one for one in scope.data.values if (one.release, one.target) == (risk.release, risk.target))
+    return max((one.highest for one in own if one.secret), default=math.nan)

@@ -10,6 +10,7 @@ evaluated rows, that is over the release after suppression. `Criteria.reference`
 never join the quasi-identifiers: each sensitive column is judged on the same classes.
 """
 
+from unmask.facts import Contribution
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -20,7 +21,7 @@ from unmask.tables.criteria.closeness import (
     t_kl,
     t_ordered,
 )
-from unmask.tables.criteria.contributions import Contribution, contributions
+from unmask.tables.criteria.contributions import contributions
 from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms

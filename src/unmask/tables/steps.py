@@ -1,0 +1,84 @@
+"""One step of generalization of a released column: its next level, bins, period or hidden character."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.tables.cells import EVERYTHING
+from unmask.tables.column import Column
+from unmask.tables.dates import PERIODS
+
+DAYS = (1, 28, 90, 365)
+"""The shortest of each period, in days."""
+
+_SECONDS = 86_400
+
+
+def next_level(released: Column, original: Column) -> float | str:
+    """What `Generalize` takes to make a released column coarser by one step; "*" where all that is left is everything.
+
+    Numbers: the narrowest bins of 1, 2 or 5 times a power of ten that are wider than the released cells are on average,
+    and than the mean gap between values of the original. Dates: the first of day, month, quarter and year that is
+    longer than the cells. Codes: one hidden character more than in the cells on average. With a hierarchy: the level
+    above the mean height of the cells. Other text has no steps but the last.
+
+    >>> from unmask.tables import Table
+    >>> (ages,) = Table.read({"age": ["[20, 23]", "[30, 35]"]}, quasi_identifiers="age").quasi_identifiers
+    >>> (exact,) = Table.read({"age": [20, 23, 30, 35]}, quasi_identifiers="age").quasi_identifiers
+    >>> next_level(ages, exact), next_level(exact, exact)
+    (10.0, 10.0)
+    """
+    if released.hierarchy is not None:
+        return _above(released)
+    if released.type == "number":
+        return _bins(max(_mean(released, _lengths(released)), _gap(original)))
+    if released.type in ("date", "datetime"):
+        days = (_mean(released, _lengths(released)) + 1) / (1 if released.type == "date" else _SECONDS)
+        return next((unit for unit, least in zip(PERIODS, DAYS, strict=True) if least > days + 1e-6), EVERYTHING)
+    return _more_hidden(released) if released.type == "code" else EVERYTHING
+
+
+def _mean(column: Column, of_level: NDArray[np.float64]) -> float:
+    """Over the rows of whose cells it is known."""
+    known = np.isfinite(of_level) & (column.counts > 0)
+    return float(np.average(of_level[known], weights=column.counts[known])) if known.any() else 0.0
+
+
+def _lengths(column: Column) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):
+        length: NDArray[np.float64] = column.levels.high - column.levels.low
+    return length
+
+
+def _gap(column: Column) -> float:
+    """Between the values of a column, on average."""
+    levels = column.levels
+    values = np.unique(levels.low[levels.atomic & (column.counts > 0)]) if levels.kind == "numeric" else np.zeros(0)
+    return float(np.ptp(values)) / (len(values) - 1) if len(values) > 1 else 0.0
+
+
+def _bins(width: float) -> float:
+    """The next of ..., 1, 2, 5, 10, 20, 50, ... above a width."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width))
+    return next(float(f"{times * power:.12g}") for times in (1, 2, 5, 10, 20) if times * power > width * (1 + 1e-9))
+
+
+def _more_hidden(column: Column) -> float | str:
+    levels = column.levels
+    shown = [len((levels.mask(at) or label).rstrip(EVERYTHING)) for at, label in enumerate(levels.labels)]
+    hidden = int(_mean(column, levels.longest - np.array(shown, dtype=np.float64))) + 1
+    return hidden if hidden < levels.longest else EVERYTHING
+
+
+def _above(column: Column) -> float | str:
+    tree = column.hierarchy
+    assert tree is not None
+    height = {label: at for at, labels in reversed(list(enumerate(tree.ancestor))) for label in labels}
+    heights = np.array([height.get(label, np.nan) for label in column.levels.labels])
+    level = int(_mean(column, heights)) + 1
+    return level if level < tree.height else EVERYTHING

@@ -1,0 +1,303 @@
+"""Where the risk of a table sits: each number against a literal count, or against the command that makes the change."""
+
+import csv
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from unmask.cli import main
+from unmask.reports.facts.tables import Step
+from unmask.reports.findings.where import step_words
+from unmask.tables import Table, datasets
+from unmask.tables.protections import Generalize
+from unmask.tables.steps import next_level
+
+QUASI = ("age", "sex", "zip")
+
+
+def run(*words: object) -> tuple[int, str, str]:
+    done = CliRunner().invoke(main, [str(word) for word in words])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def listed(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A hospital's discharges as `examples/hospital.toml` makes them, and a release of them with k = 10."""
+    home = tmp_path_factory.mktemp("hospital")
+    (home / "own").mkdir()
+    made = datasets.synthetic_census(1500, rng=np.random.default_rng(5))
+    with (home / "own" / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(made)
+        writer.writerows(zip(*(column.tolist() for column in made.values()), strict=True))
+    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10)
+    done = run("protect", home / "own" / "people.csv", *told, "-o", home / "r.csv", "--origin", home / "own" / "o.csv")
+    assert done[0] == 0, done[2]
+    return home
+
+
+def audited(folder: Path, release: str = "r.csv", origin: str = "o.csv", *more: object) -> dict[str, list[dict]]:
+    own = folder / "own"
+    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--original", own / "people.csv", "--origin", own / origin)
+    code, text, err = run("audit", folder / release, *told, "--json", *more)
+    assert code == 0, err
+    found = json.loads(text)
+    return found["tables"] | {"results": found["results"]}
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> dict[str, list[dict]]:
+    return audited(folder, "r.csv", "o.csv", "--report", folder / "page.html", "--at-risk", folder / "own" / "risk.csv")
+
+
+def page(folder: Path) -> str:
+    return (folder / "page.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def counted(folder: Path) -> tuple[Counter, list[list[str]], list[list[int]]]:
+    """How many people have each diagnosis; of each class of the release its diagnoses, and its rows."""
+    release = listed(folder / "r.csv")
+    classes: dict[tuple, list[int]] = {}
+    for at, row in enumerate(release):
+        classes.setdefault(tuple(row[name] for name in QUASI), []).append(at)
+    said = [[release[at]["diagnosis"] for at in rows] for rows in classes.values()]
+    people = Counter(row["diagnosis"] for row in listed(folder / "own" / "people.csv"))
+    return people, said, list(classes.values())
+
+
+def test_u10_the_value_that_is_found_out_is_never_the_commonest(folder: Path, tables: dict) -> None:
+    people, classes, _ = counted(folder)
+    ranked = [name for name, _ in people.most_common()]
+    found = {ranked[int(one["value"].removeprefix("no. ")) - 1]: one for one in tables["values"]}
+    assert not found[ranked[0]]["secret"]
+    for name in ranked:
+        sure = [rows for rows in classes if 2 * rows.count(name) > len(rows)]
+        many, right = sum(map(len, sure)), sum(rows.count(name) for rows in sure)
+        one = found[name]
+        assert one["secret"] == (name != ranked[0])
+        assert one["prior"] == pytest.approx(people[name] / 1500)
+        assert one["highest"] == pytest.approx(max(rows.count(name) / len(rows) for rows in classes))
+        assert one["people"] == 10 * -(-many // 10) or (many < 10 and one["people"] == "fewer than 10")
+        assert one["right"] == (round(right / many, 2) if many >= 10 else None)
+    assert "no. 1<" not in page(folder).partition('id="values"')[2].partition("</section>")[0]
+
+
+def test_u10_the_histogram_is_of_secrets(folder: Path, tables: dict) -> None:
+    people, classes, _ = counted(folder)
+    commonest = people.most_common(1)[0][0]
+    shares = [max((rows.count(one) for one in rows if one != commonest), default=0) / len(rows) for rows in classes]
+    sizes = [len(rows) for rows in classes]
+    (one,) = [
+        one
+        for one in tables["distribution"]
+        if (one["release"], one["adversary"], one["target"]) == ("r", "prosecutor", "diagnosis")
+    ]
+    expected, _ = np.histogram(shares, bins=one["edges"], weights=sizes)
+    assert np.abs(np.array(one["shares"]) - expected / 1500).max() <= 10 / 1500
+    above = sum(size for share, size in zip(shares, sizes, strict=True) if share > 0.5)
+    assert one["above"]["0.5"] == (10 * -(-above // 10) if above >= 10 or not above else "fewer than 10")
+
+
+def test_values_that_are_commonest_alike_are_all_secrets() -> None:
+    table = Table.read({"age": [1, 1, 2, 2], "ill": ["a", "a", "b", "b"]}, quasi_identifiers="age", sensitive="ill")
+    found = unmask.audit(table, smallest_shown=1).tables["values"]
+    assert [(one["secret"], one["highest"], one["people"]) for one in found] == [(True, 1.0, 2)] * 2
+
+
+def test_a_missing_value_is_no_secret_and_hides_none() -> None:
+    cells = {"age": [1] * 6 + [2] * 4, "ill": [""] * 6 + ["a"] * 3 + ["b"]}
+    table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
+    found = unmask.audit(table, smallest_shown=1).tables["values"]
+    assert {one["secret"] for one in found} == {True}  # nobody's stated value is the commonest
+    assert [one["highest"] for one in found] == [0.75, 0.25]
+
+
+# --- classes ---------------------------------------------------------------------------------------------------------
+
+
+def test_u11_the_riskiest_classes_of_every_target_are_listed_by_their_rows(folder: Path, tables: dict) -> None:
+    people, _, rows = counted(folder)
+    commonest = people.most_common(1)[0][0]
+    release = listed(folder / "r.csv")
+    risk = {"identity": {}, "diagnosis": {}}
+    for own in rows:
+        said = [release[at]["diagnosis"] for at in own]
+        risk["identity"][own[0]] = (1 / len(own), len(own))
+        risk["diagnosis"][own[0]] = (max(said.count(one) * (one != commonest) for one in said) / len(own), len(own))
+    for target, every in risk.items():
+        expected = sorted(every.items(), key=lambda item: (-round(item[1][0], 9), -item[1][1], item[0]))[:5]
+        found = [one for one in tables["classes"] if one["target"] == target]
+        assert [(one["row"], one["people"]) for one in found] == [(row, n) for row, (_, n) in expected]
+        assert [one["probability"] for one in found] == pytest.approx([share for _, (share, _) in expected])
+    shown = page(folder).partition('id="classes"')[2].partition("</section>")[0]
+    assert all(f">{one['row']}<" in shown for one in tables["classes"])
+
+
+def test_u11_the_owner_finds_everybody_of_a_class_by_its_row(folder: Path, tables: dict) -> None:
+    behind = [int(row["row"]) for row in listed(folder / "own" / "o.csv")]
+    *_, rows = counted(folder)
+    members = {own[0]: {behind[at] for at in own} for own in rows}
+    risky = listed(folder / "own" / "risk.csv")
+    for one in (one for one in tables["classes"] if one["target"] == "diagnosis" and one["probability"] > 0.5):
+        told = {
+            int(row["row_of_original_from_0"])
+            for row in risky
+            if (row["adversary"], row["target"]) == ("prosecutor", "diagnosis")
+            and row["class_at_row_of_release_from_0"] == str(one["row"])
+        }
+        assert told == members[one["row"]]
+    for row in risky:
+        assert int(row["row_of_original_from_0"]) in members[int(row["class_at_row_of_release_from_0"])]
+
+
+def test_no_class_of_few_people_is_shown() -> None:
+    table = Table.read({"age": [1] * 4 + [2] * 20}, quasi_identifiers="age")
+    assert [one["people"] for one in unmask.audit(table).tables["classes"]] == [20]
+    assert [one["people"] for one in unmask.audit(table, smallest_shown=1).tables["classes"]] == [4, 20]
+
+
+# --- columns and steps -----------------------------------------------------------------------------------------------
+
+
+def test_u13_the_columns_are_ranked_by_what_they_give_on_the_original(folder: Path, tables: dict) -> None:
+    _, text, _ = run(
+        "choose", "columns", folder / "own" / "people.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json"
+    )
+    given = [{key: value for key, value in one.items() if key != "release"} for one in tables["contributions"]]
+    assert given == json.loads(text)["results"]
+    assert {one["release"] for one in tables["contributions"]} == {"original"}
+    shown = page(folder).partition('id="where"')[2].partition("</section>")[0]
+    assert "gives most away" in shown
+    assert "(0)" not in shown
+
+
+def test_without_the_original_the_columns_of_the_release_are_ranked(folder: Path) -> None:
+    code, text, _ = run("audit", folder / "r.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")
+    found = json.loads(text)["tables"]
+    assert code == 0
+    assert {one["release"] for one in found["contributions"]} == {"r"}
+    assert "steps" not in found
+
+
+def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tables: dict) -> None:
+    own = folder / "own"
+    people = unmask.read_table(own / "people.csv", quasi_identifiers=QUASI, sensitive="diagnosis")
+    release = unmask.read_table(folder / "r.csv", quasi_identifiers=QUASI, sensitive="diagnosis", like=people)
+    origin = np.array([int(row["row"]) for row in listed(own / "o.csv")])
+    assert {one["column"] for one in tables["steps"]} == set(QUASI)
+    for column in QUASI:
+        mine = {one["target"]: one for one in tables["steps"] if one["column"] == column}
+        level = mine["identity"]["level"]
+        assert level == next_level(release.column(column), people.column(column))
+        made, order = Generalize({column: level})(release)
+        made.write(folder / "step.csv", force=True)
+        (own / "so.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin[order]))
+        again = audited(folder, "step.csv", "so.csv")
+        rows = {
+            row["target"]: row["posterior"]
+            for row in again["results"]
+            if (row["release"], row["adversary"], row["measure"]) == ("step", "prosecutor", "success_probability")
+        }
+        above = {
+            one["target"]: one["above"]
+            for one in again["distribution"]
+            if (one["release"], one["adversary"]) == ("step", "prosecutor")
+        }
+        assert {target: one["success"] for target, one in mine.items()} == rows
+        assert mine["identity"]["above"] == above["identity"]["0.09"]
+        assert mine["diagnosis"]["above"] == above["diagnosis"]["0.5"]
+        assert mine["identity"]["utility"] == pytest.approx(1 - again["utility"][0]["gcp"], abs=1e-12)
+        assert mine["identity"]["utility_before"] == pytest.approx(1 - tables["utility"][0]["gcp"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("cells", "of_type", "level"),
+    [
+        (["20", "21", "25"], "number", 5.0),
+        (["[20, 30]", "[31, 33]"], "number", 10.0),
+        (["0.5", "0.6", "0.7"], "number", 0.2),
+        (["2024-03-01", "2024-03-09"], "date", "month"),
+        (["2024-03", "2024-04"], "date", "quarter"),
+        (["2024", "2025"], "date", "*"),
+        (["2024-03-01T10:00", "2024-03-02T11:00"], "datetime", "day"),
+        (["2024-03-01", "2024-03-02"], "datetime", "month"),
+        (["0211*", "0213*"], "code", 2),
+        (["02110", "02139"], "code", 1),
+        (["red", "blue"], "text", "*"),
+    ],
+)
+def test_a_step_is_the_next_one_of_its_ladder(cells: list[str], of_type: str, level: float | str) -> None:
+    (column,) = Table.read({"c": cells}, quasi_identifiers="c", types={"c": of_type}).quasi_identifiers
+    assert next_level(column, column) == level
+
+
+def test_a_step_of_a_hierarchy_is_its_next_level() -> None:
+    tree = unmask.tables.Hierarchy.from_paths([(leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2")])
+    exact = Table.read({"c": ["a1", "b1"]}, quasi_identifiers="c", hierarchies={"c": tree}).quasi_identifiers[0]
+    upper = Table.read({"c": ["a", "b"]}, quasi_identifiers="c", hierarchies={"c": tree}).quasi_identifiers[0]
+    assert (next_level(exact, exact), next_level(upper, exact)) == (1, "*")
+
+
+def test_everything_may_be_hidden_whatever_its_type() -> None:
+    table = Table.read(
+        {"day": ["2024-03-01", ""], "name": ["a", "b"], "n": [1, 2]}, quasi_identifiers=["day", "name", "n"]
+    )
+    release, _ = Generalize({"day": "*", "name": "*", "n": "*"})(table)
+    assert len(release.classes.sizes) == 1
+    assert {label for column in release.quasi_identifiers for label in column.levels.labels} == {"*"}
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+class Rows(HTMLParser):
+    """Rows of tables outside what is folded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folded = self.rows = 0
+
+    def handle_starttag(self, tag: str, _attrs: object) -> None:
+        self.folded += tag == "details"
+        self.rows += tag == "tr" and not self.folded
+
+    def handle_endtag(self, tag: str) -> None:
+        self.folded -= tag == "details"
+
+
+def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:
+    text = page(folder)
+    for name in ("people", "values", "where", "classes"):
+        first = re.search(rf'<section id="{name}">\s*<h2>[^<]*</h2>\s*<p>([^<]+)</p>', text)
+        assert first, name
+        assert first[1].rstrip()[-1] == "."
+        assert re.search(r"\d", first[1])
+
+
+@pytest.mark.parametrize(
+    ("ladder", "level", "said"),
+    [
+        ("number", 10.0, "in steps of 10"),
+        ("date", "month", "in months"),
+        ("code", 2, "2 characters hidden"),
+        ("hierarchy", 1, "to level 1"),
+        ("text", "*", "left out"),
+    ],
+)
+def test_a_step_in_words(ladder: str, level: float | str, said: str) -> None:
+    assert step_words(Step("r", "c", ladder, level, "identity", 0.2, 0.1, 0, 0, 10, 1.0, 0.9)) == said
