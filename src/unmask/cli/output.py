@@ -74,7 +74,7 @@ class Output(NamedTuple):
 
         domain = audited_by(command_name().removeprefix("audit").strip())
         judged = verdicts(found, self.policies, self.gates, domain=domain)  # before anything is written: it may fail
-        shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
+        shown = replace(found.under(judged), least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         with writing.together(self.report) as places:  # which takes its name once all is said and exported

@@ -62,7 +62,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = policies_of(evidence.pop("policy", ()))
     found = _asked(cases_of(domain).audit, release, truth, evidence)
-    found = replace(found, verdicts=found.judged([one.about(domain) for one in policies]))
+    found = found.under(found.judged([one.about(domain) for one in policies]))
     return Result(found if least is None else replace(found, least=least))
 
 

@@ -23,7 +23,7 @@ def success_section(scope: Scope) -> Section | None:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
     shown = parts(lead(scope.said(success_note(scope.heads)) + scales), Figures(figures))
-    return Section("success", "How often the adversary is right", shown)
+    return Section("success", "How often the adversary is right", shown, open=True)
 
 
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
