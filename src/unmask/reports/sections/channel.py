@@ -15,7 +15,7 @@ from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, 
 from unmask.reports.scales import linear, shares
 from unmask.reports.screens.channel import advice as advice
 from unmask.reports.screens.channel import at_risk as at_risk
-from unmask.reports.words import percent, short
+from unmask.reports.words import percent, release_name, short
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""
@@ -45,8 +45,18 @@ def section(channel: ChannelRisk, scope: Scope) -> Section:
         else (),
         (Heading("Bounds, and what is true", _loosest(channel)), lead(RATIO), bounds) if bounds.rows else (),
     )
-    first = next(iter(told[1:]), "")
-    return Section("channel", "What the best adversary can still estimate", shown, first, open=True)
+    return Section("channel", "What the best adversary can still estimate", shown, _against_limit(channel), open=True)
+
+
+def _against_limit(channel: ChannelRisk) -> str:
+    """How much of what is possible at its distortion the mechanism in detail leaves."""
+    item = channel.spoken_of
+    reached = channel.reached(item)
+    if reached is None or math.isnan(reached):
+        return ""
+    if reached >= 1 - 1e-4:
+        return f"No mechanism of the same distortion leaves more than {release_name(item.name)}."
+    return f"{release_name(item.name)} leaves {percent(reached)} of what a mechanism of its distortion can leave."
 
 
 def _loosest(channel: ChannelRisk) -> str:

@@ -58,6 +58,6 @@ def closing(
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
     told = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
     assumed = Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), told) if assumptions else None
-    version = f"{reproduce['Version']}." if "Version" in reproduce else ""
+    version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
     made = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
     return assumed, not_run, made
