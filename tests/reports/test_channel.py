@@ -100,7 +100,7 @@ def test_the_page_stays_well_formed_whole_and_self_contained():
     assert not re.search(r"https?:|\bsrc=|\bhref=", plain())
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
     assert section(plain()).count('role="img"') == section(plain()).count('<svg role="img" aria-label=') == 2
-    assert sections(plain())[:2] == ["adversaries", "channel"]
+    assert sections(plain())[:2] == ["channel", "adversaries"]
     assert "channel" not in sections(render(sample()))
 
 

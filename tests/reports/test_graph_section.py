@@ -370,7 +370,7 @@ def test_the_page_is_well_formed_whole_and_self_contained():
     read = Page(whole())
     assert len(read.ids) == len(set(read.ids))
     assert not re.search(r"https?:|\bsrc=|\bhref=", whole())
-    assert sections(whole())[:4] == ["adversaries", "success", "graph", "measures"]
+    assert sections(whole())[:5] == ["success", "adversaries", "findings", "graph", "measures"]
     assert not re.search(r"\b(inf|nan|None)\b", read.text)
     assert headings(whole()) == [
         "Who is re-identified, by edges",

@@ -235,11 +235,11 @@ def test_the_page_needs_nothing_from_elsewhere(page):
 def test_the_page_is_well_formed_and_its_ids_are_unique(page):
     read = Page(page)
     assert len(read.ids) == len(set(read.ids))
-    # two panels of success, four of distributions, two planes
-    assert page.count('<svg role="img"') == 2 + 4 + 2
+    # who is at risk, two panels of success, four of distributions, two planes
+    assert page.count('<svg role="img"') == 1 + 2 + 4 + 2
 
 
-def test_it_opens_with_who_attacks_what_and_then_the_findings(page):
+def test_it_opens_with_the_strongest_adversary_and_says_the_rest_below(page):
     text = Page(page).text
     # 2.81 % and 29.3 % as the sample makes them, of 2,000: Wilson's intervals by the formula in this file
     order = [
@@ -258,9 +258,10 @@ def test_it_opens_with_who_attacks_what_and_then_the_findings(page):
             "only from 28.9 % to 27.2 %: what hides the identity does not hide occupation."
         ),
     ]
-    places = [text.find(sentence) for sentence in order]
-    assert -1 not in places
-    assert places == sorted(places)
+    first, *others = [text.rfind(sentence) for sentence in order]
+    assert first > 0
+    assert [first, *others] == sorted([first, *others])  # who attacks, then all that was found
+    assert text.find(order[1].partition(". Of")[0]) < text.find("Who is at risk?")  # the strongest on the first screen
 
 
 def test_the_sentence_of_the_house_style():
@@ -293,8 +294,13 @@ def test_realized_success_is_preferred_and_both_stand_in_the_table(page):
 
 def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for():
     text = render(single())
-    assert sections(text) == ["success", "measures", "people"]
-    assert sections(render(replace(single(), rows=(row(quantiles=()),)))) == ["success", "measures"]
+    assert sections(text) == ["success", "adversaries", "findings", "measures", "people"]
+    assert sections(render(replace(single(), rows=(row(quantiles=()),)))) == [
+        "success",
+        "adversaries",
+        "findings",
+        "measures",
+    ]
     assert "An adversary who knows all quasi-identifiers expects to re-identify 2.8 % of 30,162 people" in said(
         single()
     )
@@ -302,7 +308,7 @@ def test_a_single_release_without_extras_has_only_the_sections_it_has_data_for()
 
 
 def test_every_section_is_there_when_its_data_are(page):
-    names = "adversaries success measures people where utility criteria assumptions not-run reproduce"
+    names = "success adversaries findings measures people where utility criteria assumptions not-run reproduce"
     assert sections(page) == names.split()
 
 
@@ -357,7 +363,7 @@ def test_failed_not_run_and_zero_look_different():
     )
     text = render(replace(single(), rows=rows))
     assert ">0\u00a0%<" in text
-    chart = text[text.index("<svg") : text.index("</svg>")]
+    chart = text[text.index('id="success"') :].partition("</svg>")[0]
     assert ">failed<" in chart
     assert ">not run<" in chart
     assert text.count('<span class="failed">failed</span>') == 1  # the table of measures
@@ -367,7 +373,7 @@ def test_failed_not_run_and_zero_look_different():
 
 def test_a_success_that_is_undefined_is_said_and_not_drawn():
     shown = render(replace(single(), rows=(row(), row(release="k=5", posterior=math.nan, gain=math.nan))))
-    assert ">undefined<" in shown[shown.index("<svg") : shown.index("</svg>")]
+    assert ">undefined<" in shown[shown.index('id="success"') :].partition("</svg>")[0]
     alone = render(replace(single(), rows=(row(posterior=math.nan, gain=math.nan),)))
     assert ">undefined<" in alone
     assert not re.search(r"\bnan\b", alone)

@@ -61,7 +61,7 @@ def data(**changes):
 
 def test_a_subject_has_a_section_at_its_place():
     page = render(data())
-    assert sections(page)[:3] == ["success", "toy", "measures"]
+    assert sections(page)[:5] == ["success", "adversaries", "findings", "toy", "measures"]
     assert "Where the people are" in page
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unmask.cases.price import Motive
     from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
+    from unmask.reports.overview import Line
     from unmask.tables.formulas import Formulas
     from unmask.tables.release import Table
 
@@ -61,7 +62,9 @@ def _stem(path: Path) -> str:
 def say_findings(found: ReportData) -> None:
     """The findings on standard output, a sentence each."""
     from unmask.reports import sentences
+    from unmask.reports.overview import verdict_lines
 
+    _say_lines(verdict_lines(found))
     for sentence in sentences(found):
         click.echo(visible(sentence))
 
@@ -72,13 +75,17 @@ def say_overview(found: ReportData) -> None:
     """
     from unmask.reports.overview import beside, lines
 
-    looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
-    color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
-    for line in lines(found):
-        click.echo(click.style(line.text, **looks.get(line.kind, {})), color=color)
+    _say_lines(lines(found))
     click.echo()
     for sentence in beside(found):
         click.echo(visible(sentence))
+
+
+def _say_lines(lines: Iterable[Line]) -> None:
+    looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
+    color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
+    for line in lines:
+        click.echo(click.style(line.text, **looks.get(line.kind, {})), color=color)
 
 
 def say_next(*words: object) -> None:

@@ -79,7 +79,7 @@ class Output(NamedTuple):
         from unmask.reports.result import Result
 
         judged = verdicts(found, self.policies, domain=audited_domain())  # before anything is written: it may fail
-        shown = replace(found, verdicts=judged, least=self.smallest_shown, reproduce=provenance())
+        shown = replace(found.under(judged), least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
         with writing.together(self.report, self.sarif) as places:  # which takes its name once all is said and exported

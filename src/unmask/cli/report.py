@@ -61,7 +61,10 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
 
 def _say(found: StudyData) -> None:
     from unmask.reports.findings.study import findings
+    from unmask.reports.screens.study import screen
 
+    shown = screen(found)
+    click.echo(visible(f"{shown.first} {shown.rest}"))
     for name, sentences in findings(found):
         click.echo(visible(name))
         for sentence in sentences:

@@ -63,7 +63,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
     check_type("smallest_shown", least, Annotated[int, Range(1)] | None)
     policies = policies_of(evidence.pop("policy", ()), domain)
     found = _asked(cases_of(domain).audit, release, truth, evidence)
-    found = replace(found, verdicts=found.judged(policies))
+    found = found.under(found.judged(policies))
     return Result(found if least is None else replace(found, least=least))
 
 

@@ -13,9 +13,10 @@ from unmask.face.auditing import policies_of
 from unmask.face.protecting import protect
 from unmask.policy import Policy, Verdict
 from unmask.reports import ReportData
-from unmask.reports.data import LIMITS, Scope
+from unmask.reports.data import Scope
 from unmask.reports.facts.tables import Change
 from unmask.reports.findings.rows import at_risk
+from unmask.reports.findings.verdict import limit_of
 from unmask.reports.words import IDENTITY
 from unmask.tables import Mondrian, Table
 from unmask.tables.criteria import contributions
@@ -90,7 +91,7 @@ class _Trial:
         except UnmaskError:
             return None
         found = audit(made.release, original=table, origin=made.origin, **self._told(without))
-        found = replace(found, verdicts=found.judged(self.policies))
+        found = found.under(found.judged(self.policies))
         left = (1 - made.facts["gcp"]) * len(kept) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
         self.made.append(replace(change, k=k, l=l, without=without))
@@ -109,7 +110,7 @@ def _measured(name: str, found: ReportData, release: str, verdicts: Iterable[Ver
         name,
         missed=sum(one.state == "missed" for one in own),
         untested=sum(one.state == "untested" for one in own),
-        above=None if risk is None else risk.above[LIMITS["identity" if risk.target == IDENTITY else "value"]],
+        above=None if risk is None else risk.above[limit_of(risk, own)[0]],
         people=0 if risk is None else risk.people,
         utility=utility,
     )

@@ -22,6 +22,9 @@ BESIDE_CONTROL = frozenset({"control", "excess", "excess_low", "excess_high"})
 
 Sign = Literal["<=", ">=", "<", ">"]
 
+_ENDS = {"posterior": ("low", "high"), "gain": ("gain_low", "gain_high"), "excess": ("excess_low", "excess_high")}
+"""Field -> the fields of its interval."""
+
 SAME = 1e-9
 """Values that differ by no more than this part are one value: 1 / 10 is not above 0.1."""
 
@@ -121,6 +124,13 @@ class Condition:
         if value is None and self.field in ("low", "high"):  # exact, or unbounded: the value is its own end
             value = getattr(item, "posterior", None)
         return math.nan if value is None else float(value)
+
+    def ends(self, item: Stated) -> tuple[float, float]:
+        """The interval of the field of what it is about; both ends are its value where it has none, as a worst-off."""
+        value = self.value(item)
+        found = (getattr(item, name, None) for name in _ENDS.get(self.field or "posterior", ()))
+        low, high = tuple(value if end is None else float(end) for end in found) or (value, value)
+        return low, high
 
     def holds(self, value: float) -> bool:
         """Whether a value keeps the bound, from which it differs when by more than 1e-9 of it; an unknown one does not.

@@ -80,6 +80,18 @@ class Judged:
         return next((one for one in self.values if not math.isnan(one.value)), None)
 
     @property
+    def across(self) -> float | None:
+        """The end of an interval beyond the limit: of what is nearest to breaking it, where it is met; where it is
+        missed and all that breaks it might keep it, the other end. None where the interval decides as the value does.
+        """
+        asked, up = self.requirement.require, self.requirement.require.sign[0] == "<"
+        if self.state == "met":
+            ends = [asked.ends(one.item)[up] for one in self.values]
+            return next(iter(sorted((one for one in ends if not asked.holds(one)), reverse=up)), None)
+        ends = [asked.ends(one.item)[not up] for one in self.missed]
+        return ends[0] if ends and all(map(asked.holds, ends)) else None
+
+    @property
     def unit(self) -> str:
         """The unit of its values and of its limit."""
         measure = self.requirement.require.measure

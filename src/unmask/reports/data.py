@@ -52,6 +52,9 @@ ORDER = "order"
 LIMITS = {"identity": 0.09, "value": 0.5}
 """Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
 
+PROBABILITIES = frozenset({"success_probability", "realized_success"})
+"""Measures whose limits are limits for the probability of a person, too."""
+
 COUNTS = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
 """Criteria that count people of one kind."""
 
@@ -133,6 +136,13 @@ class ReportData(Found):
         """The verdicts of policies on every release."""
         return tuple(verdict for one in policies for verdict in judge(one, self.stated(), apart=APART))
 
+    def under(self, verdicts: Iterable[Verdict]) -> ReportData:
+        """The same with verdicts, and with the people above the limits that these set on a probability."""
+        told = tuple(verdicts)
+        asked = {one.requirement.require for verdict in told for one in verdict.judged}
+        limits = {one.bound for one in asked if one.measure in PROBABILITIES and one.sign[0] == "<" and one.bound < 1}
+        return replace(self, verdicts=told, distribution=tuple(one.at(sorted(limits)) for one in self.distribution))
+
     def without_small(self) -> ReportData:
         """The same without what tells about fewer than `least` people; doing it again changes nothing.
 
@@ -166,6 +176,7 @@ class ReportData(Found):
     def facts(self) -> Iterator[tuple[str, Any]]:
         """Every field that holds facts, and every subject, by name."""
         yield from super().facts()
+        yield "distribution", tuple({k: v for k, v in vars(one).items() if k != "each"} for one in self.distribution)
         yield "known", tuple({"adversary": name, "knows": words} for name, words in self.adversaries.items())
         yield "verdicts", tuple(_line(line, self.least) for verdict in self.verdicts for line in verdict.lines())
         yield from ((one.name, one) for one in self.subjects)

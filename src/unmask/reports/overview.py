@@ -13,7 +13,7 @@ from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
-from unmask.reports.findings.verdict import STATE, amount, called, sentence
+from unmask.reports.findings.verdict import NO_POLICY, STATE, amount, called, distance, joint, narrow, sentence
 from unmask.reports.findings.where import where_findings
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
@@ -56,7 +56,8 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
             f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
         )
         return
-    yield from _verdicts(data)
+    yield Line("")
+    yield from verdict_lines(data)
     yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(data)])
     heads = list(headlines(data).values())
     several = len({row.release for row in heads}) > 1
@@ -76,19 +77,25 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
 
 
-def _verdicts(data: ReportData) -> Iterator[Line]:
-    """Each verdict in a sentence, and a line for each of its conditions."""
+def verdict_lines(data: ReportData) -> Iterator[Line]:
+    """Each verdict in a sentence, and a line for each of its conditions; of several a sentence about all first."""
+    if not data.verdicts:
+        yield Line(" ".join(NO_POLICY))
+    if len(data.verdicts) > 1:
+        yield Line(visible(" ".join(joint(data.verdicts))), "head")
     for verdict in data.verdicts:
-        yield Line("")
         where = f"{verdict.release}: " if len({one.release for one in data.verdicts}) > 1 else ""
         yield Line(visible(where + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
         rows = [(_condition(one), "" if one.state == "met" else "risk") for one in verdict.judged]
-        yield from _grid(("", "condition", "value", "limit"), rows)
+        wide = 5 if any(cells[4] for cells, _ in rows) else 4
+        head = ("", "condition", "value", "limit", "how far")
+        yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
 
 
 def _condition(one: Judged) -> tuple[str, ...]:
     value = "-" if one.nearest is None else amount(one, one.nearest.value)
-    return STATE[one.state], called(one.requirement), value, amount(one, one.requirement.require.bound)
+    far = narrow(one) or distance(one)
+    return STATE[one.state], called(one.requirement), value, amount(one, one.requirement.require.bound), far
 
 
 def beside(data: ReportData) -> list[str]:
@@ -152,7 +159,7 @@ def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Ite
     names = {
         at
         for at, one in enumerate(head)
-        if one in ("", "release", "adversary", "target", "measure", "unit", "condition")
+        if one in ("", "release", "adversary", "target", "measure", "unit", "condition", "how far")
     }
     kinds = ("head", *(kind for _, kind in rows))
     yield Line("")

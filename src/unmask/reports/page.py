@@ -13,8 +13,10 @@ from unmask.errors import visible
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import handed_on
+from unmask.reports.findings.folds import told_of
 from unmask.reports.findings.rows import contrasts, sentences
 from unmask.reports.parts import Bullets, Page, Section, Terms, Words, parts
+from unmask.reports.screens.audit import conditions_section, screen
 from unmask.reports.sections import tables, utility, where
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
@@ -22,11 +24,10 @@ from unmask.reports.sections.membership import membership_section
 from unmask.reports.sections.promises import promises_section
 from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
-from unmask.reports.sections.verdict import verdict_parts
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.reports.showing import showing
 from unmask.reports.svg import FONT, swatch
-from unmask.reports.words import letter
+from unmask.reports.words import letter, plural
 
 
 def render(data: ReportData | StudyData) -> str:
@@ -69,9 +70,11 @@ def page_of(data: ReportData | StudyData) -> Page:
 def _audit_page(data: ReportData) -> Page:
     scope = Scope(data)
     found = (
-        _key(scope),
         *_before("success", scope),
         tables.success_section(scope),
+        conditions_section(scope),
+        _key(scope),
+        _findings(scope),
         tables.added_section(scope),
         membership_section(scope),
         wp216_section(scope),
@@ -88,14 +91,11 @@ def _audit_page(data: ReportData) -> Page:
         utility.criteria_section(data),
         *closing(data.assumptions, not_run_section(data.not_run), data.reproduce, "How this page was made"),
     )
-    head = parts(
-        verdict_parts(scope),
-        Words(data.who, "who"),
-        Words(handed_on(data.least, cases=scope.cases), "note"),
-        Bullets(tuple(sentences(data)), "findings"),
-        [Words(text, "contrast") for text in contrasts(scope)],
-    )
-    return Page(data.title, head, tuple(section for section in found if section is not None))
+    kind = next((one.kind for one in data.subjects if one.kind), "Audit")
+    told = (told_of(section, scope) for section in found if section is not None)
+    sections = tuple(sorted(told, key=lambda section: not section.open))  # the picture first
+    foot = handed_on(data.least, cases=scope.cases)
+    return Page(data.title, parts(screen(scope)), sections, kind=kind, folded=True, foot=foot)
 
 
 def _before(name: str, scope: Scope) -> Iterator[Section | None]:
@@ -103,8 +103,15 @@ def _before(name: str, scope: Scope) -> Iterator[Section | None]:
     return (showing(one).section(one, scope) for one in scope.data.subjects if one.before == name)
 
 
+def _findings(scope: Scope) -> Section:
+    """All that was found, a sentence each, for whoever reads on."""
+    said = (*sentences(scope.data), *contrasts(scope))
+    return Section("findings", "In sentences", (Bullets(said, "findings"),), f"{plural(len(said), 'finding')}.")
+
+
 def _key(scope: Scope) -> Section | None:
     """Letter, color and shape of each adversary, where there are several."""
     items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
     key = Terms(items, styles=tuple(scope.styles.values()))
-    return Section("adversaries", "The adversaries", (key,)) if len(items) > 1 else None
+    known = parts(Words(scope.data.who), key if len(items) > 1 else None)
+    return Section("adversaries", "The adversaries", known)

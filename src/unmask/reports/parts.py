@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from unmask.reports.svg import Drawing
@@ -11,10 +12,11 @@ from unmask.reports.svg import Drawing
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside a section."""
+    """A heading inside a section; told : what stands below it, in a sentence."""
 
     form: ClassVar = "heading"
     text: str
+    told: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,35 +102,62 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Acceptable:
-    """A verdict on a release: its sentence from the first words on, its conditions, and who is at risk.
-
-    strip : people by their risk, as a drawing; facts : names and figures below it
-    changes : what other protections would do, the release itself first: a name, an outcome, its state, and figures
-    advice  : how the first of them is made
-    """
-
-    form: ClassVar = "acceptable"
-    state: str
-    first: str
-    rest: str
-    items: tuple[Checked, ...]
-    big: str = ""
-    people: str = ""
-    strip: Drawing | str = ""
-    facts: tuple[tuple[str, str], ...] = ()
-    changes: tuple[Tried, ...] = ()
-    advice: str = ""
-
-
-@dataclass(frozen=True)
 class Tried:
-    """A change as a line: its name, what came of it in words and as a state, and its figures."""
+    """A change as a line: its name, what came of it in words and as a state, and its figures; "" is no state.
+
+    now : whether it is what there is already
+    """
 
     name: str
     told: str
     state: str
     figures: tuple[str, ...]
+    now: bool = False
+
+
+@dataclass(frozen=True)
+class AtRisk:
+    """Who is at risk: a figure, the words behind it, people by their risk as a drawing, names and what they mean."""
+
+    big: str
+    people: str
+    strip: Drawing | str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next: a sentence, the command that does it, and changes that were tried under the heads of their
+    figures; note : what the figures are.
+    """
+
+    said: str
+    command: str = ""
+    changes: tuple[Tried, ...] = ()
+    heads: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The first screen: acceptable or not from the first words on, condition by condition, who is at risk, what next.
+
+    state : "met", "missed", "untested", or "none" where no policy was given
+    lede  : what the strongest adversary reaches
+    asked : the question that the items answer, or where there are none, the words
+    """
+
+    form: ClassVar = "screen"
+    state: str
+    first: str
+    rest: str
+    lede: str
+    items: tuple[Checked, ...]
+    words: tuple[str, ...] = ()
+    who: AtRisk | None = None
+    next: Advice | None = None
+    asked: str = "Is it acceptable?"
+    beside: str = "distance to each limit"
 
 
 @dataclass(frozen=True)
@@ -140,26 +169,51 @@ class Fold:
     items: tuple[Grid, ...]
 
 
-Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold | Acceptable
+Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold | Screen
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page under a heading of its own; `name` is its anchor."""
+    """A part of a page under a heading of its own; `name` is its anchor.
+
+    told : what it says, in a sentence
+    open : whether what stands above its first inner heading is seen on a page that is folded
+    """
 
     name: str
     heading: str
     parts: tuple[Part, ...]
+    told: str = ""
+    open: bool = False
+
+    def folds(self) -> Iterator[tuple[Heading, tuple[Part, ...]]]:
+        """What stands above its first inner heading, under its own; then each inner heading with what stands below."""
+        first = next((i for i, part in enumerate(self.parts) if part.form == "heading"), len(self.parts))
+        if first:
+            yield Heading(self.heading, self.told), self.parts[:first]
+        starts = [i for i, part in enumerate(self.parts) if part.form == "heading"]
+        for start, end in pairwise([*starts, len(self.parts)]):
+            heading = self.parts[start]
+            assert isinstance(heading, Heading)
+            yield heading, self.parts[start + 1 : end]
 
 
 @dataclass(frozen=True)
 class Page:
-    """All that stands on a page; `links` lead from its top to sections: name and words."""
+    """All that stands on a page; `links` lead from its top to sections: name and words.
+
+    kind   : what the page is, such as "Table audit"; it stands above the first screen
+    folded : whether sections are folded away under what they say
+    foot   : for whom the page is
+    """
 
     title: str
     head: tuple[Part, ...]
     sections: tuple[Section, ...]
     links: tuple[tuple[str, str], ...] = ()
+    kind: str = ""
+    folded: bool = False
+    foot: str = ""
 
     def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Every chart and every table in the order of the page, each with the words that it is found by."""
@@ -194,7 +248,9 @@ def _flat(item: Loose) -> Iterator[Part]:
         yield from (Words(item),) if item else ()
     elif isinstance(item, Heading | Words):
         yield from (item,) if item.text else ()
-    elif isinstance(item, Bullets | Terms | Figures | Fold | Acceptable):
+    elif isinstance(item, Screen):
+        yield item
+    elif isinstance(item, Bullets | Terms | Figures | Fold):
         yield from (item,) if item.items else ()
     elif isinstance(item, Grid):
         yield from (item,) if item.rows else ()

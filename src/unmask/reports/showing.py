@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from unmask.reports.data import Scope
 from unmask.reports.parts import Section
@@ -19,6 +19,12 @@ class Showing(Protocol):
     def findings(self, facts: Any, scope: Scope) -> list[str]:
         """Its findings, a sentence each, the most important first."""
         ...
+
+
+def first_screen(subject: Subject, what: Literal["at_risk", "advice"], scope: Scope) -> Any:
+    """Who is at risk, or what to do next, as the module of a subject says it; None where it leaves that to the rows."""
+    say = getattr(showing(subject), what, None)
+    return None if say is None else say(subject, scope)
 
 
 def showing(subject: Subject) -> Showing:

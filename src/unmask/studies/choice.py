@@ -86,7 +86,7 @@ def _judge(
                 )
             elif not requirement.holds(value):
                 failures.append(f"{requirement} fails: {value:.4g} against {against}")
-            elif not requirement.holds(_far_end(summary, requirement)):
+            elif not requirement.holds(requirement.ends(summary)[requirement.sign[0] == "<"]):
                 narrow.append(f"{requirement} holds narrowly: {value:.4g} against {against}")
     if math.isnan(score):
         failures.append(f"{maximize} is not known")
@@ -100,14 +100,3 @@ def _score(found: Sequence[Summary], maximize: str) -> float:
     if len(units) > 1:
         raise UnmaskError(f"{maximize} is measured in {' and '.join(units)}; maximize something of one unit")
     return sum(summary.posterior for summary in taken) / len(taken) if taken else math.nan
-
-
-def _far_end(summary: Summary, requirement: Condition) -> float:
-    """The end of the interval that speaks against the requirement; the value itself where there is no interval."""
-    ends = {
-        "posterior": (summary.low, summary.high),
-        "gain": (summary.gain_low, summary.gain_high),
-        "excess": (summary.excess_low, summary.excess_high),
-    }.get(requirement.field or "posterior", (None, None))
-    end = ends[1] if requirement.sign[0] == "<" else ends[0]
-    return requirement.value(summary) if end is None else end

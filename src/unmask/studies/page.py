@@ -14,6 +14,7 @@ from typing import Any
 from unmask.engines.sql import exact_path
 from unmask.files import engine, text_of
 from unmask.plan import NOTHING
+from unmask.policy.policies import policy_of
 from unmask.reports.facts.study import (
     RATIONAL,
     Headlines,
@@ -28,6 +29,7 @@ from unmask.reports.facts.study import (
 from unmask.results import Row
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.studies.verdicts import options
 from unmask.version import __version__
 
 FILES = frozenset({"file", "hierarchies", "attacker"})
@@ -38,6 +40,9 @@ ALONE = (
     "does. Success is by as many tries as pay for them, by one guess for others."
 )
 """What is said besides, where an adversary reckons."""
+
+OWN = "the policy of this study"
+"""The title of conditions that its document states itself."""
 
 UTILITY = "utility"
 """The measure that risk is held against."""
@@ -61,6 +66,7 @@ def study_page(folder: Path) -> StudyData:
     results, plan = read_results(folder), _plan(folder / PLAN)
     bare = frozenset(part["name"] for part in _parts(plan, "protections") if part["use"] == NOTHING)
     rows = tuple(map(_measured, results.summaries))
+    policy = policy_of({"policy": plan.get("policy", [])}, folder, title=OWN)
     seeds = _seeds(folder / RESULTS)
     return StudyData(
         title=str(plan.get("title") or f"Study {folder.resolve().name}"),
@@ -72,6 +78,8 @@ def study_page(folder: Path) -> StudyData:
         seeds=len(seeds),
         assumptions=ASSUMPTIONS + ((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
         reproduce=_reproduce(folder, seeds),
+        policy=policy.title if policy.requirements else "",
+        options=options(results, [(item.dataset, item.row) for item in rows], policy) if policy.requirements else (),
     )
 
 

@@ -79,8 +79,10 @@ def distribution(case: Case) -> Distribution:
     bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
     counts = np.bincount(bins, weight, len(EDGES) - 1)
     shares = tuple(float(share) for share in counts / counts.sum())
-    above = {limit: round(people * float(weight[success > limit].sum())) for limit in LIMITS.values()}
-    return Distribution(case.release, case.adversary, case.target, EDGES, shares, people, above)
+    values, place = np.unique(success, return_inverse=True)
+    each = tuple(zip(values.tolist(), np.bincount(place, weight).tolist(), strict=True))
+    found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, each=each)
+    return found.at(LIMITS.values())
 
 
 SURE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -111,7 +113,11 @@ def people_of_both(one: Distribution, two: Distribution) -> Distribution:
     people = one.people + two.people
     shares = tuple((a * one.people + b * two.people) / people for a, b in zip(one.shares, two.shares, strict=True))
     above = {limit: int(n) + int(two.above[limit]) for limit, n in one.above.items()}
-    return replace(one, shares=shares, people=people, above=above)
+    each: dict[float, float] = defaultdict(float)
+    for own in (one, two):
+        for p, share in own.each:
+            each[p] += share * own.people / people
+    return replace(one, shares=shares, people=people, above=above, each=tuple(sorted(each.items())))
 
 
 def by_value(case: Case) -> tuple[ValueRisk, ...]:

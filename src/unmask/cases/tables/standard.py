@@ -294,7 +294,7 @@ class _Found:
             seen.see(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
-        if self.watched is not None and case.adversary not in APART:
+        if self.watched is not None and seen is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
             rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]

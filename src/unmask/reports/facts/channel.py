@@ -83,6 +83,9 @@ class ChannelRisk(Subject):
 
     name: ClassVar = "channel"
     shown_by: ClassVar = "unmask.reports.sections.channel"
+    kind: ClassVar = "Channel audit"
+    verb: ClassVar = "audit channel"
+    asks: ClassVar = "epsilon <= 1"
     before: ClassVar = "success"
     personal: ClassVar = False
 

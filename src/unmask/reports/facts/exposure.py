@@ -19,6 +19,7 @@ class Exposure(Subject):
     """
 
     name: ClassVar = "exposure"
+    kind: ClassVar = "Table audit"
     shown_by: ClassVar = "unmask.reports.sections.exposure"
     before: ClassVar = "utility"
 

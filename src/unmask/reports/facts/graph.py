@@ -182,6 +182,9 @@ class GraphRisk(Subject):
 
     name: ClassVar = "graph"
     shown_by: ClassVar = "unmask.reports.sections.graph"
+    kind: ClassVar = "Network audit"
+    verb: ClassVar = "audit graph"
+    asks: ClassVar = "recall <= 0.09"
     told: ClassVar = frozenset({"recall", "coverage"})
 
     source_nodes: int

@@ -84,6 +84,9 @@ class Linkage(Subject):
 
     name: ClassVar = "linkage"
     shown_by: ClassVar = "unmask.reports.sections.linkage"
+    kind: ClassVar = "Linkage audit"
+    verb: ClassVar = "audit linkage"
+    asks: ClassVar = "breached <= 0.1"
 
     items: int
     subjects: int

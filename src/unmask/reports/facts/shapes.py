@@ -29,6 +29,11 @@ class Shape:
     gone: float
     people: int
 
+    @property
+    def moved(self) -> float:
+        """Share of the people who stand in another bin than before, at least: half the sum of all differences."""
+        return sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True)) / 2
+
     def without_small(self, least: int) -> Shape:
         """Shares of the original in multiples of `least` people, rounded up."""
         before = tuple(rounded_up(share, self.people, least) for share in self.before)

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import SHARES
+from unmask.policy import Judged, Policy
+from unmask.policy.verdict import State, line_of, times
 from unmask.reports.facts.found import Found, plain_row
 from unmask.results import Row
 
@@ -107,6 +109,40 @@ class Plane:
 
 
 @dataclass(frozen=True)
+class Option:
+    """A protection of one dataset under the policy of the study.
+
+    utility, unit : mean over adversaries, nan where it is not known; and its unit
+    judged        : the conditions that are about the dataset
+    open          : why something is not known, where a cell or a seed has no result, or nobody took the utility
+    """
+
+    dataset: str
+    protection: str
+    utility: float
+    unit: str
+    judged: tuple[Judged, ...] = ()
+    open: str = ""
+
+    @property
+    def missed(self) -> int:
+        """Conditions that are missed."""
+        return sum(one.state == "missed" for one in self.judged)
+
+    @property
+    def farthest(self) -> float:
+        """How many times the limit the worst of its conditions is; 0 where that says nothing."""
+        found = [(one.nearest, one.requirement.require) for one in self.judged]
+        return max((times(near.value, asked) or 0.0 for near, asked in found if near is not None), default=0.0)
+
+    @property
+    def state(self) -> State:
+        """Met where every condition is, and nothing is open."""
+        tested = all(one.state == "met" for one in self.judged) and not self.open
+        return "missed" if self.missed else "met" if tested else "untested"
+
+
+@dataclass(frozen=True)
 class StudyData(Found):
     """All that the page of a study shows, as values.
 
@@ -119,6 +155,8 @@ class StudyData(Found):
     seeds       : in the whole study
     assumptions : one sentence each
     reproduce   : command, version, digests ...
+    policy      : title of the policy in its document; "" where there is none
+    options     : every protection of each dataset that a condition is about, the best first
     """
 
     rows: tuple[Measured, ...]
@@ -129,6 +167,8 @@ class StudyData(Found):
     seeds: int = 1
     assumptions: tuple[str, ...] = ()
     reproduce: Mapping[str, object] = field(default_factory=dict)
+    policy: str = ""
+    options: tuple[Option, ...] = ()
 
     command: ClassVar = "report"
 
@@ -149,6 +189,12 @@ class StudyData(Found):
         """Every field that holds facts, and what is undominated, by name."""
         yield from super().facts()
         best = dict.fromkeys((plane.dataset, name) for plane in self.planes for name in plane.undominated)
+        lines = (
+            (one.dataset, line_of(one.protection, Policy(self.policy, ()), own))
+            for one in self.options
+            for own in one.judged
+        )
+        yield "verdicts", tuple({"dataset": dataset, **vars(line)} for dataset, line in lines)
         yield "undominated", tuple({"dataset": dataset, "protection": name} for dataset, name in best)
 
     @property

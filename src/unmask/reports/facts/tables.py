@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unmask.facts import Count
@@ -18,6 +18,7 @@ class Distribution:
     shares : (B,) shares of people, summing to 1
     people : how many there are
     above  : success probability -> how many people exceed it
+    each   : (success probability, share of people with it) by rising probability; nothing that is given out has it
     """
 
     release: str
@@ -27,12 +28,25 @@ class Distribution:
     shares: tuple[float, ...]
     people: int
     above: Mapping[float, Count] = field(default_factory=dict)
+    each: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+
+    def at(self, limits: Iterable[float]) -> Distribution:
+        """The same with the people who exceed further limits, where each of them is known.
+
+        >>> spread = Distribution("r", "neighbor", "identity", (0.0, 1.0), (1.0,), 10, each=((0.1, 0.7), (0.5, 0.3)))
+        >>> spread.at([0.2, 0.5]).above
+        {0.2: 3, 0.5: 0}
+        """
+        if not self.each:
+            return self
+        counted = {limit: round(self.people * sum(n for p, n in self.each if p > limit)) for limit in limits}
+        return replace(self, above={**self.above, **counted})
 
     def without_small(self, least: int) -> Distribution:
         """People above a limit in multiples of `least`, too: one count less another is a bin."""
         above = {limit: in_steps(n, least) for limit, n in self.above.items()}
         shares = tuple(rounded_up(share, self.people, least) for share in self.shares)
-        return replace(self, shares=shares, above=above)
+        return replace(self, shares=shares, above=above, each=())
 
 
 @dataclass(frozen=True)

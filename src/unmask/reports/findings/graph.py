@@ -116,16 +116,16 @@ def findings(graph: GraphRisk, scope: Scope) -> list[str]:
     """Who is re-identified, by edges, from how few seeds, the bound, and what to do."""
     attacks = strongest_first(graph.attacks, graph.truth_known)
     first = attacks[0]
-    said = [" ".join(filter(None, (_named(first, graph, scope), _spread(first), _others(attacks, graph))))]
+    said = [" ".join(filter(None, (_named(first, graph, scope), _spread(first), others(attacks, graph))))]
     found = (
         _not_run(graph),
-        _by_ties(first, graph),
-        _few_seeds(graph),
-        _overlaps(graph),
-        _bound(first, graph),
+        by_ties(first, graph),
+        few_seeds(graph),
+        overlaps(graph),
+        bound(first, graph),
         _next(graph),
     )
-    return said + [sentence for sentence in (*_separated(graph), *found) if sentence]
+    return said + [sentence for sentence in (*separated(graph), *found) if sentence]
 
 
 def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
@@ -138,7 +138,9 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
             f"{start} matches {percent(attack.coverage)} of the other people of their own network ({names}). "
             "How many are right is not known: the truth was not given, and scores are no probabilities."
         )
-    start += f" re-identifies {recall_of(attack)} of the {_people(attack, graph, scope)}people who are in both graphs"
+    people = people_of(attack, graph, scope)
+    many = f"{people:,} " if people else ""
+    start += f" re-identifies {recall_of(attack)} of the {many}people who are in both graphs"
     if attack.precision is None:
         return f"{start}: they make no match at all." if not attack.names else f"{start}."
     given = f"{start}; of the {names} they make"
@@ -150,13 +152,12 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     )
 
 
-def _people(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
+def people_of(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> int:
     """How many people the recall is of: as its row says, else by the degree classes; seeds are not among them."""
     row = scope.heads.get((attack.release, attack.attack, IDENTITY))
     if row is not None and row.measure == "recall":
-        return f"{row.n:,} "
-    people = sum(item.people for item in attack.by_degree)
-    return f"{people:,} " if people else f"{graph.common:,} " if graph.common is not None else ""
+        return row.n
+    return sum(item.people for item in attack.by_degree) or graph.common or 0
 
 
 def _spread(attack: StructureAttack) -> str:
@@ -169,7 +170,7 @@ def _spread(attack: StructureAttack) -> str:
     return f"It spreads in {attack.spread_in:,} of {runs} and dies out in the others; rates are means over all runs."
 
 
-def _others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
+def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
     """How far the weakest of the other attacks, or releases, goes."""
     ends = [attack for attack in attacks if known(attack.recall)]
     if len(ends) < 2 or not graph.truth_known:
@@ -191,14 +192,22 @@ def _not_run(graph: GraphRisk) -> str:
     return " ".join(told)
 
 
-def _by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
+def most_and_least(attack: StructureAttack, graph: GraphRisk) -> tuple[DegreeRisk, DegreeRisk] | None:
     """The classes of most and of least recall, where they differ by more than chance."""
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
     if len(classes) < 2 or not graph.truth_known or not attack.spread_in:
-        return ""
+        return None
     most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
-    if wilson(most.recall, most.people)[0] <= wilson(least.recall, least.people)[1]:
+    apart = wilson(most.recall, most.people)[0] > wilson(least.recall, least.people)[1]
+    return (most, least) if apart else None
+
+
+def by_ties(attack: StructureAttack, graph: GraphRisk) -> str:
+    """Who is re-identified most, by edges."""
+    found = most_and_least(attack, graph)
+    if found is None:
         return ""
+    most, least = found
     return (
         f"Who is re-identified depends on edges: they re-identify {percent(most.recall)} of the people with "
         f"{ties(most)}, and {percent(least.recall)} of those with {ties(least)}."
@@ -215,7 +224,7 @@ def enough(points: Sequence[TransitionPoint]) -> TransitionPoint | None:
     return found
 
 
-def _few_seeds(graph: GraphRisk) -> str:
+def few_seeds(graph: GraphRisk) -> str:
     """From how few seeds each attack unravels the network, the one that needs fewest first."""
     lines = transition_lines(graph)
     firsts = [(point, name) for name, points in lines.items() if (point := enough(points)) is not None]
@@ -253,7 +262,7 @@ def transition_lines(graph: GraphRisk) -> dict[str, list[TransitionPoint]]:
     return dict(sorted(lines.items(), key=lambda item: order.index(item[1][0].attack)))
 
 
-def _overlaps(graph: GraphRisk) -> str:
+def overlaps(graph: GraphRisk) -> str:
     """The highest recall of any attack where the graphs share least and most."""
     measured = [point for point in graph.overlaps if known(point.recall)]
     places = sorted({(p.node_overlap, p.edge_overlap) for p in measured}, key=lambda at: (at[0] * at[1], at))
@@ -271,7 +280,7 @@ def _overlaps(graph: GraphRisk) -> str:
     )
 
 
-def _separated(graph: GraphRisk) -> Iterator[str]:
+def separated(graph: GraphRisk) -> Iterator[str]:
     """Of each release in which people have several identities, what the attack makes of them that finds most."""
     for release in dict.fromkeys(point.release for point in graph.separations):
         own = [point for point in graph.separations if point.release == release and point.adopter_recall is not None]
@@ -289,7 +298,8 @@ def _separated(graph: GraphRisk) -> Iterator[str]:
             )
 
 
-def _bound(attack: StructureAttack, graph: GraphRisk) -> str:
+def bound(attack: StructureAttack, graph: GraphRisk) -> str:
+    """What no attack by edges alone can pass."""
     if graph.most_recall is None or math.isnan(graph.most_recall) or graph.most_recall >= 1:
         return ""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""

@@ -206,7 +206,7 @@ def wildcard_findings(scope: Scope) -> list[str]:
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
     where = (
-        f"From {release_name(row.release)}, {subject}" if len(scope.releases) > 1 else subject[0].upper() + subject[1:]
+        f"From {release_name(row.release)}, {subject}" if len(scope.protected) > 1 else subject[0].upper() + subject[1:]
     )
     text = f"{where} {did(row)}; {without(row)}."
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:

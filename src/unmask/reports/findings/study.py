@@ -39,12 +39,12 @@ def _of_dataset(data: StudyData, dataset: str) -> list[str]:
     heads = spoken(data, dataset)
     if not heads:
         return ["Nothing is known: no cell of it has a result with a measure of success or error."]
-    said = [_of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
-    said += [_of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
-    return said + [_of_price(data, dataset, adversary) for adversary in _reckoning(data, dataset)]
+    said = [of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
+    said += [of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+    return said + of_price(data, dataset)
 
 
-def _of_target(data: StudyData, heads: Headlines, target: str) -> str:
+def of_target(data: StudyData, heads: Headlines, target: str) -> str:
     """The strongest adversary on the protection where they do best; how far others go; what no protection gives."""
     own = [item for key, item in heads.items() if key[2] == target]
     protected = [item for item in own if item.row.release not in data.unprotected] or own
@@ -76,7 +76,8 @@ def _overlap(one: Row, other: Row) -> bool:
     return a is not None and b is not None and c is not None and d is not None and a <= d and c <= b
 
 
-def _of_plane(data: StudyData, plane: Plane) -> str:
+def of_plane(data: StudyData, plane: Plane) -> str:
+    """Which protections no other beats."""
     judged, best = plane.judged, plane.undominated
     shown = ", ".join(release_name(name) for name in best[:8]) or "none"
     more = f" and {len(best) - 8} more" if len(best) > 8 else ""
@@ -94,6 +95,11 @@ def _reckoning(data: StudyData, dataset: str) -> tuple[str, ...]:
     """Adversaries who count what an attack is worth."""
     rows = (item.row for item in data.rows if item.dataset == dataset)
     return tuple(dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS))
+
+
+def of_price(data: StudyData, dataset: str) -> list[str]:
+    """What an attack is worth to each adversary who reckons."""
+    return [_of_price(data, dataset, adversary) for adversary in _reckoning(data, dataset)]
 
 
 def _of_price(data: StudyData, dataset: str, adversary: str) -> str:

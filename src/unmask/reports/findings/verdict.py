@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from unmask.measures.registry import CRITERIA, SHARES, described
 from unmask.policy import Condition, Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
-from unmask.policy.verdict import Outcome, State, state_of, times
-from unmask.reports.words import SPACE, listed, number, percent
+from unmask.policy.verdict import Outcome, State, Valued, state_of, times
+from unmask.reports.data import LIMITS, PROBABILITIES
+from unmask.reports.facts.tables import Distribution
+from unmask.reports.words import IDENTITY, SPACE, listed, number, percent
+
+NO_POLICY = ("Not judged:", "no policy was given.")
+"""What stands in the place of a verdict: its first words, and the rest."""
 
 STATES: Final[dict[Outcome, str]] = {
     "acceptable": "Acceptable",
@@ -72,6 +77,50 @@ def rest_of(policy: str, states: Sequence[State]) -> str:
         told += [f"{untested:,} could not be tested"] if untested else []
     every = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
     return f"under {policy}: {listed(told) if any(told) else every}."
+
+
+def joint(verdicts: Sequence[Verdict]) -> tuple[str, str]:
+    """Several verdicts as one: its first words, and the rest of the sentence."""
+    n, bad, open_ = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
+    titles = list(dict.fromkeys(one.policy.title for one in verdicts))
+    releases = {one.release for one in verdicts}
+    what = "releases" if len(titles) == 1 else "policies" if len(releases) == 1 else "verdicts"
+    missed = ("misses a condition", "miss a condition") if what == "releases" else ("is missed", "are missed")
+    told = [f"{bad:,} of {n:,} {what} {missed[bad > 1]}"] if bad else []
+    told += [f"{open_:,} could not be decided"] if open_ else []
+    state: Outcome = "not acceptable" if bad else "not decided" if open_ else "acceptable"
+    return STATES[state], f"under {listed(titles)}: {listed(told or [f'all {n:,} {what} are kept'])}."
+
+
+def _count(verdicts: Sequence[Verdict], state: str) -> int:
+    return sum(one.state == state for one in verdicts)
+
+
+def limit_of(risk: Distribution, judged: Iterable[Judged]) -> tuple[float, str]:
+    """The probability from which on a person is at risk, and whose limit that is: the policy's for the worst-off, or
+    for people on average; of several the lowest. Without one, that of EMA's policy 0070 or, of a value, one half.
+    """
+    asked = [one.requirement.require for one in judged if any(_target(v) == risk.target for v in one.values)]
+    own = [one for one in asked if one.measure in PROBABILITIES and one.sign[0] == "<" and one.bound in risk.above]
+    worst = [one for one in own if one.field == "worst"]
+    plain = [one for one in own if one.field in (None, "posterior", "high")]
+    if worst or plain:
+        return min(one.bound for one in worst or plain), "the policy\u2019s limit"
+    if risk.target == IDENTITY:
+        return LIMITS["identity"], "the limit of EMA policy 0070"
+    return LIMITS["value"], "more likely than not"
+
+
+def _target(found: Valued) -> str:
+    return found.item.target
+
+
+def narrow(one: Judged) -> str:
+    """What the interval says where it says another thing than the value; "" elsewhere."""
+    end = one.across
+    if end is None:
+        return ""
+    return f"{'met' if one.state == 'met' else 'missed'}, but the interval reaches {amount(one, end)}"
 
 
 def called(one: Requirement) -> str:

@@ -51,10 +51,10 @@ def _named(value: str) -> str:
 
 def columns_finding(scope: Scope) -> str:
     """The column that gives most away, and the step that buys most for its cost."""
-    return " ".join(filter(None, (_most_given(scope), step_finding(scope))))
+    return " ".join(filter(None, (given_finding(scope), step_finding(scope))))
 
 
-def _most_given(scope: Scope) -> str:
+def given_finding(scope: Scope) -> str:
     """By target the column that accounts for most, of the first table of which it is known."""
     for name, given in scope.data.contributions.items():
         told = []

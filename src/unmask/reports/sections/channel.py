@@ -9,12 +9,14 @@ from unmask.measures.registry import SHARES
 from unmask.reports.charts import plot, steps
 from unmask.reports.data import Scope
 from unmask.reports.facts.channel import BEST, ChannelRisk, MechanismRisk
-from unmask.reports.findings.channel import bound_ratio, figure, likeliest, quantity, titled, who
+from unmask.reports.findings.channel import bound_ratio, figure, likeliest, off, quantity, titled, who
 from unmask.reports.findings.channel import findings as findings
 from unmask.reports.marks import Key, Line, Rule, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, notes, parts
 from unmask.reports.scales import linear, shares
-from unmask.reports.words import percent, short
+from unmask.reports.screens.channel import advice as advice
+from unmask.reports.screens.channel import at_risk as at_risk
+from unmask.reports.words import percent, release_name, short
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""
@@ -29,18 +31,41 @@ def section(channel: ChannelRisk, scope: Scope) -> Section:
     """The section of a page."""
     figures = (*plane_figure(channel, scope), *spread_figure(channel))
     observations, bounds = observation_table(channel), bound_table(channel)
+    told = findings(channel, scope)
+    most = next(iter(channel.per_observation), None)
+    worst = "" if most is None else f"At the first of them the adversary is {off(most.error, channel.unit)}."
     shown = parts(
-        _setting(channel),
         Figures(figures),
         notes(_figure_notes(channel)) if figures else (),
+        Heading("The mechanisms", next(iter(told[-1:] if len(told) > 2 else told[1:2]), "")),
+        lead(_setting(channel)),
         mechanism_table(channel),
         notes(_mechanism_notes(channel, scope)),
-        (Heading("The observations that give most away"), lead(_observations_note(channel)), observations)
+        (Heading("The observations that give most away", worst), lead(_observations_note(channel)), observations)
         if observations.rows
         else (),
-        (Heading("Bounds, and what is true"), lead(RATIO), bounds) if bounds.rows else (),
+        (Heading("Bounds, and what is true", _loosest(channel)), lead(RATIO), bounds) if bounds.rows else (),
     )
-    return Section("channel", "What the best adversary can still estimate", shown)
+    return Section("channel", "What the best adversary can still estimate", shown, _against_limit(channel), open=True)
+
+
+def _against_limit(channel: ChannelRisk) -> str:
+    """How much of what is possible at its distortion the mechanism in detail leaves."""
+    item = channel.spoken_of
+    reached = channel.reached(item)
+    if reached is None or math.isnan(reached):
+        return ""
+    if reached >= 1 - 1e-4:
+        return f"No mechanism of the same distortion leaves more than {release_name(item.name)}."
+    return f"{release_name(item.name)} leaves {percent(reached)} of what a mechanism of its distortion can leave."
+
+
+def _loosest(channel: ChannelRisk) -> str:
+    known = [row for row in channel.bounds if row.truth > 0 and math.isfinite(row.bound + row.truth)]
+    if not known:
+        return "Nothing to compare: what they bound is 0 or not known."
+    best = min(known, key=lambda row: row.bound / row.truth)
+    return f"The nearest promises {bound_ratio(best)} times what is true."
 
 
 def _setting(channel: ChannelRisk) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unmask.reports.parts import Bullets, Section, Terms, grid, lead, parts
-from unmask.reports.words import measure_name
+from unmask.reports.words import measure_name, plural
 
 Group = tuple[list[str], str, str]
 """Things that share a reason, the word for them, and the reason."""
@@ -56,6 +56,8 @@ def closing(
 ) -> tuple[Section | None, ...]:
     """The last sections: what was assumed, what was not run, how the page was made."""
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
-    assumed = Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),)) if assumptions else None
-    made = Section("reproduce", heading, (Terms(lines, "reproduce"),)) if lines else None
+    told = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
+    assumed = Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), told) if assumptions else None
+    version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
+    made = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
     return assumed, not_run, made

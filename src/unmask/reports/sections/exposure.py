@@ -13,6 +13,8 @@ from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, pa
 from unmask.reports.words import IDENTITY, SPACE, percent, release_name, row_estimate
 from unmask.results import Row
 
+BESIDE, SEEN = "Generalized cells that a column beside them restores", "Who can be seen to be in the data"
+
 SHOWN = 3
 """Columns that a sentence names."""
 
@@ -56,10 +58,18 @@ def section(exposure: Exposure, scope: Scope) -> Section:
     shown = parts(
         lead(COLUMNS),
         columns,
-        (Heading("Generalized cells that a column beside them restores"), lead(RESTORED), restored)
+        (
+            Heading("Generalized cells that a column beside them restores", _first(_restored, exposure.restored)),
+            lead(RESTORED),
+            restored,
+        )
         if restored.rows
         else (),
-        (Heading("Who can be seen to be in the data"), lead(PRINTED + (COUNTED if counted else UNCOUNTED)), printed)
+        (
+            Heading("Who can be seen to be in the data", _first(_printed, exposure.printed)),
+            lead(PRINTED + (COUNTED if counted else UNCOUNTED)),
+            printed,
+        )
         if exposure.printed
         else (),
     )
@@ -126,6 +136,12 @@ def findings(exposure: Exposure, scope: Scope) -> list[str]:
     lines += _printed(exposure.printed.get(release, ()))
     where = f"From {release_name(release)}, " if len(scope.protected) > 1 else ""
     return [where + line if where else line[0].upper() + line[1:] for line in lines]
+
+
+def _first(say: Callable[[Any], Iterator[str]], found: Mapping[str, Any]) -> str:
+    """What is said of the first release of which anything is."""
+    line = next((line for own in found.values() for line in say(own)), "")
+    return line[:1].upper() + line[1:]
 
 
 Own = Mapping[tuple[str, str], Row]

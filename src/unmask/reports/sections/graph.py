@@ -10,18 +10,27 @@ from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
 from unmask.reports.findings.graph import (
     CRITERIA,
+    bound,
+    by_ties,
     cautions,
     degrees,
+    few_seeds,
+    others,
+    overlaps,
     recall_of,
     seed_words,
+    separated,
     setting,
     several_releases,
+    strongest_first,
     transition_lines,
 )
 from unmask.reports.findings.graph import findings as findings
 from unmask.reports.marks import Line
 from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
+from unmask.reports.screens.graph import advice as advice
+from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
 from unmask.reports.words import number, percent, plural, rate
 
@@ -65,7 +74,9 @@ def section(graph: GraphRisk, scope: Scope) -> Section:
         _by_pass(graph, looks),
         _by_criterion(graph),
     )
-    return Section("graph", "Who is re-identified in the network", shown)
+    attacks = strongest_first(graph.attacks, graph.truth_known)
+    said = others(attacks, graph) or bound(attacks[0], graph)
+    return Section("graph", "Who is re-identified in the network", shown, said)
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------------
@@ -126,7 +137,7 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     )
     rows = ((point.release, _separation(point, looks, decoys=decoys)) for point in graph.separations)
     table = grouped((*head, *roles), rows)
-    return block("Where people have several identities", (), [how], table)
+    return block("Where people have several identities", (), [how], table, said=next(separated(graph), ""))
 
 
 def _separation(point: SeparationPoint, looks: Looks, *, decoys: bool) -> tuple[str, ...]:
@@ -172,7 +183,8 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     figures += figure("Matches that are right", lines("precision"), x, said=over)
     whose = "People are those in both networks without the seeds, by edges in the adversary's own."
     tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
-    return block("Who is re-identified, by edges", figures, [*of_release(graph), whose], *tables)
+    said = by_ties(strongest_first(graph.attacks, graph.truth_known)[0], graph)
+    return block("Who is re-identified, by edges", figures, [*of_release(graph), whose], *tables, said=said)
 
 
 def _degree_table(
@@ -214,7 +226,8 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
     )
     told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
-    return block("How many matches are right, by their score", figures, told)
+    said = "A score is no probability: where a line leaves the dotted one, it promises too much or too little."
+    return block("How many matches are right, by their score", figures, told, said=said if reliable else "")
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
@@ -229,7 +242,9 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
     figures = figure("Matches made or changed in the pass", lines, x, y=linear(top(lines) or 1.0, beyond=True, unit=""))
     how = "Of the first run. An attack ends with a pass that changes nothing, or is cut off."
-    return block("How the attack runs through the network", figures, [*of_release(graph), how])
+    most = max((len(line.points) for line in lines), default=0)
+    said = f"The first run ends after {plural(most, 'pass', 'passes')} at the most."
+    return block("How the attack runs through the network", figures, [*of_release(graph), how], said=said)
 
 
 # --- how much the adversary must know --------------------------------------------------------------------------------
@@ -259,7 +274,8 @@ def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "An attack either dies out near its seeds or runs through the network; in between there is little. People "
         f"{named} are means over all runs, {many} for each point."
     )
-    return block("From how few leaked identities", figures, [how], Fold("The figures behind these charts", (table,)))
+    behind = Fold("The figures behind these charts", (table,))
+    return block("From how few leaked identities", figures, [how], behind, said=few_seeds(graph))
 
 
 def _reach(point: TransitionPoint) -> float:
@@ -301,6 +317,7 @@ def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         figures,
         told,
         Fold("The figures behind these charts", (_overlap_table(points, looks),)),
+        said=overlaps(graph),
     )
 
 
@@ -351,4 +368,6 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
         "the farther its rank correlation (Spearman, with the share of runs in which a person is re-identified) from "
         "0, the better it foretells who is re-identified."
     )
-    return block("What foretells who is re-identified", figures, [how], *([table] if rows else []))
+    best = max(said, key=lambda one: abs(one[2].correlation), default=None)
+    first = "" if best is None else f"Best by {best[0]}: rank correlation {number(best[2].correlation, 2)}."
+    return block("What foretells who is re-identified", figures, [how], *([table] if rows else []), said=first)

@@ -26,6 +26,8 @@ from unmask.reports.marks import Line, Rule, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Loose, Section, grid, lead, minds, notes, parts
 from unmask.reports.planes import bubbles
 from unmask.reports.scales import linear, shares, stretched, whole
+from unmask.reports.screens.linkage import advice as advice
+from unmask.reports.screens.linkage import at_risk as at_risk
 from unmask.reports.sections.utility import listing
 from unmask.reports.words import lettered, number, percent, plural
 
@@ -86,24 +88,42 @@ def section(linkage: Linkage, scope: Scope) -> Section:
     several = " The guess that breaches most beyond shuffled labels comes first." if len(told) > 1 else ""
     views = VIEWS if any(one.guess.partitions > 1 for one in told) else ""
     whole = _whole_tables(told)
+    first, *others = findings(linkage, scope)
+    nearness = f"{first.partition('. ')[2].partition('. ')[0].rstrip('.')}." if ". " in first else ""
     shown = parts(
+        _thresholds(linkage, drawn),
+        Heading("Who is breached, and how near the others are", nearness),
         f"{setting(linkage)} {policy(linkage)}",
         minds(cautions(linkage)),
-        Heading("Who is breached, and how near the others are"),
         lead(COLUMNS + several + views),
         _guess_table(told),
         lead("What is customarily said of a clustering as a whole. Nothing of it says who is breached.")
         if whole
         else (),
         whole,
-        Heading("By merges"),
+        Heading("By merges", _after_one(told[0].guess)),
         _curves(linkage, drawn),
-        Heading("By threshold"),
-        _thresholds(linkage, drawn),
-        Heading("Two kinds of error"),
+        Heading("Two kinds of error", _kind(told[0].guess)),
         _errors(linkage, drawn[:PANELS], scope.data.least),
     )
-    return Section("linkage", "Which items the adversary links", shown)
+    said = next(iter(others), "How many subjects would be breached if another share of their items were the limit.")
+    return Section("linkage", "Which items the adversary links", shown, said, open=True)
+
+
+def _after_one(guess: GuessLinkage) -> str:
+    curve = guess.linked_curve
+    if len(curve) < 2:
+        return ""
+    return f"Linked of the average subject: {percent(curve[0])} now, {percent(curve[1])} after one merge."
+
+
+def _kind(guess: GuessLinkage) -> str:
+    """Which error is commoner."""
+    kinds = {
+        "conservative": "The guess misses more items than it includes.",
+        "liberal": "The guess includes more foreign items than it misses own ones.",
+    }
+    return kinds.get(guess.kind, "The guess misses as many items as it includes.")
 
 
 def _told_apart(linkage: Linkage, scope: Scope) -> list[Told]:

@@ -52,10 +52,12 @@ class Looks:
         return [Line(name, tuple(points), i, shade) for (name, _, points), i in zip(kept, taken, strict=True)]
 
 
-def block(heading: str, figures: Iterable[Figure], told: Iterable[str], *tables: Part) -> tuple[Loose, ...]:
-    """A heading with charts, how to read them, and tables; nothing without charts and tables."""
+def block(
+    heading: str, figures: Iterable[Figure], told: Iterable[str], *tables: Part, said: str = ""
+) -> tuple[Loose, ...]:
+    """A heading with what it says, charts, how to read them, and tables; nothing without charts and tables."""
     drawn = Figures(tuple(figures))
-    return (Heading(heading), drawn, notes(told), tables) if drawn.items or tables else ()
+    return (Heading(heading, said), drawn, notes(told), tables) if drawn.items or tables else ()
 
 
 def figure(

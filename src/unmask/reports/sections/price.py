@@ -27,8 +27,9 @@ from unmask.reports.findings.price import findings as findings
 from unmask.reports.marks import Line, Rule
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, minds, notes, parts
 from unmask.reports.scales import amounts, linear, logarithmic
+from unmask.reports.screens.conditions import one_sentence
 from unmask.reports.svg import Drawing
-from unmask.reports.words import number, percent
+from unmask.reports.words import number, percent, plural
 
 SHOWN = 6
 """Releases that are told apart in one chart."""
@@ -71,23 +72,31 @@ def section(price: Price, scope: Scope) -> Section:
     assumed = minds([ASSUMED.format(price.source)], "Assumed, not observed.")
     attacker = grid(("Assumption", "Meaning", "Value"), parameter_rows(price.parameters), text=2, meaning=True)
     bounds = BOUNDS if any(item.campaign_payoff != item.campaign_upper for item in price.releases) else ""
-    found = parts(
+    found = findings(price, scope) or [""]
+    laid = parts(
         HOW,
         assumed if price.assumed else f"The attacker was read from {price.source}.",
         minds(price.warnings),
-        Heading("Who attacks"),
+        Heading("Who attacks", f"{plural(len(price.parameters), 'assumption')} about gain, cost and fines."),
         attacker,
-        Heading("What happens to each release"),
+        Heading("What happens to each release", one_sentence(found[-1])),
         (lead(CAMPAIGN + bounds + ALONE), release_tables(price, scope)) if price.releases else (),
-        Heading("By size of the group"),
+        Heading("By size of the group", one_sentence(thresholds_sentence(price.thresholds))),
         thresholds_sentence(price.thresholds) + GROUP if shown else None,
         Figures(_size_figures(price, shown) if shown else ()),
         notes(_size_notes(price, shown)),
-        Heading("What moves the payoff, and what deters"),
+        Heading("What moves the payoff, and what deters", _widest(price)),
         Figures((*_tornado(price), *_by_fine(price, scope))),
         notes(_fine_notes(price)),
     )
-    return Section("price", "What the attack is worth", found)
+    return Section("price", "What the attack is worth", laid, one_sentence(found[0]))
+
+
+def _widest(price: Price) -> str:
+    if not price.tornado or not _moves(price):
+        return "No single assumption makes the attack pay."
+    most = max(price.tornado, key=lambda swing: abs(swing.payoff_high - swing.payoff_low))
+    return f"{parameter_name(most.parameter)} moves the payoff most."
 
 
 def release_tables(price: Price, scope: Scope) -> Iterator[Grid]:

@@ -41,8 +41,7 @@ def _chart(one: Shape) -> Drawing:
     y = linear(max(*one.before, *one.after) or 1.0, beyond=True, about=3)
     largest = max(range(len(spans)), key=lambda i: one.before[i])
     told = f"Most are at {_span(one, largest)}: {_moved(one.before[largest], one.after[largest])}"
-    off = sum(abs(was - now) for was, now in zip(one.before, one.after, strict=True)) / 2
-    label = f"{one.column}: people before and after. {told}. {percent(off)} of people stand elsewhere."
+    label = f"{one.column}: people before and after. {told}. {percent(one.moved)} of people stand elsewhere."
     lost = f" Without a value: {_moved(one.missing, one.gone)}." if one.missing or one.gone else ""
     lines = [Line("", corners, 0, marked=False)]
     return plot(_across(one, edges), y, lines, bars=bars, height=130.0, label=label + lost)

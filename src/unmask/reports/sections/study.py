@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 
 from unmask.measures.registry import SHARES, described, quantity
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
-from unmask.reports.findings.study import UNITS, findings, interval_note, spoken, utility_words, who
+from unmask.reports.findings.study import (
+    UNITS,
+    findings,
+    interval_note,
+    of_plane,
+    of_price,
+    of_target,
+    spoken,
+    utility_words,
+    who,
+)
 from unmask.reports.marks import Key, Spot
 from unmask.reports.parts import (
     Figure,
@@ -21,7 +32,6 @@ from unmask.reports.parts import (
     Part,
     Section,
     Terms,
-    Words,
     grid,
     grouped,
     lead,
@@ -30,11 +40,23 @@ from unmask.reports.parts import (
 )
 from unmask.reports.planes import plane
 from unmask.reports.scales import linear, risks
+from unmask.reports.screens.conditions import one_sentence
+from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
 from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
-from unmask.reports.words import estimate, letter, lettered, number, percent, row_estimate, short, what
+from unmask.reports.words import (
+    estimate,
+    letter,
+    lettered,
+    number,
+    percent,
+    plural,
+    row_estimate,
+    short,
+    what,
+)
 from unmask.results import Row
 
 CHARTS = 30
@@ -74,19 +96,21 @@ def study_page(data: StudyData) -> Page:
         curves, wanted = curve_figures(data, dataset, room=room)
         room, undrawn = room - len(curves), undrawn + wanted - len(curves)
         own = [plane for plane in planes if plane.dataset == dataset]
-        found.append(Section(f"dataset-{place}", dataset, _dataset(data, dataset, own, curves)))
-    head = parts(
-        Words(who(data), "who"),
-        Words(handed_on(FEWEST), "note"),
-        Terms(tuple((name, tuple(sentences)) for name, sentences in findings(data)), "findings"),
-    )
+        shown = _dataset(data, dataset, own, curves)
+        heading = dataset if len(data.datasets) > 1 else "Risk against utility"
+        reached = next(iter(_reached_words(data, dataset)), "")
+        found.append(Section(f"dataset-{place}", heading, shown, reached, open=place == 1))
+    said = tuple((name, tuple(sentences)) for name, sentences in findings(data))
+    many = f"{plural(sum(len(sentences) for _, sentences in said), 'finding')}."
     sections = (
-        *_keys(data),
         *found,
+        Section("findings", "In sentences", (Terms(said, "findings"),), many),
+        *_keys(data),
         *closing(data.assumptions, _missing(data, undrawn), data.reproduce, "How to reproduce"),
     )
-    links = tuple((section.name, section.heading) for section in found) if len(found) > 1 else ()
-    return Page(data.title, head, tuple(section for section in sections if section is not None), links)
+    kept = tuple(section for section in sections if section is not None)
+    foot = handed_on(FEWEST)
+    return Page(data.title, parts(screen(data)), kept, kind="Study", folded=True, foot=foot)
 
 
 def _keys(data: StudyData) -> Iterator[Section]:
@@ -95,28 +119,52 @@ def _keys(data: StudyData) -> Iterator[Section]:
     how = lead(f"{words}An adversary keeps letter, color and shape on the whole page.")
     said = {name: data.words.get(("adversaries", name), "") for name in data.styles}
     items = tuple((f"{letter(style)} {name}", (said[name],)) for name, style in data.styles.items())
-    yield Section("adversaries", "The adversaries", (how, Terms(items, styles=tuple(data.styles.values()))))
+    named = f"{'; '.join(f'{letter(style)} {name}' for name, style in data.styles.items())}."
+    key = Terms(items, styles=tuple(data.styles.values()))
+    yield Section("adversaries", "The adversaries", parts(who(data), how, key), named)
     protections = tuple((name, (words,)) for (kind, name), words in data.words.items() if kind == "protections")
     if protections:
-        yield Section("protections", "The protections", (Terms(protections),))
+        yield Section("protections", "The protections", (Terms(protections),), f"{len(protections)} kinds, as planned.")
 
 
 def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Sequence[Figure]) -> tuple[Part, ...]:
     rows = tuple(item for item in data.rows if item.dataset == dataset)
     leading, others = measure_tables(data, rows)
     price = _price(data, rows)
-    return parts(
+    glance = overview(data, dataset, spoken(data, dataset))
+    best = [of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
+    curve = "How what adversaries reach moves with each parameter."
+    many = f"{sum(table.rows for table in (*leading, *others)):,} lines: means over seeds with their intervals."
+    found = parts(
         lead(data.words.get(("datasets", dataset), "")),
-        Heading("Risk against utility"),
         (lead(_better(planes) + PLANES), Figures(tuple(_plane(data, plane) for plane in planes))) if planes else (),
-        overview(data, dataset, spoken(data, dataset)),
-        Heading("By parameter"),
+        (Heading("All protections at a glance", next(iter(best), "")), glance) if glance else (),
+        Heading("By parameter", curve),
         Figures(tuple(curves)),
         added_parts(data, rows),
-        (Heading("Every adversary by every measure"), lead(MEASURES), leading, Fold(OTHERS, others)) if leading else (),
-        (Heading("What the attack is worth"), lead(PRICE), price) if price.rows else (),
+        (Heading("What the attack is worth", next(iter(of_price(data, dataset)), "")), lead(PRICE), price)
+        if price.rows
+        else (),
+        (Heading("Every adversary by every measure", many), lead(MEASURES), leading, Fold(OTHERS, others))
+        if leading
+        else (),
         notes(_notes(rows)),
     )
+    return tuple(_under(part, dataset) for part in found) if len(data.datasets) > 1 else found
+
+
+def _under(part: Part, dataset: str) -> Part:
+    """A heading that says which dataset it is about."""
+    if not isinstance(part, Heading):
+        return part
+    return replace(part, text=f"{dataset}: {part.text[0].lower()}{part.text[1:]}")
+
+
+def _reached_words(data: StudyData, dataset: str) -> Iterator[str]:
+    """What the strongest adversary reaches where they do best, of each target."""
+    heads = spoken(data, dataset)
+    for target in dict.fromkeys(target for _, _, target in heads):
+        yield one_sentence(of_target(data, heads, target))
 
 
 # --- risk against utility --------------------------------------------------------------------------------------------
@@ -330,7 +378,8 @@ def _missing(data: StudyData, undrawn: int) -> Section | None:
     )
     none = lead("None of these is a zero: nothing is known about them.") if groups else None
     shown = parts(none, table, left)
-    return Section("not-run", "What was not run, and what failed", shown) if shown else None
+    told = "; ".join(f"{sum(cells.values()):,} cells {status}: {reason}" for (status, reason), cells in groups.items())
+    return Section("not-run", "What was not run, and what failed", shown, told) if shown else None
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:

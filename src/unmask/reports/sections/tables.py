@@ -35,7 +35,7 @@ def success_section(scope: Scope) -> Section | None:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
     shown = parts(lead(scope.said(success_note(scope.heads)) + scales), Figures(figures))
-    return Section("success", "How often the adversary is right", shown)
+    return Section("success", "How often the adversary is right", shown, open=True)
 
 
 def success_figures(scope: Scope) -> tuple[Figure, ...]:
@@ -174,9 +174,8 @@ def people_section(scope: Scope) -> Section | None:
     )
     figures = distribution_figures(scope)
     told = folded("How many people are above which probability", tables)
-    first = (people_finding(scope), lead(drawn)) if figures else ()
-    shown = parts(first, Figures(figures), lead(counted) if tables else None, told)
-    return Section("people", f"Over {of}: the worst-off matter more than the mean", shown)
+    shown = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, told)
+    return Section("people", f"Over {of}: the worst-off matter more than the mean", shown, people_finding(scope))
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:

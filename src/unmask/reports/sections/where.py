@@ -9,8 +9,9 @@ from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Step, ValueRisk
 from unmask.reports.findings.where import (
     classes_finding,
-    columns_finding,
+    given_finding,
     shares,
+    step_finding,
     step_words,
     values_finding,
 )
@@ -36,8 +37,8 @@ def values_section(scope: Scope) -> Section | None:
         return None
     told = any(one.right is not None for one in secrets)
     how = FOUND.format(believed="" if told else ", as the adversary believes, for the truth was not given")
-    shown = parts(values_finding(scope), lead(how), value_tables(secrets))
-    return Section("values", "Which values are found out", shown)
+    shown = parts(lead(how), value_tables(secrets))
+    return Section("values", "Which values are found out", shown, values_finding(scope))
 
 
 def value_tables(values: Sequence[ValueRisk]) -> list[Grid]:
@@ -94,11 +95,12 @@ def where_section(scope: Scope) -> Section | None:
         alone = parts(lead(ALONE) if tables else None, tables, notes(column_notes(data)))
         return Section("where", "Where the risk sits", alone) if alone else None
     shown = parts(
-        columns_finding(scope),
         (lead(_of(data)), [_given(name, given) for name, given in data.contributions.items()]),
-        (Heading("What one step of generalization buys"), lead(TRIED), _steps(data)) if data.steps else None,
+        (Heading("What one step of generalization buys", step_finding(scope)), lead(TRIED), _steps(data))
+        if data.steps
+        else None,
     )
-    return Section("where", "Where the risk sits", shown)
+    return Section("where", "Where the risk sits", shown, given_finding(scope))
 
 
 def _of(data: ReportData) -> str:
@@ -228,8 +230,8 @@ def classes_section(scope: Scope) -> Section | None:
         line = f"{one.release}: {_sought(one.target)}" if several else _sought(one.target)
         rows.append((line, (str(one.row), one.value, f"{one.people:,}", percent(one.probability))))
     table = grouped(("Row of the release", "Value", "People", "Most, of anybody"), rows, text=2)
-    shown = parts(classes_finding(scope), lead(STAND.format(least=data.least)), table)
-    return Section("classes", "The classes most at risk", shown)
+    shown = parts(lead(STAND.format(least=data.least)), table)
+    return Section("classes", "The classes most at risk", shown, classes_finding(scope))
 
 
 def _sought(target: str) -> str:

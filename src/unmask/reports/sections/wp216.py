@@ -8,7 +8,7 @@ from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import Scope
 from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, parts
-from unmask.reports.words import percent, points, rate, row_estimate
+from unmask.reports.words import percent, points, rate, row_estimate, row_value
 from unmask.results import Row
 
 SINGLED = (
@@ -38,20 +38,29 @@ def wp216_section(scope: Scope) -> Section | None:
     )
     boxes = any(row.adversary == BOX for row in whole)
     singled = (
-        Heading("Guesses that single somebody out"),
+        Heading("Guesses that single somebody out", _said(beside, "Of as many people {0} of guesses are right")),
         lead(SINGLED),
         lead(IN_BOX) if boxes else None,
         _figure(scope, beside, "Guesses that are right, of as many people"),
         _singled(scope, whole, beside),
     )
     together = (
-        Heading("Parts of a record that are linked"),
+        Heading("Parts of a record that are linked", _said(linked, "Two parts are matched for {0} of people")),
         lead(LINKED),
         _figure(scope, linked, "People whose parts are linked"),
         _linked(scope, linked),
     )
     shown = parts(singled if whole else None, together if linked else None)
     return Section("wp216", "Can they single somebody out, or link two parts of a record?", shown) if shown else None
+
+
+def _said(rows: Sequence[Row], words: str) -> str:
+    """What is right of the guesses of which it is surest that the release helps, and what being in the table adds."""
+    if not rows:
+        return ""
+    row = max(rows, key=lambda one: (-1.0 if one.excess_low is None else one.excess_low, one.posterior))
+    added = "" if row.excess is None else f"; being in the table adds {points(row)}"
+    return f"{words.format(row_value(row))}{added}."
 
 
 def _figure(scope: Scope, rows: Sequence[Row], caption: str) -> Figures:

@@ -1,0 +1,234 @@
+"""The first screen: acceptable or not, condition by condition, who is at risk, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from unmask.policy import Judged, Policy, Verdict
+from unmask.policy.policies import shipped
+from unmask.reports.bars import people
+from unmask.reports.data import ORIGINAL, ReportData, Scope
+from unmask.reports.facts.tables import Change, Distribution
+from unmask.reports.findings.rows import at_risk, risky, sentences
+from unmask.reports.findings.verdict import (
+    NO_POLICY,
+    STATE,
+    STATES,
+    called,
+    joint,
+    limit_of,
+    rest,
+)
+from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
+from unmask.reports.screens.conditions import SEEN, checked, factor, first, one_sentence
+from unmask.reports.sections.tables import spread_of
+from unmask.reports.showing import first_screen
+from unmask.reports.words import IDENTITY, SPACE, listed, percent, plural, rate, row_value
+
+LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
+"""A verdict -> how its words look."""
+
+UTILITY = "Utility is one minus the global certainty penalty; a column that is left out counts as lost."
+
+TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
+
+
+def screen(scope: Scope) -> Screen:
+    """The first screen of an audit."""
+    verdicts = scope.data.verdicts
+    found = Screen("none", *NO_POLICY, _lede(scope), (), _how(scope))
+    if len(verdicts) == 1:
+        items = first(checked(one, scope.data.least) for one in verdicts[0].judged)
+        found = replace(
+            found, state=LOOK[verdicts[0].state], first=STATES[verdicts[0].state], rest=rest(verdicts[0]), items=items
+        )
+    elif verdicts:
+        state, rest_ = joint(verdicts)
+        items = first(_summed(one, verdicts, scope.data) for one in verdicts)
+        found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
+    words = found.words if not verdicts else tuple(_more(verdicts, found))
+    return replace(found, words=words, who=_who(scope), next=_next(scope))
+
+
+def conditions_section(scope: Scope) -> Section | None:
+    """Every condition, where the first screen has no room for them."""
+    verdicts = scope.data.verdicts
+    if (len(verdicts) == 1 and len(verdicts[0].judged) <= SEEN) or not verdicts:
+        return None
+    told = f"{sum(len(one.judged) for one in verdicts):,} conditions with their values, limits and sources."
+    return Section("conditions", "Every condition", tuple(_table(one, scope.data) for one in verdicts), told)
+
+
+def _table(verdict: Verdict, data: ReportData) -> Grid:
+    rows = [
+        (one.name, STATE[judged.state], one.value, one.limit.removeprefix("limit "), one.told, one.source)
+        for judged in verdict.judged
+        for one in [checked(judged, data.least)]
+    ]
+    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it")
+    return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
+
+
+def _more(verdicts: Sequence[Verdict], shown: Screen) -> Iterator[str]:
+    n = len(verdicts) if len(verdicts) > 1 else sum(len(one.judged) for one in verdicts)
+    if n > len(shown.items):
+        yield f"{n - len(shown.items):,} more are folded below."
+
+
+def _lede(scope: Scope) -> str:
+    """What the strongest adversary reaches."""
+    return one_sentence(next(iter(sentences(scope.data)), ""))
+
+
+def _how(scope: Scope) -> tuple[str, ...]:
+    """How a policy is given: the shipped ones that could judge this audit, or a condition of one's own."""
+    data = scope.data
+    known = [name for name, one in shipped().items() if _answers(data, one)]
+    asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
+    own = f"a TOML file with [[policy]] and, for example, require = \u201c{asks}\u201d"
+    given = f"{listed(known)} come with unmask, or {own}." if known else f"{own}."
+    return (
+        "No limit was set, so that nothing here is said to be acceptable.",
+        f"Set one with --policy: {given}",
+    )
+
+
+def _answers(data: ReportData, policy: Policy) -> bool:
+    """Whether any condition of a policy can be tested here."""
+    return any(one.count("untested") < len(one.judged) for one in data.judged([policy]))
+
+
+def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Checked:
+    """A verdict as a line: how many conditions are missed, and the one that is missed most, or is nearest to it."""
+    titles = {one.policy.title for one in all_}
+    name = verdict.release if len(titles) == 1 else verdict.policy.title
+    name = name if len(titles) in (1, len(all_)) else f"{verdict.release}, {verdict.policy.title}"
+    most = max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+    told = rest(verdict).partition(": ")[2].rstrip(".")
+    shown = checked(most, data.least)
+    return replace(shown, state=LOOK[verdict.state], name=name, told=told, source=called(most.requirement))
+
+
+# --- who -------------------------------------------------------------------------------------------------------------
+
+
+def _who(scope: Scope) -> AtRisk | None:
+    """Who is at risk: as the subject of the audit says, else of people by their probability, else of all together."""
+    told = (first_screen(one, "at_risk", scope) for one in scope.data.subjects)
+    own: AtRisk | None = next(filter(None, told), None)
+    if own is not None:
+        return own
+    release = _release(scope)
+    risk = at_risk(release, scope)
+    return _together(release, scope) if risk is None else _people(risk, scope)
+
+
+def _release(scope: Scope) -> str:
+    """The release that the screen is about: the first that is not acceptable, or the one where most are at risk."""
+    bad = [one.release for one in scope.data.verdicts if one.state == "not acceptable"]
+    heads = [row for key, row in scope.heads.items() if key[0] in scope.protected]
+    own = [row for row in heads if row.target == IDENTITY] or heads
+    return next(iter(bad), max(own, key=risky).release if own else scope.protected[0])
+
+
+def _together(release: str, scope: Scope) -> AtRisk | None:
+    """What the strongest adversary reaches on average, and of the worst-off."""
+    rows = [row for key, row in scope.heads.items() if key[0] == release]
+    if not rows:
+        return None
+    row = max(rows, key=risky)
+    worst = (("Worst-off", percent(row.worst)),) if math.isfinite(row.worst) and row.unit == "probability" else ()
+    return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
+
+
+def _people(risk: Distribution, scope: Scope) -> AtRisk:
+    judged = [one for verdict in scope.data.verdicts if verdict.release == risk.release for one in verdict.judged]
+    limit, whose = limit_of(risk, judged)
+    above = risk.above[limit]
+    drawing = people(
+        [spread_of(risk, limit, "by their risk")],
+        risk.edges,
+        style=scope.styles.get(risk.adversary, 0),
+        limit=limit if limit in risk.edges else None,
+        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them.",
+    )
+    return AtRisk(
+        above if isinstance(above, str) else f"{above:,}",
+        f"of {risk.people:,} {scope.said('people')} above {100 * limit:g}{SPACE}%, {whose}",
+        drawing,
+        tuple(_facts(risk, limit, scope, judged)),
+    )
+
+
+def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+    """What they are asked for, the worst-off where no condition shows them, and how many it was before protection."""
+    yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
+    shown = {one.requirement.require.field for one in judged if one.nearest and one.nearest.item.target == risk.target}
+    worst = _worst(risk, scope)
+    if "worst" not in shown and math.isfinite(worst):
+        yield "Worst-off", percent(worst)
+    key = (ORIGINAL, risk.adversary, risk.target)
+    bare = next((one for one in scope.data.distribution if (one.release, one.adversary, one.target) == key), None)
+    if bare is not None and risk.release != ORIGINAL and limit in bare.above:
+        above = bare.above[limit]
+        yield "Unprotected", f"{above if isinstance(above, str) else f'{above:,}'} people"
+
+
+def _worst(risk: Distribution, scope: Scope) -> float:
+    """The most that anybody is re-identified with, or believed to have a value that is not the commonest."""
+    if risk.target == IDENTITY:
+        row = scope.heads.get((risk.release, risk.adversary, risk.target))
+        return math.nan if row is None else row.worst
+    own = (one for one in scope.data.values if (one.release, one.target) == (risk.release, risk.target))
+    return max((one.highest for one in own if one.secret), default=math.nan)
+
+
+# --- what next -------------------------------------------------------------------------------------------------------
+
+
+def _next(scope: Scope) -> Advice:
+    """Changes that were tried; else what would try them, decide what is open, or sign what is acceptable."""
+    data = scope.data
+    if data.changes:
+        heads = ("people above", "utility kept")
+        return Advice("", _protect(data.changes), tuple(map(_tried, data.changes)), heads, UTILITY)
+    told = (first_screen(one, "advice", scope) for one in data.subjects)
+    own: Advice | None = next(filter(None, told), None)
+    return own or _advised(data)
+
+
+def _advised(data: ReportData) -> Advice:
+    """Of an audit that has tried nothing."""
+    verb = next((one.verb for one in data.subjects if one.verb), "audit")
+    states = {one.state for one in data.verdicts}
+    named = next((name for name, one in shipped().items() if _answers(data, one)), "policy.toml")
+    tries = ", and tries what may be done" if verb == "audit" else ""
+    if not states:
+        return Advice(f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {named}")
+    if states == {"acceptable"}:
+        said = "Nothing has to change under this policy. A certificate says so on a page to sign:"
+        return Advice(said, "unmask certify unmask.toml -o certificate.json")
+    if "not acceptable" not in states:
+        return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
+    return Advice(TRIED, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
+
+
+def _tried(change: Change) -> Tried:
+    above = (
+        rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
+    )
+    told = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
+    state = "missed" if change.missed else "met"
+    return Tried(change.name, told, state, (above, rate(change.utility)), now=change.k is None)
+
+
+def _protect(changes: Sequence[Change]) -> str:
+    """How the change is made that misses fewest conditions, the first of them."""
+    made = sorted((one for one in changes if one.k is not None), key=lambda one: one.missed)
+    if not made:
+        return ""
+    best = made[0]
+    asked = f"unmask protect \u2026 --k {best.k}" + (f" --l {best.l}" if best.l else "")
+    return asked + (f", without {best.without} in -q" if best.without else "")

@@ -1,0 +1,72 @@
+"""Conditions as lines of a first screen: state, how far, value, limit, and the distance between them as a drawing."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from unmask.policy import Judged
+from unmask.policy.verdict import times
+from unmask.reports.data import COUNTS
+from unmask.reports.few import few
+from unmask.reports.findings.verdict import amount, called, distance, narrow
+from unmask.reports.parts import Checked
+from unmask.reports.svg import number as place
+
+FARTHEST = 8.0
+"""How many times the limit, or part of it, the strip of a condition reaches."""
+
+SEEN = 6
+"""Conditions, or verdicts, that the first screen has room for."""
+
+
+def first(items: Iterable[Checked]) -> tuple[Checked, ...]:
+    """Those that the screen has room for, what is missed or open before what is met."""
+    listed = list(items)
+    kept = listed if len(listed) <= SEEN else sorted(listed, key=lambda one: one.state == "met")
+    return tuple(kept[:SEEN])
+
+
+def factor(one: Judged) -> float | None:
+    """How many times its limit the value of a condition is; None where that says nothing."""
+    found = one.nearest
+    return None if found is None else times(found.value, one.requirement.require)
+
+
+def checked(one: Judged, least: int) -> Checked:
+    """A condition as a line of the first screen; least : the fewest people that are counted."""
+    asked, found = one.requirement, one.nearest
+    value = "\u2013" if found is None else amount(one, found.value)
+    if found is not None and asked.require.measure in COUNTS:
+        value = str(few(int(found.value), least))
+    return Checked(
+        state=one.state,
+        name=called(asked),
+        told=narrow(one) or distance(one) or one.unknown,
+        source=asked.source,
+        value=value,
+        limit=f"limit {amount(one, asked.require.bound)}",
+        drawing=strip(factor(one), one.state),
+    )
+
+
+def strip(factor: float | None, state: str) -> str:
+    """A value beside its limit on a logarithmic line, from an eighth of the limit to eight times it."""
+    dash = ' stroke-dasharray="2 4"' if factor is None else ""
+    drawn = [f'<path class="line" d="M0,10H76"{dash}/>', '<path class="limit" d="M38,3V17"/>']
+    if factor is not None:
+        share = math.log(min(max(factor, 1 / FARTHEST), FARTHEST)) / math.log(FARTHEST)
+        x = place(38 + 34 * share)
+        drawn += [f'<path class="off" d="M38,10H{x}"/>', f'<circle cx="{x}" cy="10" r="4.5"/>']
+    look = f'class="dist {state}" width="76" height="20" viewBox="0 0 76 20" aria-hidden="true"'
+    return f"<svg {look}>{''.join(drawn)}</svg>"
+
+
+def one_sentence(text: str) -> str:
+    """The first sentence of a text.
+
+    >>> one_sentence("They find 4.0 % of 20 people. Of 3 releases it is the highest.")
+    'They find 4.0 % of 20 people.'
+    """
+    return re.split(r"(?<=[.!?]) (?=[A-Z\u201c\d])", text)[0]

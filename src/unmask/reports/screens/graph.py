@@ -1,0 +1,71 @@
+"""A network: how many people are re-identified, those with how many edges, and what several identities would change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from unmask.reports.data import Scope
+from unmask.reports.facts.graph import GraphRisk, StructureAttack
+from unmask.reports.few import few
+from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties
+from unmask.reports.parts import Advice, AtRisk, Tried
+from unmask.reports.words import percent, plural, rate
+
+SEPARATE = "People with several identities are harder to find. The same attacks, once more, say by how much:"
+
+
+def at_risk(graph: GraphRisk, scope: Scope) -> AtRisk:
+    """How many people the strongest attack re-identifies."""
+    best = strongest_first(graph.attacks, graph.truth_known)[0]
+    if best.recall is None:
+        said = "matches made; how many are right is not known, as the truth was not given"
+        return AtRisk(f"{best.names:,}", said, facts=tuple(_facts(best, graph)))
+    people = people_of(best, graph, scope)
+    return AtRisk(
+        _counted(best.recall, people, scope),
+        f"of {people:,} people are re-identified",
+        facts=tuple(_facts(best, graph)),
+    )
+
+
+def _counted(share: float, people: int, scope: Scope) -> str:
+    count = few(round(share * people), scope.data.least) if math.isfinite(share) else rate(None)
+    return count if isinstance(count, str) else f"{count:,}"
+
+
+def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]:
+    yield "Starts from", f"{leaked(best.n_seeds, guessed=best.seeds in GUESSED)}, {_spread(best)}"
+    ends = most_and_least(best, graph)
+    if ends:
+        yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"
+    if graph.most_recall is not None and graph.most_recall < 1:
+        yield "At the most", f"{percent(graph.most_recall)}: the others have twins in the network"
+
+
+def _spread(best: StructureAttack) -> str:
+    runs = plural(best.runs, "run")
+    return f"ran through the network in {best.spread_in:,} of {runs}" if best.spread_in < best.runs else f"{runs}"
+
+
+def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
+    """Releases in which people have several identities, where they were attacked; else the command that does it."""
+    if not graph.truth_known or {one.state for one in scope.data.verdicts} == {"acceptable"}:
+        return None
+    releases = dict.fromkeys(one.release for one in graph.attacks)
+    if len(releases) > 1:
+        best = {name: strongest_first(one for one in graph.attacks if one.release == name)[0] for name in releases}
+        changes = tuple(_change(one, graph, scope) for one in best.values())
+        return Advice("", "unmask protect graph \u2026 --identities N --adopters SHARE", changes, ("people found",))
+    return Advice(SEPARATE, "unmask audit graph \u2026 --separation identities=5,adopters=0.5 --report page.html")
+
+
+def _change(one: StructureAttack, graph: GraphRisk, scope: Scope) -> Tried:
+    verdicts = [verdict for verdict in scope.data.verdicts if verdict.release == one.release]
+    missed = sum(verdict.count("missed") for verdict in verdicts)
+    told = f"{plural(missed, 'condition')} missed" if missed else "every tested condition met" if verdicts else ""
+    state = ("missed" if missed else "met") if verdicts else ""
+    adopters = next((point.adopters for point in graph.separations if point.release == one.release), None)
+    name = one.release if adopters is None else f"{one.release}: {adopters:,} people with several identities"
+    figures = (_counted(one.recall or 0.0, people_of(one, graph, scope), scope),)
+    return Tried(name, told, state, figures, now=adopters is None)

@@ -1,0 +1,43 @@
+"""Clusters of items: how many subjects are breached, how near the others are, and what may be done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from unmask.reports.data import Scope
+from unmask.reports.facts.linkage import GuessLinkage, Linkage
+from unmask.reports.few import few
+from unmask.reports.findings.linkage import share_of, strongest_first, threshold
+from unmask.reports.parts import Advice, AtRisk
+from unmask.reports.words import percent
+
+RENAME = (
+    "No change was tried: clusters do not say how the pseudonyms were made. A study (unmask study) tries new ones for "
+    "each period:"
+)
+
+
+def at_risk(linkage: Linkage, scope: Scope) -> AtRisk:
+    """How many subjects the strongest guess breaches."""
+    best = strongest_first(linkage)[0]
+    count = few(round(best.breached * linkage.counted), scope.data.least)
+    what = "their share of the items" if "beta" in linkage.own else threshold(linkage.beta)
+    said = f"of {linkage.counted:,} subjects are breached: {what} linked"
+    big = f"at most {count}" if best.at_least else count if isinstance(count, str) else f"{count:,}"
+    return AtRisk(big, said, facts=tuple(_facts(best)))
+
+
+def _facts(best: GuessLinkage) -> Iterator[tuple[str, str]]:
+    yield "By a clean one", f"{share_of(best, 'clean')}, in a cluster without a foreign item"
+    if not math.isnan(best.recovered):
+        yield "Exactly", f"{percent(best.recovered)}: all of their items, and nothing else"
+    if not math.isnan(best.one_away):
+        yield "Nearly", f"{percent(best.one_away)} more are one merge away"
+
+
+def advice(_: Linkage, scope: Scope) -> Advice | None:
+    """Nothing can be tried with what was given; a study can."""
+    if {one.state for one in scope.data.verdicts} == {"acceptable"}:
+        return None
+    return Advice(RENAME, '[[protections]]\nuse = "pseudonyms.PerPeriod"\ngrid = { length = [0.25, 0.5] }')

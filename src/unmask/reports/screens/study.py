@@ -1,0 +1,165 @@
+"""A study: what to take under its policy, who is still at risk with it, and the next-best choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from unmask.measures.registry import SHARES
+from unmask.reports.facts.study import Measured, Option, StudyData
+from unmask.reports.few import FEWEST, few
+from unmask.reports.findings.rows import did, risky, without
+from unmask.reports.findings.study import spoken, utility_words
+from unmask.reports.findings.verdict import NO_POLICY, called
+from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
+from unmask.reports.screens.conditions import checked, factor, first
+from unmask.reports.words import IDENTITY, number, plural, rate, release_name, row_value
+
+NEXT = 4
+"""Protections that the last column tells: the best one, and the next three."""
+
+COUNTED = {"identity": "re-identified", "linkage": "breached"}
+"""Target of which a share of people, or subjects, is a count of them -> what they are."""
+
+NONE = (
+    "No limit was set, so that nothing here is said to be acceptable.",
+    "Set one as [[policy]] in the document of the study, or choose by one that comes with unmask, as beside.",
+)
+
+
+def screen(data: StudyData) -> Screen:
+    """The first screen of a study: of the protection to take, or, of several datasets, of each of them."""
+    best = {one.dataset: one for one in reversed(data.options)}
+    taken = {name: best[name].protection if name in best else _least(data, name) for name in data.datasets}
+    shown = next((name for name in data.datasets if name in best), data.datasets[0])
+    found = Screen("none", *NO_POLICY, _lede(data, shown, taken[shown]), (), NONE)
+    if best:
+        options = [best[name] for name in data.datasets if name in best]
+        state, opening, rest = _verdict(data, options)
+        several = len(options) > 1
+        items = [_dataset(one) for one in options] if several else [checked(one, FEWEST) for one in options[0].judged]
+        asked = "Is it acceptable?" if several else f"Is {release_name(options[0].protection)} acceptable?"
+        found = replace(found, state=state, first=opening, rest=rest, items=first(items), words=(), asked=asked)
+    return replace(found, who=_who(data, shown, taken[shown]), next=_next(data, shown))
+
+
+def _verdict(data: StudyData, best: Sequence[Option]) -> tuple[str, str, str]:
+    """The state, the first words and the rest of the sentence."""
+    met = [one for one in best if one.state == "met"]
+    open_ = [one for one in best if one.state == "untested"]
+    state = "met" if len(met) == len(best) else "untested" if len(met) + len(open_) == len(best) else "missed"
+    words = {"met": "Acceptable", "missed": "Not acceptable", "untested": "Not decided"}[state]
+    if len(best) > 1:
+        return state, words, f"under {data.policy}: {len(met)} of {len(best)} datasets have an acceptable protection."
+    own = [one for one in data.options if one.dataset == best[0].dataset]
+    n = sum(one.state == "met" for one in own)
+    if n:
+        keeps = f"{n} of {plural(len(own), 'protection')} {'meets' if n == 1 else 'meet'} every condition"
+        return state, words, f"under {data.policy} with {release_name(best[0].protection)}: {keeps}."
+    if state == "untested":
+        return state, words, f"under {data.policy}: of {plural(len(own), 'protection')} none is known to meet all."
+    return state, words, f"under {data.policy}: none of {plural(len(own), 'protection')} meets every condition."
+
+
+def _dataset(one: Option) -> Checked:
+    """A dataset as a line: the protection to take, and its worst condition."""
+    order = {"missed": 2, "untested": 1, "met": 0}
+    most = max(one.judged, key=lambda judged: (order[judged.state], factor(judged) or 0.0))
+    told = f"with {release_name(one.protection)}: {_told(one)}"
+    return replace(checked(most, FEWEST), state=one.state, name=one.dataset, told=told, source=called(most.requirement))
+
+
+def _told(one: Option) -> str:
+    if one.missed:
+        far = f", up to {number(one.farthest, 1)} times the limit" if one.farthest > 1 else ""
+        return f"{plural(one.missed, 'condition')} missed{far}"
+    return "every condition met" if one.state == "met" else f"not known: {one.open or 'a condition is not tested'}"
+
+
+def _lede(data: StudyData, dataset: str, protection: str) -> str:
+    """What the strongest adversary still reaches with a protection."""
+    item = _strongest(data, dataset, protection)
+    if item is None:
+        return "Nothing is known: no cell has a result with a measure of success or error."
+    where = f"With {release_name(protection)}" + (f" on {release_name(dataset)}" if len(data.datasets) > 1 else "")
+    return f"{where} the adversary {item.row.adversary} {did(item.row)}; {without(item.row)}."
+
+
+def _strongest(data: StudyData, dataset: str, protection: str) -> Measured | None:
+    """The adversary who does best after a protection: about whose record it is, if anybody asks."""
+    own = [item for key, item in spoken(data, dataset).items() if key[0] == protection]
+    named = [item for item in own if item.row.target == IDENTITY] or own
+    return max(named, key=lambda item: risky(item.row), default=None)
+
+
+def _least(data: StudyData, dataset: str) -> str:
+    """The protection of a dataset that leaves the strongest adversary least."""
+    names = list(dict.fromkeys(key[0] for key in spoken(data, dataset)))
+    risks = {name: risky(item.row) for name in names if (item := _strongest(data, dataset, name)) is not None}
+    return min(risks, key=lambda name: risks[name], default=data.protections[0])
+
+
+def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
+    item = _strongest(data, dataset, protection)
+    if item is None:
+        return None
+    row = item.row
+    big, said = row_value(row), f"is what {row.adversary} reaches, of {row.n:,} cases"
+    if row.target in COUNTED and row.unit in SHARES and math.isfinite(row.posterior):
+        count = few(round(row.posterior * row.n), FEWEST)
+        people = "subjects" if row.target == "linkage" else "people"
+        big, said = _number(count), f"of {row.n:,} {people} are {COUNTED[row.target]} by {row.adversary}"
+    elif row.unit in SHARES:
+        said = f"of {row.n:,} cases, by {row.adversary}: {row.target}"
+    facts = [("With", protection), *(("On", dataset) for _ in data.datasets[1:2])]
+    bare = [one for name in data.unprotected if (one := _strongest(data, dataset, name)) is not None]
+    facts += [("Unprotected", row_value(one.row)) for one in bare[:1] if protection not in data.unprotected]
+    if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
+        facts.append(("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None))))
+    return AtRisk(big, said, facts=tuple(facts))
+
+
+def _number(count: int | str) -> str:
+    return count if isinstance(count, str) else f"{count:,}"
+
+
+def _next(data: StudyData, dataset: str) -> Advice:
+    """The protection to take and the next three; of several datasets, what to take for each; without a policy, those
+    that no other beats.
+    """
+    datasets = dict.fromkeys(one.dataset for one in data.options)
+    if len(datasets) > 1:
+        best = [next(one for one in data.options if one.dataset == name) for name in datasets]
+        changes = tuple(_option(one, one.dataset) for one in best)
+        return Advice("", "unmask choose RESULTS", changes[: NEXT + 2], ("utility",))
+    if data.options:
+        changes = tuple(_option(one, one.protection) for one in data.options[:NEXT])
+        return Advice("", "unmask choose RESULTS", changes, ("utility",))
+    return Advice(
+        "", "unmask choose RESULTS --require ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
+    )
+
+
+def _option(one: Option, name: str) -> Tried:
+    utility = rate(None) if math.isnan(one.utility) else utility_words(one.unit, one.utility)
+    told = _told(one) if name == one.protection else f"{one.protection}: {_told(one)}"
+    return Tried(name, told, one.state, (utility,))
+
+
+def _undominated(data: StudyData, dataset: str) -> list[Tried]:
+    """Protections that no other beats in utility and against the strongest adversary, those of least risk first."""
+    plane = next((one for one in data.planes if one.dataset == dataset), None)
+    if plane is None:
+        return []
+    sign = 1 if plane.direction == "high" else -1
+    found = []
+    for name in plane.undominated:
+        own = [spot for spot in plane.spots if spot.protection == name]
+        item = _strongest(data, dataset, name)
+        if item is not None:
+            found.append((sign * max(sign * spot.success for spot in own), own[0].utility, name, item.row))
+    found.sort(key=lambda one: sign * one[0])
+    return [
+        Tried(name, "", "", (row_value(row), utility_words(plane.unit, kept))) for _, kept, name, row in found[:NEXT]
+    ]

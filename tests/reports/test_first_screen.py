@@ -1,0 +1,186 @@
+"""The first screen of every kind of page: acceptable, under what policy, who is at risk, what next; the rest folded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.reports import test_channel, test_graph_section, test_linkage, test_price
+from tests.reports.test_html import row, sample, single
+from tests.reports.test_study_page import study
+from unmask.policy import Policy, judge
+from unmask.reports import ReportData, render
+from unmask.reports.facts.study import Option
+from unmask.reports.facts.tables import Change, Distribution
+from unmask.reports.overview import overview
+
+CONDITIONS = {
+    "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),
+    "price": ("success_probability.worst <= 0.09",),
+    "graph": ("recall <= 0.05", "coverage <= 0.9"),
+    "linkage": ("breached <= 0.1", "linked_now <= 0.9"),
+    "channel": ("estimation_error >= 0.9", "epsilon <= 1"),
+}
+
+
+def audits() -> dict[str, ReportData]:
+    return {
+        "table": sample(),
+        "price": replace(single(), subjects=(test_price.price(),)),
+        "graph": test_graph_section.data(),
+        "linkage": test_linkage.data(),
+        "channel": test_channel.data(),
+    }
+
+
+def judged(data: ReportData, *conditions: str) -> ReportData:
+    return data.under(data.judged([Policy.of(conditions, title="Ours")]))
+
+
+def chosen() -> object:
+    """A study under a policy: a protection that keeps it, and others that do not."""
+    plain = study()
+    policy, rows = Policy.of(["success_probability <= 0.6"], title="Ours"), [item.row for item in plain.rows]
+    verdicts = judge(policy, rows)
+    options = [Option("census", one.release, 0.9 - i / 10, "share", one.judged) for i, one in enumerate(verdicts)]
+    return study(policy="Ours", options=tuple(sorted(options, key=lambda one: (one.state != "met", -one.utility))))
+
+
+@cache
+def pages() -> dict[str, str]:
+    found = {kind: render(judged(data, *CONDITIONS[kind])) for kind, data in audits().items()}
+    return {**found, "study": render(chosen())}
+
+
+KINDS = (*CONDITIONS, "study")
+
+
+class Seen(HTMLParser):
+    """What is seen before anything is unfolded: words, and lines of tables."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows, self.words, self.summaries = 0, [], []
+        self._folds, self._summary = 0, False
+        self.feed(page.partition("<body>")[2])
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._folds += tag == "details"
+        self._summary |= tag == "summary"
+        self.rows += tag == "tr" and not self._folds
+        if tag == "summary" and self._folds == 1:
+            self.summaries.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._folds -= tag == "details"
+        self._summary &= tag != "summary"
+
+    def handle_data(self, data: str) -> None:
+        if not self._folds:
+            self.words.append(data.strip())
+        if self._summary and self._folds == 1:
+            self.summaries[-1] += data
+
+
+def opening(page: str) -> str:
+    """The words above the first picture."""
+    return " ".join(Seen(page.partition("<main>")[0]).words).replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_four_questions_are_answered_in_words(kind: str) -> None:
+    said = opening(pages()[kind])
+    verdict = re.search(r"(Acceptable|Not acceptable|Not decided) under Ours", said)
+    assert verdict
+    asked = [re.search(word, said) for word in (r"Is .{1,40}acceptable\?", r"Who is at risk\?", r"What next\?")]
+    assert all(asked)
+    assert [one.start() for one in asked] == sorted(one.start() for one in asked)
+    who = said[asked[1].end() : asked[2].start()]
+    assert re.search(r"\d", who)
+    assert len(said[asked[2].end() :].split()) >= 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_at_most_sixty_lines_of_tables_stand_open(kind: str) -> None:
+    seen = Seen(pages()[kind])
+    assert seen.rows <= 60
+    assert pages()[kind].count("<tr") > seen.rows or kind == "price"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_fold_says_what_it_found(kind: str) -> None:
+    page = pages()[kind]
+    folds = re.findall(r'<details class="fold">\s*<summary>(.*?)</summary>', page, re.S)
+    silent = [re.sub("<[^>]+>", "", fold).strip() for fold in folds if "<span>" not in fold]
+    assert folds
+    assert silent == []
+
+
+@pytest.mark.parametrize("kind", [*CONDITIONS, "study"])
+def test_without_a_policy_the_page_says_so_and_how_to_give_one(kind: str) -> None:
+    page = render(study() if kind == "study" else audits()[kind])
+    said = opening(page)
+    assert "Not judged: no policy was given." in said
+    assert "[[policy]]" in said
+    assert not re.search(r"(Acceptable|Not acceptable|Not decided) under", said)
+    assert "Who is at risk?" in said
+    assert "unmask" in said[said.index("What next?") :]
+
+
+def test_the_terminal_says_the_verdict_in_the_words_of_the_page() -> None:
+    data = judged(sample(), *CONDITIONS["table"])
+    title = re.sub("<[^>]+>|\n", "", re.search(r"<h1>(.*?)</h1>", render(data), re.S)[1])
+    assert title.replace("\u00a0", " ") in overview(data).replace("\u00a0", " ")
+    assert "Not judged: no policy was given." in overview(sample())
+
+
+def spread(*people: tuple[float, float]) -> ReportData:
+    """An audit of 1,000 people, of whom shares have a success probability each."""
+    shares = (sum(share for p, share in people if p <= 0.5), sum(share for p, share in people if p > 0.5))
+    own = Distribution("r", "neighbor", "identity", (0.0, 0.5, 1.0), shares, 1000, {0.09: 1000, 0.5: 0}, tuple(people))
+    known = row(release="r", adversary="neighbor", worst=max(p for p, _ in people))
+    return replace(single(), rows=(known,), distribution=(own,), least=1)
+
+
+def test_people_are_counted_above_the_limit_of_the_policy() -> None:
+    data = spread((0.1, 0.7), (0.3, 0.25), (0.5, 0.05))
+    assert "1,000 of 1,000 people above 9 %, the limit of EMA policy 0070" in opening(render(data))
+    said = opening(render(judged(data, "identity:success_probability.worst <= 0.2")))
+    assert "300 of 1,000 people above 20 %, the policy\u2019s limit" in said
+    both = judged(data, "identity:success_probability.worst <= 0.4", "identity:success_probability <= 0.2")
+    assert "50 of 1,000 people above 40 %, the policy\u2019s limit" in opening(render(both))
+    other = judged(data, "k >= 5")
+    assert "above 9 %, the limit of EMA policy 0070" in opening(render(other))
+    assert "each" not in data.without_small().distribution[0].__dict__ or not data.without_small().distribution[0].each
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("success_probability <= 0.05", "met, but the interval reaches 6.0 %"),
+        ("success_probability <= 0.03", "missed, but the interval reaches 2.0 %"),
+        ("success_probability >= 0.03", "met, but the interval reaches 2.0 %"),
+        ("success_probability <= 0.07", ""),
+        ("success_probability <= 0.01", "4.0 times the limit"),
+        ("success_probability.worst <= 0.05", ""),
+    ],
+)
+def test_an_interval_that_crosses_the_limit_is_said(asked: str, said: str) -> None:
+    near = row(release="r", posterior=0.04, low=0.02, high=0.06, worst=0.04, interval="targets")
+    data = judged(replace(single(), rows=(near,)), asked)
+    told = opening(render(data))
+    assert said in told
+    assert ("but the interval" in told) == ("but" in said)
+
+
+def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
+    changes = (Change("This release", 1, 0, 40, 100, 0.98), Change("Protect with k = 5", 0, 0, 0, 100, 0.9, k=5))
+    said = opening(render(replace(judged(sample(), "success_probability <= 0.001"), changes=changes)))
+    next_ = said[said.index("What next?") :]
+    assert "This release 1 condition missed" in next_.replace("  ", " ")
+    assert "Protect with k = 5 every tested condition met" in next_.replace("  ", " ")
+    assert "unmask protect \u2026 --k 5" in next_
