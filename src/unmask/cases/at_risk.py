@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unmask.measures import success_probability
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS
+from unmask.reports.words import MEMBERSHIP
 
 SURER = 1e-9
 """By so much a belief must exceed what anybody could guess."""
@@ -38,7 +39,7 @@ class AtRisk:
 @dataclass(eq=False)
 class Watched:
     """Those at risk in all attacks that it is shown: with a probability above 9 % of being re-identified, or above 50 %
-    of a value being inferred, and above what guessing without the release gives.
+    of a value being inferred or of being told to be in the table, and above what guessing without the release gives.
 
     rows : what the rows are, the heading of their column
     """
@@ -52,7 +53,8 @@ class Watched:
         success = success_probability.self_assessed(belief)
         guess = float(success_probability.self_assessed(belief.prior())[0])
         limit = LIMITS["identity" if target == "identity" else "value"]
-        reasons = _fitting(belief) if target == "identity" else _shares(success, guess)
+        said = _in_the_table if target == MEMBERSHIP else _shares
+        reasons = _fitting(belief) if target == "identity" else said(success, guess)
         risky = np.flatnonzero((success > max(limit, guess) + SURER)[belief.observation])
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen])
@@ -88,3 +90,8 @@ def _fitting(belief: Posterior) -> list[str]:
 def _shares(shares: NDArray[np.float64], guess: float) -> list[str]:
     """What share of the candidates have the value that is inferred."""
     return [f"{share:.1%} of those who fit share one value; guessing gives {guess:.1%}" for share in shares]
+
+
+def _in_the_table(sure: NDArray[np.float64], guess: float) -> list[str]:
+    """How sure it is that somebody is in the table."""
+    return [f"believed to be in the table with {one:.1%}; guessing gives {guess:.1%}" for one in sure]

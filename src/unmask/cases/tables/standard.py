@@ -58,7 +58,7 @@ def audit_tables(
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
-    evidence = evidence or Evidence()
+    evidence = replace(evidence or Evidence(), watched=watched)
     original = evidence.original
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     if original is not None and len(tables) < len(releases):
@@ -74,7 +74,7 @@ def audit_tables(
     unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign)
     for count in counts.values():
         found.take(_cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
@@ -225,7 +225,6 @@ class _Found:
 
     motive: Motive | None
     evidence: Evidence
-    watched: Watched | None
     foreign: Collection[str]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
@@ -274,11 +273,10 @@ class _Found:
             return
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
-        if self.watched is not None and case.adversary not in APART:
+        if self.evidence.watched is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]
-            self.watched.see(case.belief, rows, **names)
+            self.evidence.watched.see(case.belief, self.evidence.rows(case.rows), **names)
 
     def price(self, people: Mapping[str, int]) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes. people : of releases that are
