@@ -99,6 +99,17 @@ def test_people_who_weigh_nothing_tell_nothing():
     assert found == pytest.approx(alone, abs=1e-12)
 
 
+def test_a_value_that_nobody_could_have_tells_nothing():
+    """Of the prior that is 0 for it."""
+    p, value = drawn(400, 6, wrong=0.6)
+    p = np.insert(p, 3, 0.0, axis=1)
+    belief = Posterior.from_dense(p, prior=np.array([1, 1, 1, 0]) / 3, status="model")
+    value[::7] = 3
+    found, _ = held_against(belief, belief, Truth(value))
+    assert found.provenance["strength"] < STRENGTHS[-1]
+    assert not found.to_dense()[:, 3].any()
+
+
 def test_an_audit_with_control_people_tells_the_learner():
     """Rows that say of everybody the wrong value: without control people refuted, with them calibrated."""
     rng = np.random.default_rng(0)

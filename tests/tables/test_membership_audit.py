@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 import unmask
 from unmask import UnmaskError
+from unmask.cases import tables as cases
+from unmask.cases.at_risk import Watched
 from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD
 from unmask.cli import main
 from unmask.reports import sentences
@@ -54,6 +56,28 @@ def test_the_people_themselves_are_told_and_strangers_are_not():
     assert other[RECORD, "membership_auc"].low < 0.5 < other[RECORD, "membership_auc"].high
     assert other[RECORD, "realized_success"].low < 0.5 < other[RECORD, "realized_success"].high
     assert not any(measure.startswith("true_positive_rate_at_0.01") for _, measure in own)
+
+
+def test_members_who_are_told_are_listed_for_the_owner():
+    """By their rows in the owner's table, a twentieth of those judged, and nobody who is believed to be out."""
+    members, control = tables(400, 800)
+    watched = Watched("row")
+    twice = members.take(np.repeat(np.arange(0, 400, 4), 4))
+    cases.audit(twice, original=members, control=control, watched=watched)
+    found = [one for one in watched.found if one.target == MEMBERSHIP and one.adversary == RECORD]
+    assert {one.row % 4 for one in found} == {0}
+    assert all(one.probability > 0.5 and "guessing gives 50.0%" in one.reason for one in found)
+
+
+def test_rows_at_risk_are_those_of_the_table_that_people_were_held_back_from():
+    (table,) = tables(1200)
+    out = np.random.default_rng(0).permutation(1200)[:600]
+    origin = np.setdiff1d(np.arange(1200), out)
+    watched = Watched("row")
+    cases.audit(table.take(origin), original=table, origin=origin, hold_back=0.5, watched=watched)
+    listed = {one.row for one in watched.found if one.target == MEMBERSHIP}
+    assert listed
+    assert listed <= set(origin.tolist())
 
 
 def test_copies_of_members_give_them_away_whoever_is_copied():

@@ -14,6 +14,7 @@ from unmask.measures import success_probability
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS
+from unmask.reports.words import IDENTITY, MEMBERSHIP
 
 CLASS_AT = "class_at_row_of_release_from_0"
 """Heading of where classes stand."""
@@ -44,7 +45,8 @@ class AtRisk:
 @dataclass(eq=False)
 class Watched:
     """Those at risk in all attacks that it is shown: with a probability above 9 % of being re-identified, or above 50 %
-    of having a value that is not the commonest, and above what guessing without the release gives.
+    of having a value that is not the commonest or of being told to be in the table, and above what guessing without the
+    release gives.
 
     rows : what the rows are, the heading of their column
     """
@@ -63,13 +65,12 @@ class Watched:
         at: NDArray[np.int64] | None = None,
     ) -> None:
         """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none."""
-        named = target == "identity"
-        about = success_probability.self_assessed if named else secret_probability
+        about = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else secret_probability
         assert about is not None
         success, guess = about(belief), float(about(belief.prior())[0])
-        reasons = _fitting(belief) if named else _shares(belief, success)
-        limit = LIMITS["identity" if named else "value"]
+        limit = LIMITS["identity" if target == IDENTITY else "value"]
         stands = np.full(len(rows), -1) if at is None else at
+        reasons = _reasons(belief, success, guess, target)
         risky = np.flatnonzero((success > max(limit, guess) + SURER)[belief.observation])
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)
@@ -105,6 +106,15 @@ def _fitting(belief: Posterior) -> list[str]:
     """How many candidates each observation leaves."""
     listed = belief.row_length + np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 0), 0)
     return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in listed.tolist()]
+
+
+def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, target: str) -> list[str]:
+    """Why each observation puts people at risk."""
+    if target == IDENTITY:
+        return _fitting(belief)
+    if target == MEMBERSHIP:
+        return [f"believed to be in the table with {one:.1%}; guessing gives {guess:.1%}" for one in success]
+    return _shares(belief, success)
 
 
 def _shares(belief: Posterior, share: NDArray[np.float64]) -> list[str]:

@@ -128,7 +128,7 @@ def audit(
     paths = tuple(map(Path, releases))
     names = stems(paths)
     _check_origins(len(releases), original, origins)
-    _check_at_risk(output, original, origins, engine)
+    _check_at_risk(output, None if given["synthetic"] else original, origins, engine)
     watched = output.watch(f"row_of_{'release' if original is None else 'original'}_from_0")
     room, asked = (taken(given, some) for some in (ROOM, ASKED))
     if engine is None:

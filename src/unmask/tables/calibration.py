@@ -35,7 +35,8 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     p(t | x). a, one of `STRENGTHS`, makes the values of control people likeliest, each told by the other half. A p
     above 0 stays so.
 
-    control : the same attack on control people, who count by their weights; truth : their values
+    control : the same attack on control people, who count by their weights; truth : their values, of which those that
+              nobody could have before tell nothing
     Where nothing told helps the other half, as with few control people, or where p is right, a is 1e12 and both beliefs
     are returned as they are. Else they are `calibrated` if what is announced of control people came true, within 3
     points, and they are at least 100; the check is in `provenance["check"]`, a in `provenance["strength"]`.
@@ -52,7 +53,8 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     >>> told.to_dense()[0].round(2), told.status
     (array([0.6, 0.4]), 'calibrated')
     """
-    judged = np.flatnonzero((truth.candidate >= 0) & (control.weight > 0))
+    possible = np.broadcast_to(np.isfinite(control.log_prior), control.n_candidates)
+    judged = np.flatnonzero((truth.candidate >= 0) & possible[truth.candidate] & (control.weight > 0))
     if len(judged) < 2:
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
@@ -78,22 +80,20 @@ class _Told(NamedTuple):
         top = p.argmax(axis=1)
         return cls({t: _blocks(p[top == t], t, value[top == t], weight[top == t]) for t in np.unique(top).tolist()})
 
-    def says(self, p: Floats, strength: float) -> Floats:
-        """p' by p, (n, n_values); p where nobody told of the value that is believed most."""
-        found, top = p.copy(), p.argmax(axis=1)
-        for t, (start, has) in self.blocks.items():
+    def counts(self, p: Floats) -> tuple[Floats, Floats]:
+        """h by p, (n, n_values), and n, (n, 1); 0 where nobody told of the value that is believed most."""
+        has, top = np.zeros_like(p), p.argmax(axis=1)
+        for t, (start, those) in self.blocks.items():
             some = np.flatnonzero(top == t)
-            those = has[np.maximum(np.searchsorted(start, p[some, t], side="right") - 1, 0)]
-            found[some] = (those + strength * p[some]) / (those.sum(axis=1, keepdims=True) + strength)
-        return found
+            has[some] = those[np.maximum(np.searchsorted(start, p[some, t], side="right") - 1, 0)]
+        return has, has.sum(axis=1, keepdims=True)
 
 
 def _blocks(p: Floats, t: int, value: Numbers, weight: Floats) -> tuple[Floats, Floats]:
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
     at, of = np.unique(p[:, t], return_inverse=True)
-    has = np.zeros((len(at), p.shape[1]))
-    np.add.at(has, (of, value), weight)
+    has = np.bincount(of * p.shape[1] + value, weights=weight, minlength=len(at) * p.shape[1]).reshape(len(at), -1)
     people = has.sum(axis=1)
     first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
     return at[first], np.add.reduceat(has, first)
@@ -110,16 +110,18 @@ def _strength(control: Posterior, truth: Truth, of: Sequence[Numbers], told: Seq
     table, likely = _table(control), np.zeros(len(STRENGTHS))
     for people, by in zip(of, told[::-1], strict=True):
         p, right = table[control.observation[people]], (np.arange(len(people)), truth.candidate[people])
-        each = [np.log(np.maximum(by.says(p, one)[right], 1e-300)) for one in STRENGTHS]
-        likely += np.array(each) @ control.weight[people]
+        has, n = by.counts(p)
+        each = [(has[right] + a * p[right]) / (n[:, 0] + a) for a in STRENGTHS]
+        likely += np.log(np.maximum(each, 1e-300)) @ control.weight[people]
     return STRENGTHS[int(np.argmax(likely))]
 
 
 def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: float) -> Posterior:
     """The belief of people of either half, as the other told it."""
     p = _table(belief)
+    counts = (by.counts(p) for by in told[::-1])
     found = Posterior.from_dense(
-        np.concatenate([by.says(p, strength) for by in told[::-1]]),
+        np.concatenate([(has + strength * p) / (n + strength) for has, n in counts]),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
         status=belief.status,

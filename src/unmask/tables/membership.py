@@ -91,6 +91,7 @@ class Judged:
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
     reference : control people who are not judged
+    member : (n_people / 2,) the row of each member in the table of members, the first half of the people
     twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
 
     People who are alike in what an adversary knows, and not in all columns, stay: they share a score. Without them only
@@ -101,6 +102,7 @@ class Judged:
     people: Table
     inside: NDArray[np.bool_]
     reference: Table
+    member: NDArray[np.int64]
     twins: int = 0
 
     @classmethod
@@ -118,6 +120,7 @@ class Judged:
             people=people.take(np.concatenate([rows[:m] for rows in kept])),
             inside=np.arange(2 * m) < m,
             reference=alike(control.take(others[n:]), None, names),
+            member=drawn[kept[0][:m]],
             twins=int(np.count_nonzero(~left)),
         )
 

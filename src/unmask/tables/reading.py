@@ -303,6 +303,8 @@ def _from_arrays(
 def _encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
     missing = np.ma.getmaskarray(array).copy()
     values = np.asarray(array.data)
+    if values.dtype.kind == "O" and not missing.any() and set(map(type, values)) == {str}:
+        return _encode_texts(values.tolist())
     if values.dtype.kind == "O":
         missing |= np.fromiter((v is None or v != v for v in values), dtype=np.bool_, count=values.size)
         values = np.array(["" if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=np.str_)
@@ -320,6 +322,13 @@ def _encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
     if values.dtype.kind == "b":
         texts = tuple(text.lower() for text in texts)  # as the engine writes it
     return Encoded((*texts, None) if missing.any() else texts, codes)
+
+
+def _encode_texts(values: Sequence[str]) -> Encoded:
+    """Each different text is looked at once."""
+    number = {text: at for at, text in enumerate(dict.fromkeys(values))}
+    found = _encode_array(np.ma.asarray(np.array(list(number), dtype=np.str_)))
+    return Encoded(found.texts, found.codes[np.fromiter(map(number.__getitem__, values), np.int64, len(values))])
 
 
 # --- wording ------------------------------------------------------------------------------------------------------

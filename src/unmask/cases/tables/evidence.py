@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.at_risk import Watched
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift, shift
@@ -19,6 +20,7 @@ class Evidence:
     """What the auditor has besides the releases, see `unmask.cases.tables.audit`.
 
     origins : by release
+    watched : takes down who is at risk, for the owner alone
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
     """
 
@@ -33,6 +35,11 @@ class Evidence:
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     targets: int | None = None
     seed: int = 0
+    watched: Watched | None = None
+
+    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of the owner's table that rows of the original are."""
+        return rows if self.row is None else self.row[rows]
 
     @cached_property
     def known(self) -> Known | None:

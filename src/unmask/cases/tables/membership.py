@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
+from unmask.cases.at_risk import Watched
 from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.errors import UnmaskError
@@ -32,7 +34,7 @@ from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.background import Attack, Background
-from unmask.tables.membership import Judged, cross_fitted, joined
+from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
@@ -75,8 +77,8 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     """What adversaries can tell of who is in a release: those who know quasi-identifiers, and whole records."""
     if evidence.original is None or evidence.control is None:
         return Audit((), ((QUESTION, NO_CONTROL),))
-    members, most = _members(scene, evidence.original), evidence.targets or MOST
-    control = evidence.control.take(evidence.control.taking_part)
+    inside, most = _members(scene, evidence.original), evidence.targets or MOST
+    members, control = evidence.original.take(inside), evidence.control.take(evidence.control.taking_part)
     if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
     judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
@@ -84,18 +86,22 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
         )
-    found = [_asked(scene, adversary, judged.known_by(names)) for adversary, names in _known(scene, judged).items()]
+    asked = [_asked(scene, adversary, judged.known_by(names)) for adversary, names in _known(scene, judged).items()]
+    if evidence.watched is not None:
+        for one in asked:
+            one.watch(evidence.watched, evidence.rows(inside[judged.member]))
+    found = [one.audited() for one in asked]
     rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
     return Audit(tuple(rows), tuple(line for one in found for line in one.not_run))
 
 
-def _members(scene: Scene, original: Table) -> Table:
-    """The people of the original who are in the release: of those who take part, as far as their origin tells who was
-    left out. Who a protection drops for what they are is no member, and others like them are control people: that they
-    are told apart is true of the release.
+def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
+    """The rows of the people of the original who are in the release: of those who take part, as far as their origin
+    tells who was left out. Who a protection drops for what they are is no member, and others like them are control
+    people: that they are told apart is true of the release.
     """
     inside = np.intersect1d(scene.origin, original.taking_part) if scene.traced else original.taking_part
-    return original.take(inside if len(inside) else original.taking_part)
+    return inside if len(inside) else original.taking_part
 
 
 def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
@@ -106,12 +112,12 @@ def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
     return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
 
 
-def _asked(scene: Scene, adversary: str, judged: Judged) -> Audit:
-    """The rows of an adversary who knows the columns that people are judged by."""
+def _asked(scene: Scene, adversary: str, judged: Judged) -> _Judgment:
+    """What an adversary says who knows the columns that people are judged by."""
     told_of = Background(judged.people, judged.reference)
     release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
     scores = {name: attack(release, told_of) for name, attack in ALONE.items()}
-    return _Judgment(scene.release, adversary, judged, scores).audited()
+    return _Judgment(scene.release, adversary, judged, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +129,29 @@ class _Judgment:
     judged: Judged
     scores: Mapping[str, Posterior]
 
+    @cached_property
+    def score(self) -> Posterior:
+        """One of all."""
+        return joined(list(self.scores.values()), self.judged.inside)
+
+    @cached_property
+    def belief(self) -> Posterior:
+        """What it is worth."""
+        return cross_fitted(self.score, self.judged.inside)
+
+    def watch(self, watched: Watched, rows: NDArray[np.int64]) -> None:
+        """Take down the members whom it is believed most that they are in: a twentieth, and those who equal them, of a
+        belief that came true. rows : of each member
+        """
+        sure = self.belief.to_dense()[: len(rows), IN]
+        worst = np.flatnonzero((sure > 0.5) & (sure >= np.quantile(sure, 1 - VULNERABLE)))
+        if self.belief.status == "calibrated" and len(worst):
+            belief = replace(self.belief, observation=worst, weight=equal_weights(len(worst)))
+            watched.see(belief, rows[worst], release=self.release, adversary=self.adversary, target=MEMBERSHIP)
+
     def audited(self) -> Audit:
         """The rows of all people, of the most vulnerable ones, and of each score alone."""
-        judged, score = self.judged, joined(list(self.scores.values()), self.judged.inside)
-        belief, rare = cross_fitted(score, judged.inside), judged.most_vulnerable
+        judged, score, belief, rare = self.judged, self.score, self.belief, self.judged.most_vulnerable
         found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         of_all = told(score, judged.truth)
         rows = [*found.rows, *_rates(of_all), self._epsilon(), _correlation(judged, score), *self._rare(score, rare)]

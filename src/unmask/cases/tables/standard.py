@@ -60,7 +60,7 @@ def audit_tables(
     """
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
-    evidence = evidence or Evidence()
+    evidence = replace(evidence or Evidence(), watched=watched)
     original = evidence.original
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     if original is not None and len(tables) < len(releases):
@@ -77,7 +77,7 @@ def audit_tables(
     everything = releases if original is None else {ORIGINAL: original, **releases}
     counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
     given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, watched, foreign)
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign)
     for count in counts.values():
         found.take(count.release, count.table, _cases(count, evidence))
     first, price = next(iter(releases.values())), found.price(_people(releases))
@@ -238,7 +238,6 @@ class _Found:
 
     motive: Motive | None
     evidence: Evidence
-    watched: Watched | None
     foreign: Collection[str]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
@@ -294,11 +293,11 @@ class _Found:
             seen.see(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
-        if self.watched is not None and seen is not None and case.adversary not in APART:
+        if self.evidence.watched is not None and seen is not None and case.adversary not in APART:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            rows = case.rows if self.evidence.row is None else self.evidence.row[case.rows]
-            self.watched.see(case.belief, rows, **names, at=seen.where(case.rows))
+            rows = self.evidence.rows(case.rows)
+            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows))
 
     def price(self, people: Mapping[str, int]) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes. people : of releases that are

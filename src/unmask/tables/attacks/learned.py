@@ -27,6 +27,9 @@ Codes = NDArray[np.integer]
 MOST = 1 << 24
 """Probabilities that a belief may list: people who differ in what is known of them, times values."""
 
+DENSE = 1 << 20
+"""Entries of a table that is looked up whole."""
+
 STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 """How many rows a belief from fewer columns may weigh; the last one leaves a column out."""
 
@@ -206,6 +209,8 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 
 def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:
     """The entries of a sparse table at some places."""
+    if table.shape[0] * table.shape[1] <= DENSE:
+        return np.asarray(table.toarray()[row, column])
     table.sort_indices()
     width, rows = table.shape[1], np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     keys, wanted = rows * width + table.indices, row.astype(np.int64) * width + column

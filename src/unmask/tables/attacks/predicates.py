@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from unmask.randomness import secret_unless
 from unmask.tables.background import Rng
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.column import Column
+from unmask.tables.counts import group
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 
@@ -25,21 +27,22 @@ class Condition:
     """What a predicate says of one column: the cell is this value, for numbers at least or at most this value, or it is
     one of the values that a released cell stands for.
 
-    cell : that released cell, as one level of its column; None for a value
+    cells, at : the cells of the release that stand for several values, and which of them it is; None for a value
     """
 
     column: str
     relation: Relation
     label: str
-    cell: Levels | None = field(default=None, compare=False, repr=False)
+    cells: Levels | None = field(default=None, compare=False, repr=False)
+    at: int = field(default=0, compare=False, repr=False)
 
     def among(self, column: Column) -> NDArray[np.bool_]:
         """(n_levels,) which levels of a column satisfy it, all that they stand for."""
         levels = column.levels
         if self.relation == "is":
             return np.asarray(np.asarray(levels.labels, dtype=object) == self.label)
-        if self.cell is not None:
-            return compatible(levels, self.cell, missing="own")[:, 0]
+        if self.cells is not None:
+            return compatible(levels, self.cells.select([self.at]), missing="own")[:, 0]
         low, high = levels.scale.read(self.label) or (np.nan, np.nan)
         return np.asarray(levels.low >= low if self.relation == "at least" else levels.high <= high)
 
@@ -51,35 +54,85 @@ Predicate = tuple[Condition, ...]
 FEW = 4096
 """Levels of a column up to which the rows of its conditions are kept: a bit for each row of the table."""
 
+AT_A_TIME = 1 << 23
+"""Rows times predicates that are counted at once."""
+
 
 def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]:
     """(n_predicates,) how many rows of a table satisfy each."""
     columns = {column.name: column for column in table.columns}
-    places = {name: {label: at for at, label in enumerate(one.levels.labels)} for name, one in columns.items()}
-    kept: dict[Condition, NDArray[np.uint8]] = {}
+    number = {one: at for at, one in enumerate(dict.fromkeys(chain.from_iterable(predicates)))}
+    found = _Rows(table.n_rows, [(columns[one.column], one) for one in number])
+    return found.counts([[number[one] for one in each] for each in predicates])
 
-    def rows(one: Condition) -> NDArray[np.uint8]:
-        if one in kept:
-            return kept[one]
-        column = columns[one.column]
-        if one.relation == "is":
-            found = np.packbits(column.codes == places[one.column].get(one.label, -1))
-        else:
-            found = np.packbits(one.among(column)[column.codes])
-        if len(column.levels) <= FEW:
-            kept[one] = found
+
+@dataclass(eq=False)
+class _Rows:
+    """The rows of a table that satisfy conditions, a bit each, made when they are first asked for."""
+
+    n_rows: int
+    conditions: Sequence[tuple[Column, Condition | None]]
+    kept: dict[int, NDArray[np.uint64]] = field(default_factory=dict)
+    places: dict[str, dict[str, int]] = field(default_factory=dict)
+    fits: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+    def counts(self, predicates: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        """(n_predicates,) how many rows satisfy each, by the numbers of its conditions."""
+        found = np.array([self._at_once(each) for each in predicates], dtype=np.int64)
+        left = np.flatnonzero(found < 0).tolist()
+        step = max(1, AT_A_TIME // max(1, self.n_rows))
+        for some in (left[at : at + step] for at in range(0, len(left), step)):
+            found[some] = self._together([predicates[at] for at in some])
         return found
 
-    def count(each: Predicate) -> int:
-        if len(each) == 1 and each[0].relation == "is":  # of a column of numbers these are as many as rows
-            at = places[each[0].column].get(each[0].label)
-            return 0 if at is None else int(columns[each[0].column].counts[at])
-        every = rows(each[0])
-        for one in each[1:]:
-            every = every & rows(one)
-        return int(np.bitwise_count(every).sum())
+    def _at_once(self, numbers: Sequence[int]) -> int:
+        """The rows that have one value, of which a column of numbers has as many as rows; -1 for other predicates."""
+        column, one = self.conditions[numbers[0]]
+        if len(numbers) > 1 or one is None or one.relation != "is":
+            return -1
+        at = self._place(column, one.label)
+        return 0 if at < 0 else int(column.counts[at])
 
-    return np.array([count(each) for each in predicates], dtype=np.int64)
+    def _together(self, predicates: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+        """(n_predicates,) how many rows satisfy each; a condition said twice changes nothing."""
+        every = self._stacked([each[0] for each in predicates])
+        for k in range(1, max(map(len, predicates))):
+            every &= self._stacked([each[min(k, len(each) - 1)] for each in predicates])
+        return np.asarray(np.bitwise_count(every).sum(axis=1, dtype=np.int64))
+
+    def _stacked(self, numbers: Sequence[int]) -> NDArray[np.uint64]:
+        return np.concatenate([self._bits(number) for number in numbers]).reshape(len(numbers), -1)
+
+    def _bits(self, number: int) -> NDArray[np.uint64]:
+        found = self.kept.get(number)
+        if found is not None:
+            return found
+        column, one = self.conditions[number]
+        assert one is not None
+        if one.relation == "is":
+            rows = column.codes == self._place(column, one.label)
+        else:
+            rows = self._among(column, one)[column.codes]
+        packed = np.zeros(-(-self.n_rows // 64) * 8, dtype=np.uint8)
+        packed[: -(-self.n_rows // 8)] = np.packbits(rows)
+        found = packed.view(np.uint64)
+        if len(column.levels) <= FEW:
+            self.kept[number] = found
+        return found
+
+    def _among(self, column: Column, one: Condition) -> NDArray[np.bool_]:
+        """`Condition.among`, of all cells of a release at once."""
+        if one.cells is None:
+            return one.among(column)
+        if column.name not in self.fits:
+            self.fits[column.name] = compatible(column.levels, one.cells, missing="own").T.copy()
+        return np.asarray(self.fits[column.name][one.at])
+
+    def _place(self, column: Column, label: str) -> int:
+        """The level that a label is; -1 for none."""
+        if column.name not in self.places:
+            self.places[column.name] = {label: at for at, label in enumerate(column.levels.labels)}
+        return self.places[column.name].get(label, -1)
 
 
 @dataclass(frozen=True)
@@ -113,20 +166,30 @@ class SinglingOut:
     def __call__(self, release: Table, *, rng: Rng = None) -> tuple[Predicate, ...]:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
-        drawn, single = (tuple(dict.fromkeys(some)) for some in (self._drawn(release, chance), _of_one_column(release)))
-        alone = np.flatnonzero(matching(release, drawn) == 1)[: self.guesses]
+        said = [(one, each) for one in release.quasi_identifiers for each in _sayings(one, exact=self.exact)]
+        drawn, single = self._drawn(release, said, chance), tuple(dict.fromkeys(_of_one_column(release)))
+        rows = _Rows(release.n_rows, said)
+        alone = [drawn[at] for at in np.flatnonzero(rows.counts(drawn) == 1)[: self.guesses].tolist()]
         tried = np.sort(chance.permutation(len(single))[: self.guesses])
-        return (*(single[at] for at in tried), *(drawn[at] for at in alone))
+        return (*(single[at] for at in tried), *(tuple(said[at][1] for at in each) for each in alone))
 
-    def _drawn(self, release: Table, rng: np.random.Generator) -> Iterator[Predicate]:
+    def _drawn(
+        self, release: Table, said: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
+    ) -> list[list[int]]:
+        """The predicates drawn, each once, by the numbers of their conditions."""
         columns = release.quasi_identifiers
-        said = [_sayings(column, exact=self.exact) for column in columns]
         rows = rng.integers(0, release.n_rows, self.tries)
         n = rng.integers(self.columns[0], self.columns[1] + 1, self.tries)
-        for row, some, order in zip(rows, n, rng.random((self.tries, len(columns))).argsort(axis=1), strict=True):
-            each = (said[at][columns[at].codes[row]] for at in sorted(order[:some]))
-            if found := tuple(one for one in each if one is not None):
-                yield found
+        order = rng.random((self.tries, len(columns))).argsort(axis=1)
+        first = np.cumsum([0, *(len(column.levels) for column in columns)])
+        silent = np.array([one is None for _, one in said])
+        drawn = np.stack([column.codes[rows] + at for column, at in zip(columns, first, strict=False)], axis=1)
+        asked = order.argsort(axis=1) < n[:, None]
+        drawn[~asked | silent[drawn]] = -1
+        alike = group([(one + 1).astype(np.int32) for one in drawn.T], [len(said) + 1] * len(columns))[0]
+        once = np.sort(np.unique(alike, return_index=True)[1])
+        found = ([number for number in each if number >= 0] for each in drawn[once].tolist())
+        return [each for each in found if each]
 
 
 def _of_one_column(release: Table) -> Iterator[Predicate]:
@@ -143,8 +206,9 @@ def _of_one_column(release: Table) -> Iterator[Predicate]:
 
 def _sayings(column: Column, *, exact: bool) -> list[Condition | None]:
     """What a cell of each level says; None for a missing one, and for one that may be anything."""
-    median = None if exact else _median(column)
-    return [_said(column, at, median) for at in range(len(column.levels))]
+    median, wide = None if exact else _median(column), np.flatnonzero(~column.levels.atomic)
+    cells, place = column.levels.select(wide), np.cumsum(~column.levels.atomic) - 1
+    return [_said(column, at, median, (cells, int(place[at]))) for at in range(len(column.levels))]
 
 
 def _median(column: Column) -> float | None:
@@ -154,12 +218,12 @@ def _median(column: Column) -> float | None:
     return float(np.median(values)) if len(values) else None
 
 
-def _said(column: Column, at: int, median: float | None) -> Condition | None:
+def _said(column: Column, at: int, median: float | None, cell: tuple[Levels, int]) -> Condition | None:
     levels, label = column.levels, column.levels.labels[at]
     if at == levels.missing or label == EVERYTHING:
         return None
     if not levels.atomic[at]:
-        return Condition(column.name, "within", label, levels.select([at]))
+        return Condition(column.name, "within", label, *cell)
     if median is None:
         return Condition(column.name, "is", label)
     return Condition(column.name, "at least" if levels.low[at] >= median else "at most", label)
