@@ -8,13 +8,13 @@ from typing import Any
 
 from unmask.policy import Judged, Verdict
 from unmask.policy.verdict import times
-from unmask.reports.bars import people
 from unmask.reports.data import COUNTS, LIMITS, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.few import few
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import STATE, STATES, amount, called, distance, rest
 from unmask.reports.parts import Acceptable, Checked, Grid, Part, Tried, grid
+from unmask.reports.people import people
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.svg import number as place
 from unmask.reports.words import IDENTITY, percent, plural, rate
