@@ -43,6 +43,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "channels": (),
     "location_study": (),
     "intervals": (),
+    "charts": (),
     "unlinkability": (),
     "economics": (),
 }

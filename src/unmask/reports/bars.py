@@ -1,8 +1,7 @@
-"""The grammar of charts by row: intervals as dots, people over risk, and swings around a value, each with its name."""
+"""The grammar of charts by row: intervals as dots, and swings around a value, each with its name."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,24 +9,18 @@ from unmask.reports.room import (
     MIDDLE,
     NARROW,
     ROW,
-    Box,
     Labels,
     apart,
     at_step,
-    first_free,
-    inside,
-    room,
     wide,
     wrapped,
 )
-from unmask.reports.scales import Scale, linear, ticked
+from unmask.reports.scales import Scale, linear
 from unmask.reports.svg import (
     ACCENT_SOFT,
-    AXIS,
     COLORS,
     GROUND,
     INK,
-    MISSED,
     SOFT,
     Drawing,
     color,
@@ -135,122 +128,15 @@ def _ground(scale: Scale, top: float, bottom: float) -> Iterator[str]:
     """Labels below, a faint line above each."""
     labels = [(scale.part(place), words) for place, words in scale.ticks]
     yield from (line((at, top), (at, bottom), stroke=GROUND) for at, _ in labels)
-    yield from _labels(labels, bottom + 11, EDGE)
+    yield from labels_below(labels, bottom + 11, EDGE)
 
 
-def _labels(labels: Labels, y: float, right: float) -> Iterator[str]:
+def labels_below(labels: Labels, y: float, right: float) -> Iterator[str]:
     """The labels of a scale below it, as many as there is room for."""
     always = apart(labels, NARROW, right=right)
     for i, anchor in apart(labels, MIDDLE, always, right=right).items():
         at, words = labels[i]
         yield text(at, y, words[0], anchor=anchor, ink=SOFT, second=i not in always)
-
-
-# --- people over risk ------------------------------------------------------------------------------------------------
-
-HIGH = 64.0
-"""Pixels of the tallest bar."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """People over their risk: the share in each bin, how many they are, and what is said of those above a limit."""
-
-    name: str
-    shares: tuple[float, ...]
-    people: int
-    above: str = ""
-
-
-def people(
-    rows: Sequence[Spread],
-    edges: Sequence[float],
-    *,
-    style: int,
-    limit: float | None = None,
-    tallest: float | None = None,
-    label: str,
-    of: str = "people",
-) -> Drawing:
-    """By row how many people run which risk, on a logarithmic axis; heights are logarithmic, too.
-
-    Bins above the limit have the color of what is missed. What is below the second edge stands in the first bin.
-
-    edges   : of the bins, (bins + 1,), of which the limit is one
-    tallest : the most people in a bin of all charts that are compared
-    """
-    places = _places(edges)
-    most = tallest or max((share * one.people for one in rows for share in one.shares), default=1.0)
-    cut = None if limit is None else places[list(edges).index(limit)]
-    y, parts, said = 0.0, [], []
-    for one in rows:
-        drawn, y = _spread(one, edges, places, y, (style, limit, max(most, 2.0), of))
-        parts += drawn
-        if cut is not None and limit is not None:
-            parts.append(line((cut, y - HIGH - 10), (cut, y), stroke=MISSED, width=1.4, dash="4 3"))
-        said.append(f"{one.name}: {one.above}" if one.above else one.name)
-    labels = [(at, (ticked(edge, "share"),)) for at, edge in zip(places, edges, strict=True)]
-    parts += [line((at, y), (at, y + 4), stroke=AXIS) for at in places]
-    parts += _labels(labels, y + 14, 4.0)
-    return Drawing(tuple(parts), y + 24, f"{label} {'; '.join(said)}.", right=4)
-
-
-def _places(edges: Sequence[float]) -> list[float]:
-    """Where edges stand: by their logarithm; what is below the second one is as wide as a bin."""
-    logs = [math.log10(edge) for edge in edges[1:]]
-    start = logs[0] - ((logs[-1] - logs[0]) / max(len(logs) - 1, 1) or 1.0)
-    return [0.0, *((one - start) / (logs[-1] - start) for one in logs)]
-
-
-def _spread(
-    one: Spread, edges: Sequence[float], places: Sequence[float], y: float, look: tuple[int, float | None, float, str]
-) -> tuple[list[str], float]:
-    """A row from `y` on, and its floor: its name, who is above the limit, and the bars with their figures."""
-    style, limit, most, of = look
-    room_left = max(NARROW - wide(one.above, bold=True) - 16, 80.0)
-    names = wrapped(one.name, room_left, bold=True)
-    parts = [text(0, y + ROW * (row + 0.5), name, look="bold") for row, name in enumerate(names)]
-    ink = MISSED if one.above and not one.above.startswith("none") else SOFT
-    parts.append(text(1, y + ROW / 2, one.above, anchor="end", ink=ink) if one.above else "")
-    top = y + ROW * len(names) + 18
-    floor = top + HIGH
-    bars: list[tuple[Box, str, bool]] = []
-    for b, share in enumerate(one.shares):
-        if share > 0:
-            count = share * one.people
-            tall = max(2.0, HIGH * math.log10(1 + count) / math.log10(1 + most))
-            over = limit is not None and edges[b] >= limit
-            left, right = places[b], places[b + 1]
-            said = f"{ticked(edges[b], 'share')} to {ticked(edges[b + 1], 'share')}: {_people(count)} {of}"
-            ink = MISSED if over else color(style)
-            bar = rectangle(left, floor - tall, right, floor, fill=ink, apart=True)
-            parts.append(told(f"{said} ({percent(min(share, 1.0))})", bar))
-            bars.append((Box(left, 0, right, 0, floor - tall, floor), _people(count), over))
-    beside = room(1.0, 0.0, one.above, anchor="end", y=y + ROW / 2)
-    parts += _figures(bars, [beside] if one.above else [])
-    parts.append(line((0, floor), (1, floor), stroke=AXIS))
-    return parts, floor
-
-
-def _figures(bars: Sequence[tuple[Box, str, bool]], taken: list[Box]) -> Iterator[str]:
-    """How many people each bar is, from the highest risk on, where there is room."""
-    taken += [box for box, *_ in bars]
-    for box, said, over in reversed(bars):
-        places = [((box.left + box.right) / 2, "middle"), (box.right, "end"), (box.left, "")]
-        boxes = [room(at, 0, said, anchor=anchor, y=box.top - 8) for at, anchor in places]
-        for narrow in (NARROW, MIDDLE):
-            kept = [one for one in boxes if inside(one, left=2, right=4, narrow=narrow)]
-            found = first_free(kept, taken, narrow)
-            if found is not None:
-                taken.append(found)
-                at, anchor = places[boxes.index(found)]
-                ink = MISSED if over else SOFT
-                yield text(at, box.top - 8, said, anchor=anchor, ink=ink, second=narrow > NARROW)
-                break
-
-
-def _people(count: float) -> str:
-    return f"{round(count):,}"
 
 
 # --- swings ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from unmask.policy import Judged, Policy, Verdict
 from unmask.policy.policies import shipped
-from unmask.reports.bars import people
 from unmask.reports.data import ORIGINAL, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.rows import at_risk, risky, sentences
@@ -22,6 +21,7 @@ from unmask.reports.findings.verdict import (
     rest,
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
+from unmask.reports.people import people
 from unmask.reports.screens.conditions import SEEN, checked, factor, first, one_sentence
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen

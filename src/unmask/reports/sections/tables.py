@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import needs_truth
-from unmask.reports.bars import Absent, Dot, Spread, dots, people
+from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import LIMITS, Heads, ReportData, Scope
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.where import people_finding
 from unmask.reports.parts import Figure, Figures, Grid, Section, folded, grid, lead, parts
+from unmask.reports.people import Spread, people
 from unmask.reports.words import (
     FAILURES,
     IDENTITY,
