@@ -152,12 +152,13 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """All that stands on a page; `links` lead from its top to sections: name and words."""
+    """All that stands on a page; `links` lead from its top to sections: name and words; `look` : its class of style."""
 
     title: str
     head: tuple[Part, ...]
     sections: tuple[Section, ...]
     links: tuple[tuple[str, str], ...] = ()
+    look: str = ""
 
     def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Every chart and every table in the order of the page, each with the words that it is found by."""
