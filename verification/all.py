@@ -40,6 +40,8 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "wp216": (),
     "mechanisms": (),
     "without": (),
+    "suggestions": (),
+    "certificates": (),
     "channels": (),
     "location_study": (),
     "intervals": (),

@@ -114,16 +114,37 @@ def _check(earlier: Any, now: Any) -> None:
         raise click.exceptions.Exit(EXIT_DIFFERS)
 
 
+NAMES = ("release", "adversary", "target", "measure", "policy", "condition", "column", "name", "what")
+"""Keys whose values say which line of a table is meant."""
+
+SHORT = 40
+"""Characters of a text that is shown where it differs; a digest is not."""
+
+
 def _compared(place: str, one: Any, other: Any) -> Iterator[str]:
     """For each value of two certificates "", or a line that says where they differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
             yield from _compared(f"{place}.{key}".lstrip("."), one.get(key), other.get(key))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+    elif isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            yield f"{place}: {len(one):,} lines in the certificate, {len(other):,} now"
+            return
         for at, (left, right) in enumerate(zip(one, other, strict=True)):
-            yield from _compared(f"{place}[{at}]", left, right)
+            yield from _compared(f"{place}[{_named(left, at)}]", left, right)
     elif isinstance(one, float) and isinstance(other, int | float):
         same = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * CLOSE)
-        yield "" if same else f"{place}: {one:.6g} is {other:.6g}"
+        yield "" if same else f"{place}: {one:.9g} in the certificate, {other:.9g} now"
     else:
-        yield "" if one == other and type(one) is type(other) else f"{place}: not the same"
+        yield "" if one == other and type(one) is type(other) else f"{place}: {_change(one, other)}"
+
+
+def _named(line: Any, at: int) -> str:
+    """What names a line of a table, or else its number."""
+    names = [line[key] for key in NAMES if isinstance(line.get(key), str)] if isinstance(line, dict) else []
+    return ", ".join(filter(None, names)) or str(at)
+
+
+def _change(one: Any, other: Any) -> str:
+    short = all(isinstance(text, str) and 0 < len(text) <= SHORT for text in (one, other))
+    return f"{one} in the certificate, {other} now" if short else "not the same"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
-from unmask.reports.parts import Grid, Page, Section, Terms, grid, lead, parts
-from unmask.reports.sections.closing import not_run_section
-from unmask.reports.words import SPACE, estimate, percent
+from unmask.reports.parts import Grid, Page, Section, Terms, Words, grid, lead, parts
+from unmask.reports.words import SPACE, estimate, listed, percent
 
 ASKED = {
     "released_by": "Released by",
@@ -24,41 +23,50 @@ ASKED = {
 }
 """What the owner says in [certificate] of the document -> the words for it; what is not said is left to be written."""
 
-BLANK = "\u2026" * 30
+BLANK = "\u2026" * 22
 
 CLAUSES = (
-    ("ISO/IEC 27559, 8.2.3", "adversarial testing", "what each adversary reaches"),
-    ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "conditions; what each adversary reaches"),
-    (
-        "ICO, anonymisation guidance",
-        "motivated intruder test",
-        "the strongest adversary, and what they are taken to know",
-    ),
-    ("EMA policy 0070, anonymisation report", "threshold, risk measured, utility", "conditions; the audit's page"),
-    (
-        "HIPAA, 45 CFR 164.514(b)(1)",
-        "methods and results documented by an expert",
-        "all of this page, with a signature",
-    ),
+    ("ISO/IEC 27559:2022, 6.2, 7.3", "threat and attack modeling", "who attacked, and what they know"),
+    ("ISO/IEC 27559:2022, 7.3.2", "maximum or average risk", "worst-off is the maximum, what they reach the average"),
+    ("ISO/IEC 27559:2022, 8.2.2, 8.2.3", "quantified identifiability, adversarial testing", "what they reach"),
+    ("ISO/IEC 27559:2022, 8.3.4", "re-evaluation", "date of the next review; the command that checks"),
+    ("Harmonized anonymization report (EMA, Health Canada)", "method, threshold, residual risk", "release; conditions"),
+    ("HIPAA, 45 CFR 164.514(b)(1)(i)", "an expert finds the risk very small", "what they reach, for the expert"),
+    ("HIPAA, 45 CFR 164.514(b)(1)(ii)", "methods and results documented", "this page and its JSON, signed"),
+    ("ICO, anonymisation guidance", "motivated intruder test", "the strongest adversary"),
 )
-"""What a rule asks for, and where this page answers it."""
+"""What a rule asks for, and where this page answers it; a clause has a number only where we are certain of it.
+
+ISO/IEC 27559:2022, table of contents. 45 CFR 164.514(b)(1).
+"""
+
+REACHED = ("success_probability", "realized_success", "recall", "singled_out", "parts_linked")
+"""Measures of what an adversary reaches, the one that is shown last."""
+
+WP216: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "singling out": lambda row: row["measure"].startswith("singled_out"),
+    "linkability": lambda row: row["measure"] == "parts_linked" or row["target"] == "linkage",
+    "inference": lambda row: row["measure"] in REACHED and row["target"] not in ("identity", "linkage", "membership"),
+}
+"""A risk of Opinion 05/2014 -> whether a row of results is about it."""
 
 Table = Sequence[Mapping[str, Any]]
 
 
 def certificate(found: Mapping[str, Any], digest: str) -> str:
     """The page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
-    return written(Page(f"Certificate: {_table(found, 'about')[0]['title']}", (), tuple(_sections(found, digest))))
+    title = f"Certificate: {_table(found, 'about')[0]['title']}"
+    return written(Page(title, (), tuple(_sections(found, digest)), look="certificate"))
 
 
 def _sections(found: Mapping[str, Any], digest: str) -> Iterator[Section]:
-    yield Section("verdict", "Is it acceptable?", parts(_verdict(found), _conditions(found)))
+    yield Section("verdict", "Is it acceptable?", parts(Words(_verdict(found), "contrast"), _conditions(found)))
     yield Section("release", "What was released", parts(_released(found), _said(found)))
     yield Section("adversaries", "Who attacked, and what they reach", parts(_known(found), _reached(found)))
-    not_run = not_run_section([(one["what"], one["why"]) for one in found["not_run"]])
-    if not_run:
-        yield not_run
-    yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses()))
+    if found["not_run"]:
+        untold = grid(("What", "Why"), [(one["what"], one["why"]) for one in found["not_run"]], text=2)
+        yield Section("not-run", "What was not tested", (untold,))
+    yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses(found)))
     yield Section("signed", "Signatures", (Terms((("Date", (BLANK,)), ("Name", (BLANK,)), ("Signature", (BLANK,)))),))
     yield Section("check", "How to check this certificate", (Terms(tuple(_check(found, digest)), "reproduce"),))
 
@@ -118,7 +126,7 @@ def _known(found: Mapping[str, Any]) -> Terms:
 def _reached(found: Mapping[str, Any]) -> Grid:
     """The success of each adversary: realized where the truth is known, else as they announce it."""
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-    for measure in ("success_probability", "realized_success", "recall", "singled_out", "parts_linked"):
+    for measure in REACHED:
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
     return grid(head, (_reach(row) for row in best.values() if row["release"] != ORIGINAL), text=3)
@@ -139,8 +147,12 @@ def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (*_key(row), reached, percent(row["prior"]), control, worst)
 
 
-def _clauses() -> Grid:
-    return grid(("Rule", "Asks for", "Here"), CLAUSES, text=3)
+def _clauses(found: Mapping[str, Any]) -> Grid:
+    rows = [row for row in found["results"] if row["release"] != ORIGINAL and _is_number(row)]
+    tested = {risk: any(map(about, rows)) for risk, about in WP216.items()}
+    told = "; ".join(f"{risk}: {'what they reach' if there else 'not tested'}" for risk, there in tested.items())
+    wp216 = ("WP216 (Opinion 05/2014)", listed(list(WP216)), told)
+    return grid(("Rule", "Asks for", "Here"), (*CLAUSES[:4], wp216, *CLAUSES[4:]), text=3)
 
 
 def _check(found: Mapping[str, Any], digest: str) -> Iterator[tuple[str, tuple[str, ...]]]:

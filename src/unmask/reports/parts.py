@@ -205,6 +205,7 @@ class Page:
     kind   : what the page is, such as "Table audit"; it stands above the first screen
     folded : whether sections are folded away under what they say
     foot   : for whom the page is
+    look   : its class of style
     """
 
     title: str
@@ -214,6 +215,7 @@ class Page:
     kind: str = ""
     folded: bool = False
     foot: str = ""
+    look: str = ""
 
     def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Every chart and every table in the order of the page, each with the words that it is found by."""

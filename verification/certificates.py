@@ -1,0 +1,215 @@
+"""Certificates are checked elsewhere: a fresh virtual environment, another folder, and one change at a time.
+
+`python verification/certificates.py [--venv DIR]` installs unmask from this checkout into an environment of its own
+(DIR, if it is there, is taken as it is) and makes certificates of a table, a network and a linkage with this one.
+
+1. Each checks in a copy of its folder, in the fresh environment: every value is the same, exit code 0.
+2. Each fails after one change, exit code 1, and a line names what differs: one byte of what was released, a limit of
+   the policy, the version that is installed, one number of the certificate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from show import Section, Verdict, run
+
+from unmask.tables import datasets
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TABLE = """
+[data]
+file = "people.csv"
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+zip = "quasi-identifier"
+diagnosis = "sensitive"
+[control]
+file = "others.csv"
+[[releases]]
+file = "release.csv"
+origin = "origin.csv"
+[[policy]]
+require = "identity:success_probability.worst <= 0.3"
+[[policy]]
+require = "diagnosis:realized_success.excess <= 0.2"
+[certificate]
+purpose = "research"
+"""
+
+GRAPH = """
+[graph]
+release = "release.csv"
+auxiliary = "known.csv"
+truth = "truth.csv"
+seeds = "random:12"
+attacks = ["Nar09", "Rematch"]
+runs = 2
+[[policy]]
+require = "recall <= 0.3"
+"""
+
+LINKAGE = """
+[linkage]
+truth = "truth.csv"
+guesses = "release.csv"
+[[policy]]
+require = "breached <= 0.3"
+"""
+
+
+def ran(python: str, *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A Python with these arguments, in a folder; only this one is told where its modules are."""
+    inside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH" or python == sys.executable}
+    return subprocess.run([python, *words], cwd=folder, env=inside, capture_output=True, text=True, check=False)
+
+
+def unmask(*words: str, python: str = sys.executable, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command, in a folder, by the unmask of a Python."""
+    return ran(python, "-m", "unmask", *words, folder=folder)
+
+
+def lines(path: Path, head: str, rows: Iterator[tuple[object, ...]]) -> None:
+    """Write a CSV file."""
+    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+
+def table(folder: Path) -> None:
+    """600 people in classes of 5, and as many outside."""
+    people = datasets.synthetic_census(1200, rng=np.random.default_rng(1))
+    rows = list(zip(*people.values(), strict=True))
+    lines(folder / "people.csv", ",".join(people), iter(rows[:600]))
+    lines(folder / "others.csv", ",".join(people), iter(rows[600:]))
+    roles = ("-q", "age,sex,zip", "-s", "diagnosis", "--k", "5")
+    unmask("protect", "people.csv", *roles, "-o", "release.csv", "--origin", "origin.csv", folder=folder)
+    (folder / "unmask.toml").write_text(TABLE)
+
+
+def graph(folder: Path) -> None:
+    """300 people, the release under new ids, each side with nine tenths of the links."""
+    rng = np.random.default_rng(2)
+    ends = np.unique(np.sort(rng.integers(0, 300, (1500, 2)), axis=1), axis=0)
+    ends, ids = ends[ends[:, 0] != ends[:, 1]], rng.permutation(300)
+    known, released = (ends[rng.random(len(ends)) < 0.9] for _ in range(2))
+    lines(folder / "known.csv", "source,target", map(tuple, known))
+    lines(folder / "release.csv", "source,target", map(tuple, ids[released]))
+    lines(folder / "truth.csv", "known,released", enumerate(ids))
+    (folder / "unmask.toml").write_text(GRAPH)
+
+
+def linkage(folder: Path) -> None:
+    """60 subjects with 5 items each, clustered with mistakes."""
+    rng = np.random.default_rng(3)
+    subject = np.repeat(np.arange(60), 5)
+    wrong = rng.random(300) < 0.2
+    lines(folder / "truth.csv", "item,subject", enumerate(subject))
+    lines(folder / "release.csv", "item,cluster", enumerate(np.where(wrong, rng.integers(0, 60, 300), subject)))
+    (folder / "unmask.toml").write_text(LINKAGE)
+
+
+CASES = {"table": table, "network": graph, "linkage": linkage}
+
+
+def one_byte(folder: Path, _: Path) -> None:
+    """The last digit of a cell of the release becomes another."""
+    text = (folder / "release.csv").read_text()
+    at = max(found.start() for found in re.finditer(r"[0-9]", text))
+    (folder / "release.csv").write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
+
+
+def one_limit(folder: Path, _: Path) -> None:
+    """A limit of the policy is a little wider."""
+    document = (folder / "unmask.toml").read_text()
+    (folder / "unmask.toml").write_text(document.replace("<= 0.3", "<= 0.31", 1))
+
+
+def one_number(folder: Path, _: Path) -> None:
+    """A number of the certificate is a millionth more."""
+    found = json.loads((folder / "certificate.json").read_text())
+    row = next(one for one in found["results"] if isinstance(one["posterior"], float) and 0.01 < one["posterior"] < 1)
+    row["posterior"] += 1e-6
+    (folder / "certificate.json").write_text(json.dumps(found))
+
+
+def another_version(_: Path, installed: Path) -> None:
+    """The environment gets another version of unmask."""
+    installed.write_text(installed.read_text().replace('__version__ = "', '__version__ = "9.'))
+
+
+CHANGES: dict[str, tuple[Callable[[Path, Path], None], str]] = {
+    "one byte of the release": (one_byte, r"^inputs\[release\.csv\]\.sha256: not the same$"),
+    "a limit of the policy": (one_limit, r"<=0\.3.*\.limit: 0\.3 in the certificate, 0\.31 now$"),
+    "the installed version": (another_version, r"^unmask: \S+ in the certificate, 9\.\S+ now$"),
+    "one number": (one_number, r"^results\[.*\]\.posterior: \S+ in the certificate, \S+ now$"),
+}
+"""What is changed -> how, and the line that must say so."""
+
+
+def fresh(place: Path) -> str:
+    """The Python of an environment with unmask as it is here."""
+    python = place / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
+        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT), "-c", "constraints.txt"]
+        subprocess.run([str(python), *install], cwd=ROOT, check=True)
+    return str(python)
+
+
+def checked(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
+    """Check the certificate of a folder there."""
+    return unmask("certify", "unmask.toml", "--check", "certificate.json", python=python, folder=folder)
+
+
+def certified(name: str, place: Path, python: str) -> Section:
+    """Make a certificate here, and check it elsewhere: as it is, and after each change."""
+    made = place / name
+    made.mkdir()
+    CASES[name](made)
+    unmask("certify", "unmask.toml", "-o", "certificate.json", folder=made)
+    same, *changed = _tried(made, place / "elsewhere" / name, python)
+    rows = tuple((what, str(done.returncode), told) for what, done, told in (same, *changed))
+    verdicts = [Verdict(f"{name}: unchanged, every value is the same", "0", same[2], same[1].returncode == 0)]
+    for what, done, told in changed:
+        holds = done.returncode == 1 and bool(told)
+        verdicts.append(Verdict(f"{name}: {what} fails and is named", "1", str(done.returncode), holds))
+    return Section(f"A {name}", ("change", "exit", "said"), rows, (), tuple(verdicts))
+
+
+def _tried(made: Path, elsewhere: Path, python: str) -> Iterator[tuple[str, subprocess.CompletedProcess[str], str]]:
+    """What was changed, how the check ended, and the line that was expected of it; "" where it did not say it."""
+    found = ran(python, "-c", "import unmask.version as it; print(it.__file__)", folder=made)
+    installed = Path(found.stdout.strip())
+    assert Path(python).parent.parent in installed.parents, f"{installed} is not of the fresh environment"
+    before = installed.read_text()
+    for what, (change, said) in {"none": (lambda *_: None, r", 0 are not$"), **CHANGES}.items():
+        shutil.rmtree(elsewhere, ignore_errors=True)
+        shutil.copytree(made, elsewhere)
+        change(elsewhere, installed)
+        try:
+            done = checked(elsewhere, python)
+        finally:
+            installed.write_text(before)
+        yield what, done, next((line for line in done.stdout.splitlines() if re.search(said, line)), "")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--venv", type=Path, help="Environment to check in; made if it is not there.")
+    with tempfile.TemporaryDirectory() as temporary:
+        place = Path(temporary)
+        (place / "elsewhere").mkdir()
+        python = fresh(parser.parse_args().venv or place / "venv")
+        sys.exit(run([partial(certified, name, place, python) for name in CASES]))
