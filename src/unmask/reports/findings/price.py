@@ -202,6 +202,20 @@ def _campaign(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice],
     )
 
 
+def shortly(price: Price) -> str:
+    """The campaign against the riskiest release in a few words; that the attacker is assumed, where they are."""
+    if not price.releases:
+        return ""
+    rows = [item for item in price.releases if item.release != ORIGINAL] or list(price.releases)
+    worst, who = max(rows, key=reached), "An assumed attacker" if price.assumed else "The attacker"
+    if worst.campaign_upper == 0:
+        return f"{who} attacks nobody: no campaign pays."
+    if math.isnan(worst.campaign_payoff) or worst.campaign_payoff == 0:
+        return f"{who} gains nothing that is known with a campaign."
+    found = between(worst.campaign_success, worst.campaign_most, percent)
+    return f"{who} re-identifies {found} of {worst.n:,} people with one campaign that pays."
+
+
 def _one_by_one(worst: ReleasePrice) -> str:
     """The same people, each attacked as if nobody else were: where it says something else than the campaign."""
     if worst.campaign_upper == 0 and worst.attacked == 0:

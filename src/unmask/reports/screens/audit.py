@@ -204,7 +204,8 @@ def _advised(data: ReportData) -> Advice:
     verb = next((one.verb for one in data.subjects if one.verb), "audit")
     states = {one.state for one in data.verdicts}
     named = next((name for name, one in shipped().items() if _answers(data, one)), "policy.toml")
-    tries = ", and tries what may be done" if verb == "audit" else ""
+    alone = len(data.criteria) == 2 and ORIGINAL in data.criteria  # one release, and what it was made of
+    tries = ", and tries what may be done" if verb == "audit" and alone else ""
     if not states:
         return Advice(f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {named}")
     if states == {"acceptable"}:

@@ -131,20 +131,21 @@ def _next(data: StudyData, dataset: str) -> Advice:
     datasets = dict.fromkeys(one.dataset for one in data.options)
     if len(datasets) > 1:
         best = [next(one for one in data.options if one.dataset == name) for name in datasets]
-        changes = tuple(_option(one, one.dataset) for one in best)
+        changes = tuple(_option(one, one.dataset, unprotected=False) for one in best)
         return Advice("", "unmask choose RESULTS", changes[: NEXT + 2], ("utility",))
     if data.options:
-        changes = tuple(_option(one, one.protection) for one in data.options[:NEXT])
+        bare = data.unprotected
+        changes = tuple(_option(one, one.protection, unprotected=one.protection in bare) for one in data.options[:NEXT])
         return Advice("", "unmask choose RESULTS", changes, ("utility",))
     return Advice(
         "", "unmask choose RESULTS --require ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
     )
 
 
-def _option(one: Option, name: str) -> Tried:
+def _option(one: Option, name: str, *, unprotected: bool) -> Tried:
     utility = rate(None) if math.isnan(one.utility) else utility_words(one.unit, one.utility)
     told = _told(one) if name == one.protection else f"{one.protection}: {_told(one)}"
-    return Tried(name, told, one.state, (utility,))
+    return Tried(name, told, one.state, (utility,), now=unprotected)
 
 
 def _undominated(data: StudyData, dataset: str) -> list[Tried]:
@@ -161,5 +162,6 @@ def _undominated(data: StudyData, dataset: str) -> list[Tried]:
             found.append((sign * max(sign * spot.success for spot in own), own[0].utility, name, item.row))
     found.sort(key=lambda one: sign * one[0])
     return [
-        Tried(name, "", "", (row_value(row), utility_words(plane.unit, kept))) for _, kept, name, row in found[:NEXT]
+        Tried(name, "", "", (row_value(row), utility_words(plane.unit, kept)), now=name in data.unprotected)
+        for _, kept, name, row in found[:NEXT]
     ]

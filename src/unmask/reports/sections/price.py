@@ -21,6 +21,7 @@ from unmask.reports.findings.price import (
     parameter_value,
     reached,
     several_adversaries,
+    shortly,
     thresholds_sentence,
 )
 from unmask.reports.findings.price import findings as findings
@@ -89,7 +90,7 @@ def section(price: Price, scope: Scope) -> Section:
         Figures((*_tornado(price), *_by_fine(price, scope))),
         notes(_fine_notes(price)),
     )
-    return Section("price", "What the attack is worth", laid, one_sentence(found[0]))
+    return Section("price", "What the attack is worth", laid, shortly(price))
 
 
 def _widest(price: Price) -> str:

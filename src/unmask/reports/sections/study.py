@@ -14,7 +14,6 @@ from unmask.reports.findings.study import (
     UNITS,
     findings,
     interval_note,
-    of_plane,
     of_price,
     of_target,
     spoken,
@@ -98,13 +97,13 @@ def study_page(data: StudyData) -> Page:
         own = [plane for plane in planes if plane.dataset == dataset]
         shown = _dataset(data, dataset, own, curves)
         heading = dataset if len(data.datasets) > 1 else "Risk against utility"
-        reached = next(iter(_reached_words(data, dataset)), "")
-        found.append(Section(f"dataset-{place}", heading, shown, reached, open=place == 1))
-    said = tuple((name, tuple(sentences)) for name, sentences in findings(data))
-    many = f"{plural(sum(len(sentences) for _, sentences in said), 'finding')}."
+        said = next(iter(_reached_words(data, dataset)), "")
+        found.append(Section(f"dataset-{place}", heading, shown, said, open=place == 1))
+    sentences = tuple((name, tuple(own)) for name, own in findings(data))
+    many = f"{plural(sum(len(own) for _, own in sentences), 'finding')}."
     sections = (
         *found,
-        Section("findings", "In sentences", (Terms(said, "findings"),), many),
+        Section("findings", "In sentences", (Terms(sentences, "findings"),), many),
         *_keys(data),
         *closing(data.assumptions, _missing(data, undrawn), data.reproduce, "How to reproduce"),
     )
@@ -132,25 +131,31 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
     leading, others = measure_tables(data, rows)
     price = _price(data, rows)
     glance = overview(data, dataset, spoken(data, dataset))
-    best = [of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
-    curve = "How what adversaries reach moves with each parameter."
+    own = [plane for plane in data.planes if plane.dataset == dataset]
+    counts = [f"{len(one.undominated)} of {len(one.judged)}" for one in own]
+    best = f"{counts[0]} are undominated: no other keeps more and risks less." if counts else ""
+    curve, worth = "What adversaries reach, over each parameter.", next(iter(of_price(data, dataset)), "")
     many = f"{sum(table.rows for table in (*leading, *others)):,} lines: means over seeds with their intervals."
     found = parts(
         lead(data.words.get(("datasets", dataset), "")),
         (lead(_better(planes) + PLANES), Figures(tuple(_plane(data, plane) for plane in planes))) if planes else (),
-        (Heading("All protections at a glance", next(iter(best), "")), glance) if glance else (),
+        (Heading("All protections at a glance", best), glance) if glance else (),
         Heading("By parameter", curve),
         Figures(tuple(curves)),
         added_parts(data, rows),
-        (Heading("What the attack is worth", next(iter(of_price(data, dataset)), "")), lead(PRICE), price)
-        if price.rows
-        else (),
+        (Heading("What the attack is worth", _pays(worth)), lead(PRICE), price) if price.rows else (),
         (Heading("Every adversary by every measure", many), lead(MEASURES), leading, Fold(OTHERS, others))
         if leading
         else (),
         notes(_notes(rows)),
     )
     return tuple(_under(part, dataset) for part in found) if len(data.datasets) > 1 else found
+
+
+def _pays(told: str) -> str:
+    """Whether an attack pays after protection: the last part of the sentence."""
+    last = told.rpartition("; ")[2].rpartition("before acting, ")[2]
+    return last[:1].upper() + last[1:]
 
 
 def _under(part: Part, dataset: str) -> Part:
