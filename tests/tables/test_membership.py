@@ -296,7 +296,7 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
         ),
         (lambda: told(BELIEF, Truth([0, 1])), "the truth has 2 targets and the belief 4"),
         (lambda: MarginalRatio(columns=0), "columns is 0, expected a whole number at least 1"),
-        (lambda: SinglingOut(columns=(4, 2)), "expected the fewest, at least 1, and the most"),
+        (lambda: SinglingOut(conditions=(4, 2)), "expected the fewest, at least 1, and the most"),
     ],
 )
 def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(wrong, said):

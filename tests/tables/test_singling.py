@@ -48,7 +48,7 @@ def test_predicates_match_as_they_read():
 
 def test_what_is_guessed():
     release = people(80)
-    predicates = SinglingOut(guesses=200, columns=(2, 3))(release, rng=np.random.default_rng(0))
+    predicates = SinglingOut(guesses=200, conditions=(2, 3))(release, rng=np.random.default_rng(0))
     assert len(set(predicates)) == len(predicates)
     single = {one for one, *rest in predicates if not rest}
     once = {label for label in release["age"] if sum(label == other for other in release["age"]) == 1}
@@ -68,7 +68,7 @@ def test_what_is_guessed():
 
 def test_a_whole_row_is_said_as_it_is():
     release = people(80, ages=3000)
-    predicates = [each for each in SinglingOut(columns=(4, 4), exact=True)(release) if len(each) > 1]
+    predicates = [each for each in SinglingOut(conditions=(4, 4), exact=True)(release) if len(each) > 1]
     assert {one.relation for each in predicates for one in each} == {"is"}
     assert {len(each) for each in predicates} == {4}
     assert literal_matching(release, predicates) == [1] * len(predicates)
@@ -82,7 +82,7 @@ def test_no_more_values_than_guesses():
 def test_a_generalized_cell_says_what_it_stands_for():
     columns = {"age": ["[20, 30]", "[20, 30]", "[40, 50]", "*"], "sex": ["f", "m", "m", ""]}
     release = Table.read(columns, quasi_identifiers=("age", "sex"))
-    predicates = SinglingOut(guesses=80, columns=(2, 2))(release, rng=np.random.default_rng(0))
+    predicates = SinglingOut(guesses=80, conditions=(2, 2))(release, rng=np.random.default_rng(0))
     assert {(one.relation, one.label) for each in predicates for one in each if one.column == "age"} <= {
         ("within", "[20, 30]"),
         ("within", "[40, 50]"),

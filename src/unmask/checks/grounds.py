@@ -62,10 +62,11 @@ class Ground:
         """Whether these are problems for what the call of a thing is annotated with; it is, where that says nothing."""
         if not self.types:
             return True
-        parameters = list(inspect.signature(thing).parameters.values())[:2]
-        said = " ".join(getattr(one.annotation, "__name__", str(one.annotation)) for one in parameters)
+        signature = inspect.signature(thing)
+        annotations = [one.annotation for one in list(signature.parameters.values())[:2]]
+        said = " ".join(getattr(one, "__name__", str(one)) for one in annotations)
         fits = any(word in said for word in (*self.types, "_empty _empty"))
-        return fits and not any(word in said for word in self.others)
+        return fits and not any(word in f"{said} {signature.return_annotation}" for word in self.others)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ ATTACKS = {
         _strange_table,
         _tables_judged,
         types=("Table",),
-        others=("Parts",),
+        others=("Parts", "Predicate"),
     ),
     "pseudonyms": Ground(_attack, _items_scene),
     "channels": Ground(

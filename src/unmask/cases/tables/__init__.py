@@ -21,14 +21,16 @@ from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.parts import linked
 from unmask.cases.tables.rotation import Made, in_turn
+from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError
-from unmask.measures import Measure
+from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
 from unmask.ranges import Range
@@ -36,6 +38,8 @@ from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables import utility
+from unmask.tables.attacks import Linkability, SinglingOut
+from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
@@ -51,6 +55,9 @@ DATASET = (*READING, "control", "hold_back", "folds")
 PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
+
+KNOWS: Mapping[str, Sequence[str]] = {"tables.Linkability": ("targets",), "tables.SinglingOut": ()}
+"""What may be said of those who know parts of people's records, or nobody."""
 
 _CASE = read_attacker(EMBEDDED)
 
@@ -70,6 +77,9 @@ MEASURES = (
     ADDED.name,
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *TOLD,
+    wp216.singled_out.name,
+    wp216.singled_out_of_as_many.name,
+    wp216.parts_linked.name,
     *USEFUL,
 )
 
@@ -176,13 +186,10 @@ def _origins(
 
 def _parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The two parts, checked: columns of every table, none in both."""
-    if not all(parts):
-        raise UnmaskError("a part has no column, expected two lists of columns, such as age,sex:zip,job")
+    check_parts(parts)
     one, other = (tuple(part) for part in parts)
     for table in tables:
         check_columns(table.names, [*one, *other], where="the table")
-    if twice := next((name for name in one if name in other), None):
-        raise UnmaskError(f"column {twice!r} is in both parts; they are linked by the release alone, so leave it out")
     return one, other
 
 
@@ -200,7 +207,7 @@ def check(adversary: Part) -> None:
     """Refuse what the adversary cannot know, two coverages of one register, and an attacker that cannot be read."""
     kind = Register if adversary.use == "tables.RegisterAttack" else Knowledge
     knows = adversary.settings.get("knows", {})
-    names = list(inspect.signature(kind).parameters)
+    names = KNOWS.get(adversary.use, list(inspect.signature(kind).parameters))
     for key in knows:
         if key not in names:
             raise UnmaskError(unknown(key, names, "knows"))
@@ -271,6 +278,8 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         assert isinstance(knows, Knowledge)
         judged = _judged(population, made.whole, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
+    if isinstance(attack, SinglingOut):
+        return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
         known, drawn_from = knows(people, rng=rng), float(people.n_rows)
     else:
@@ -279,6 +288,8 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         attack = replace(attack, coverage=knows.coverage)
     control, foreign = _control(cell, population.control), origin is None
     scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
+    if isinstance(attack, Linkability):
+        return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows

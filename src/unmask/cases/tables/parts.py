@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.cases.tables.case import Case, Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.errors import UnmaskError
 from unmask.measures import wp216
 from unmask.reports.facts.wp216 import LINKER, PARTS
+from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
 from unmask.tables.knowledge import Known
@@ -33,20 +36,28 @@ def linkability(scene: Scene, evidence: Evidence) -> Audit:
     """
     if evidence.parts is None or scene.known is None:
         return Audit((), ((WHAT, NEEDS_PEOPLE if evidence.parts else NEEDS_PARTS),))
+    rows = linked(scene, LINKER, Linkability(parts=evidence.parts), rng=np.random.default_rng(evidence.seed))
+    return Audit(tuple(rows), () if scene.control else ((f"{WHAT}: members", NEEDS_CONTROL),))
+
+
+def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.Generator) -> Sequence[Row]:
+    """The row of one adversary."""
+    assert scene.known is not None
+    if not attack.parts:
+        raise UnmaskError("no parts of records are named; give two lists of columns as parts")
     sides = [scene.known] if scene.control is None else [scene.known, scene.control]
     n = min(TARGETS, *(len(one.person) for one in sides))
-    rng = np.random.default_rng(evidence.seed)
-    members, *control = (_linked(scene, evidence.parts, known, n, rng) for known in sides)
+    members, *control = (_linked(scene, adversary, attack, known, n, rng) for known in sides)
     found = replace(members, control=next(iter(control), None), drawn_from=scene.drawn_from)
-    return Audit(found.audited([wp216.parts_linked]).rows, () if control else ((f"{WHAT}: members", NEEDS_CONTROL),))
+    return found.audited([wp216.parts_linked]).rows
 
 
-def _linked(scene: Scene, parts: tuple[tuple[str, ...], ...], known: Known, n: int, rng: np.random.Generator) -> Case:
+def _linked(scene: Scene, adversary: str, attack: Linkability, known: Known, n: int, rng: np.random.Generator) -> Case:
     """The belief about n people of a population."""
     rows, order = known.person[:n], rng.permutation(n)
-    one, other = (_with(known.population.take(rows), names) for names in parts)
-    belief = Linkability()(_with(scene.table, [*parts[0], *parts[1]]), Parts(one, other=other.take(order)))
-    return Case(scene.release, LINKER, PARTS, belief, Truth(np.argsort(order)))
+    one, other = (_with(known.population.take(rows), names) for names in attack.parts)
+    belief = attack(_with(scene.table, [*attack.parts[0], *attack.parts[1]]), Parts(one, other=other.take(order)))
+    return Case(scene.release, adversary, PARTS, belief, Truth(np.argsort(order)))
 
 
 def _with(table: Table, names: tuple[str, ...] | list[str]) -> Table:

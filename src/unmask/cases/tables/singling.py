@@ -11,6 +11,7 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.errors import UnmaskError
 from unmask.measures import Quantity, wp216
 from unmask.measures.base import UndefinedError, filed
 from unmask.measures.interval import Interval, wilson
@@ -22,7 +23,7 @@ from unmask.tables.release import Table
 from unmask.tables.singling import SingledOut, singling, singling_in_boxes
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
-NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway (--control)"
+NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway"
 
 
 def singling_out(scene: Scene, evidence: Evidence) -> Audit:
@@ -33,7 +34,9 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
     half guesses are tried. Where no class is of one row, guesses are made inside the boxes of classes, too.
     """
     if evidence.original is None or evidence.control is None:
-        return Audit((), (("Singling out", NEEDS_PEOPLE if evidence.original is None else NEEDS_CONTROL),))
+        return Audit(
+            (), (("Singling out", NEEDS_PEOPLE if evidence.original is None else f"{NEEDS_CONTROL} (--control)"),)
+        )
     rng = np.random.default_rng(evidence.seed)
     asked = list(_by_rows(scene.table, evidence.original, evidence.control, rng))
     if scene.table.classes.sizes.min() > 1:
@@ -53,11 +56,29 @@ Asked = tuple[str, Callable[[], SingledOut]]
 
 
 def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Generator) -> Iterator[Asked]:
-    released, members, control = _alike(release, members, control)
-    order, half = rng.permutation(control.n_rows), control.n_rows // 2
-    tried = members, control.take(order[:half]), control.take(order[half:])
+    released, *tried = _tried(release, members, control, rng)
     for kind, guesses in _guesses(released, rng):
         yield kind, partial(singling, guesses, *tried, rng=rng)
+
+
+def _tried(
+    release: Table, members: Table, control: Table, rng: np.random.Generator
+) -> tuple[Table, Table, Table, Table]:
+    """The release, and members and either half of the control people, on whom guesses are tried and weighed."""
+    released, members, control = _alike(release, members, control)
+    order, half = rng.permutation(control.n_rows), control.n_rows // 2
+    return released, members, control.take(order[:half]), control.take(order[half:])
+
+
+def guessed(
+    scene: Scene, adversary: str, attack: SinglingOut, people: tuple[Table, Table | None], *, rng: np.random.Generator
+) -> list[Row]:
+    """The rows of one kind of guesses in a study. people : members and control people"""
+    members, control = people
+    if control is None:
+        raise UnmaskError(f"singling out {NEEDS_CONTROL}: hold people back, or give them as control")
+    released, *tried = _tried(scene.table, members, control, rng)
+    return list(_rows(scene.release, adversary, singling(attack(released, rng=rng), *tried, rng=rng)))
 
 
 def _alike(release: Table, *others: Table) -> Iterator[Table]:
@@ -74,7 +95,7 @@ def _guesses(release: Table, rng: np.random.Generator) -> Iterator[tuple[str, li
     found = SinglingOut()(release, rng=rng)
     yield ONE, [each for each in found if len(each) == 1]
     yield SOME, [each for each in found if len(each) > 1]
-    found = SinglingOut(columns=(every, every), exact=True)(release, rng=rng)
+    found = SinglingOut(conditions=(every, every), exact=True)(release, rng=rng)
     yield WHOLE, [each for each in found if len(each) > 1]
 
 

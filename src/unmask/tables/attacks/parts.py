@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +26,14 @@ class Parts(Background):
     other: Table | None = None
 
 
+def check_parts(parts: Sequence[Sequence[str]]) -> None:
+    """Refuse what is not two lists of columns that share none."""
+    if len(parts) != 2 or not all(parts):
+        raise UnmaskError("a part is missing or has no column, expected two lists of columns, such as age,sex:zip,job")
+    if twice := next((name for name in parts[0] if name in parts[1]), None):
+        raise UnmaskError(f"column {twice!r} is in both parts; they are linked by the release alone, so leave it out")
+
+
 @dataclass(frozen=True)
 class Linkability:
     """Which row of another source is this person's, whose columns are others? Two parts go together if the release has
@@ -34,7 +43,8 @@ class Linkability:
     resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. With people of whom
     some are control people, `measures.excess` says what the release added to what holds for everybody.
 
-    link : an attack whose candidates are released rows
+    link  : an attack whose candidates are released rows
+    parts : the columns of either source, for a study, which takes them from people's records (`parts_linked`)
 
     Assumes: what goes together in the release goes together in people.
 
@@ -55,6 +65,12 @@ class Linkability:
     """
 
     link: Attack = field(default_factory=NearestNeighbor)
+    parts: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(map(tuple, self.parts)))
+        if self.parts:
+            check_parts(self.parts)
 
     def __call__(self, release: Table, knowledge: Parts | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the other part of each person known; candidates are the rows of `other`."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
-from unmask.tables.background import Rng
+from unmask.tables.background import Background, Rng
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.column import Column
 from unmask.tables.counts import group
@@ -143,12 +143,17 @@ class SinglingOut:
     what a released row drawn at random says of some columns drawn at random: the value, or of a number that it is at
     least as large if it is above the column's median, else at most, or of a generalized cell that it is one of its
     values; kept if no other released row may satisfy it. Missing cells and `*` say nothing. No predicate is guessed
-    twice, and of either kind there are at most `guesses`. With as many columns as there are a guess is a whole row.
+    twice, and of either kind there are at most `guesses`. With as many as there are columns a guess is a whole row.
 
-    guesses : the most predicates of one column, and of several
-    tries   : rows drawn
-    columns : fewest and most columns of a conjunction
-    exact   : a number is said as it is
+    guesses    : the most predicates of one column, and of several
+    tries      : rows drawn
+    conditions : fewest and most conditions of a conjunction, of a column each
+    exact      : a number is said as it is
+
+    In a study the guesses are tried on members and control people (`singled_out`, `singled_out_of_as_many`).
+
+    >>> SinglingOut(conditions=(1, 2))
+    SinglingOut(guesses=2000, tries=20000, conditions=(1, 2), exact=False)
 
     A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A
     unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the guesses.
@@ -156,14 +161,21 @@ class SinglingOut:
 
     guesses: int = 2000
     tries: int = 20_000
-    columns: tuple[int, int] = (2, 4)
+    conditions: tuple[int, int] = (2, 4)
     exact: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.columns[0] <= self.columns[1]:
-            raise UnmaskError(f"columns are {self.columns}, expected the fewest, at least 1, and the most")
+        object.__setattr__(self, "conditions", tuple(self.conditions))
+        if not 1 <= self.conditions[0] <= self.conditions[1]:
+            raise UnmaskError(f"conditions are {self.conditions}, expected the fewest, at least 1, and the most")
 
-    def __call__(self, release: Table, *, rng: Rng = None) -> tuple[Predicate, ...]:
+    def __call__(
+        self,
+        release: Table,
+        knowledge: Background | None = None,  # noqa: ARG002 - guesses are made of the release alone
+        *,
+        rng: Rng = None,
+    ) -> tuple[Predicate, ...]:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
         said = [(one, each) for one in release.quasi_identifiers for each in _sayings(one, exact=self.exact)]
@@ -179,7 +191,7 @@ class SinglingOut:
         """The predicates drawn, each once, by the numbers of their conditions."""
         columns = release.quasi_identifiers
         rows = rng.integers(0, release.n_rows, self.tries)
-        n = rng.integers(self.columns[0], self.columns[1] + 1, self.tries)
+        n = rng.integers(self.conditions[0], self.conditions[1] + 1, self.tries)
         order = rng.random((self.tries, len(columns))).argsort(axis=1)
         first = np.cumsum([0, *(len(column.levels) for column in columns)])
         silent = np.array([one is None for _, one in said])
