@@ -229,3 +229,16 @@ def test_a_command_ends_with_its_server(tmp_path: Path):
     process.stdin.close()
     with process:
         assert process.wait(30) != 0
+
+
+def test_another_file_leaves_nothing_of_the_first(browser: Browser, project: Project, hospital: Path, tmp_path: Path):
+    opened(browser, hospital)
+    (project.folder / "release.csv").write_text("age\n30\n")
+    (tmp_path / "bad.csv").write_text("a,a\n1,2\n")
+    browser.at("/open")
+    assert browser.sends("/open", path=str(tmp_path / "bad.csv")).status_code == 422
+    assert project.given["data"]["file"] == "hospital.csv"  # what cannot be read replaces nothing
+    browser.sends("/open", do="demo")
+    assert project.given["data"]["file"] == "census.csv"
+    assert browser.get("/files/release.csv").status_code == 404
+    assert sorted(one.name for one in project.folder.iterdir()) == ["census.csv", "lock", "unmask.toml"]

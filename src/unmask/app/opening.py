@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from unmask.app.jobs import shown
 from unmask.app.project import Project, ago, left_behind
-from unmask.document import load
+from unmask.document import by_role, load
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError, visible
 
@@ -96,7 +95,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
         return "open"
     sent = form.get("upload")
     if getattr(sent, "filename", ""):
-        _begin(project, project.keep(visible(sent.filename), sent.file))  # type: ignore[union-attr]
+        _open_sent(project, visible(sent.filename), sent.file)  # type: ignore[union-attr]
     else:
         path = str(form.get("path", "")).strip()
         if not path or "\0" in path or len(path) > 4000:
@@ -106,27 +105,39 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
 
 
 def open_path(project: Project, path: Path) -> None:
-    """Open a table, or a document with the files that it names."""
+    """Open a table, or a document with the files that it names; what was open before is gone once they can be read."""
+    path = path.expanduser().absolute()
     if path.suffix == ".toml":
-        _open_document(project, path.expanduser())
-    else:
-        _begin(project, project.adopt(path))
+        _open_document(project, path)
+        return
+    _check_table(path)
+    project.clear()
+    _begin(project, project.adopt(path))
+
+
+def _open_sent(project: Project, name: str, file: Any) -> None:
+    """Open a table that the browser sent; one that cannot be read is not kept."""
+    kept = project.keep(name, file)
+    try:
+        _check_table(project.folder / kept)
+    except UnmaskError:
+        project.forget(kept)
+        raise
+    project.clear(but=kept)
+    _begin(project, kept)
+
+
+def _check_table(path: Path) -> None:
+    """Refuse what is no table, or too much of one, before a row is read."""
+    from unmask.tables.reading import column_names
+
+    _refuse_bombs(path)
+    _refuse_many(path, len(column_names(path)))
 
 
 def _begin(project: Project, name: str) -> None:
-    """The document of a table of which nothing is known yet; one that cannot be read is not kept."""
-    from unmask.tables.reading import column_names
-
-    try:
-        _refuse_bombs(project.folder / name)
-        columns = column_names(project.folder / name)
-        _refuse_many(project.folder / name, len(columns))
-    except UnmaskError:
-        project.forget(name)
-        raise
-    old = project.given.get("data", {}).get("file")
+    """The document of a table of which nothing is known yet."""
     project.save({"title": f"Release of {name}", "data": {"file": name}})
-    project.forget(*filter(None, [old]), "reasons.json", "jobs")
 
 
 def _open_document(project: Project, path: Path) -> None:
@@ -135,8 +146,10 @@ def _open_document(project: Project, path: Path) -> None:
     data = given.get("data")
     if not isinstance(data, dict) or not isinstance(data.get("file"), str):
         raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
-    folder = path.absolute().parent
-    project.save(_with_files(given, lambda name: project.adopt(folder / name)))
+    by_role(given.get("columns", {}))
+    _check_table(path.parent / data["file"])
+    project.clear()
+    project.save(_with_files(given, lambda name: project.adopt(path.parent / name)))
 
 
 def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str, Any]:
@@ -172,11 +185,7 @@ def _left(project: Project, name: str, *, resume: bool) -> str:
     if not resume:
         other.remove()
         return "open"
-    old = Project.__new__(Project)
-    old.__dict__.update(project.__dict__)
-    project.__dict__.update(other.__dict__)
-    tempfile.tempdir = str(project.folder) if tempfile.tempdir else None
-    old.remove()
+    project.become(other)
     return ""
 
 
@@ -188,6 +197,7 @@ def _demo(project: Project) -> None:
 
     columns = datasets.synthetic_census(5_000, rng=np.random.default_rng(0))
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    project.clear()
     name = project.place("census.csv").name
     (project.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     _begin(project, name)

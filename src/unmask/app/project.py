@@ -64,6 +64,13 @@ class Project:
             self.held = None
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def become(self, other: Project) -> None:
+        """Go on with another folder; the own one is removed."""
+        if tempfile.tempdir == str(self.folder):
+            tempfile.tempdir = str(other.folder)
+        self.remove()
+        self.folder, self.jobs, self.held = other.folder, other.jobs, other.held
+
     # ----- the document
 
     @property
@@ -154,10 +161,10 @@ class Project:
             else:
                 path.unlink(missing_ok=True)
 
-    def clear(self) -> None:
-        """Back to an empty folder, for another file."""
+    def clear(self, *, but: str = "") -> None:
+        """Back to an empty folder, for another file, or to one that holds only it."""
         self.jobs.close()
-        self.forget(*(one.name for one in self.folder.iterdir() if one.name not in ("lock", "tmp")))
+        self.forget(*(one.name for one in self.folder.iterdir() if one.name not in ("lock", but)))
 
     def done(self, name: str) -> bool:
         """Whether a job has finished on what is there now."""

@@ -1,0 +1,62 @@
+"""Requests that nobody would make by hand, for the screens of `unmask open`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+STEPS = ("open", "roles", "adversaries", "verdict", "protect", "sign")
+PATHS = (
+    *(f"/{step}" for step in STEPS), "/", "/job/verdict", "/job/..", "/events/study", "/files/release.csv",
+    "/files/unmask.toml", "/static/app.css", "/report.css", "/%00", "/roles/", "//roles", "/\u00e9",
+)  # fmt: skip
+FIELDS = {
+    "open": ("do", "path", "upload", "folder", "encoding", "delimiter", "decimal", "missing"),
+    "roles": ("do", *(f"role-{at}" for at in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1"),
+    "adversaries": (
+        "do", "register-on", "register-file", "coverage", "control-on", "control-file", "hold_back", "parts-on",
+        "part-0", "part-1", "attacker-on", "gain", "fine", "colleague-on", "error", "targets", "policy", "require",
+    ),
+    "verdict": ("do", "change"),
+    "protect": ("do", "point", "against"),
+    "sign": ("purpose", "released_by"),
+}  # fmt: skip
+OTHERS = ("back", "of", "\u0000", "", "token")
+USUAL = {
+    "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{at}": "quasi-identifier" for at in range(1, 8)},
+    "adversaries": {"policy": "ema-0.09", "coverage": "100", "hold_back": "20", "error": "10"},
+}
+"""What a page would send, of which a generated form changes a part."""
+
+VALUES = (
+    "", "0", "1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10", "\u0661", "\u00b2", "\x00", "\u202e",
+    "'\"<>&",
+    "drop", "quasi-identifier", "sensitive", "keep", "weight", "continue", "apply", "open", "read", "another", "demo",
+    "resume", "discard", "start", "again", "use", "change", "own", "ema-0.09", "strict", "k >= 5", "k >= ",
+    "utf-16", "hex", "idna", "rot13", "\t", ";", "date", "ordinal", "date:day-first", "/etc/passwd", "/dev/zero", "/",
+    "~", "~nobody", "..", "no.csv", "unmask.toml", "x" * 5_000, "{{ 7 * 7 }}", "%s%n", "\U0001f600", "a\r\nb: c",
+)  # fmt: skip
+FILES = (b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n")
+
+
+def generated(n: int, *, seed: int) -> Iterator[dict[str, Any]]:
+    """Requests as `httpx` takes them; half of the forms have what the page has in it."""
+    rng = np.random.default_rng(seed)
+
+    def one(of: tuple[Any, ...]) -> Any:
+        return of[int(rng.integers(len(of)))]
+
+    for _ in range(n):
+        step = one(STEPS)
+        names = FIELDS[step] if rng.random() < 0.8 else (*OTHERS, *FIELDS[one(STEPS)])
+        said = {one(names): one(VALUES) for _ in range(rng.integers(0, 6))}
+        if rng.random() < 0.4:
+            yield {"method": "GET", "url": one(PATHS), "params": said}
+            continue
+        files = {one(("upload", "register-file", "hierarchy-1")): (one(VALUES), one(FILES))}
+        sent = {"files": files} if rng.random() < 0.4 else {}
+        whole = bool(rng.random() < 0.9)
+        said = {**USUAL.get(step, {}), **said} if rng.random() < 0.8 else said
+        yield {"method": "POST", "url": f"/{step}", "data": said, "whole": whole, **sent}

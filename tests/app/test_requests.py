@@ -1,0 +1,46 @@
+"""Whatever is asked, the answer is a page: nothing fails, and nothing is shown that was not asked for."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.conftest import Browser
+from tests.app.hospital import write_hospital
+from tests.app.requests import generated
+from unmask.app.jobs import Jobs
+from unmask.app.opening import open_path
+from unmask.app.project import Project
+
+
+def not_started(self: Jobs, name: str, commands: Any, *, of: str, **_: Any) -> None:
+    """A job that failed at once: nothing is run here."""
+    self.folder.mkdir(exist_ok=True)
+    kept = {"name": name, "commands": [list(one) for one in commands], "of": of, "state": "failed", "message": "no"}
+    (self.folder / f"{name}.json").write_text(json.dumps(kept))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, monkeypatch: Any, seed: int):
+    monkeypatch.setattr(Jobs, "start", not_started)
+    monkeypatch.chdir(tmp_path)
+    table = write_hospital(tmp_path / "hospital.csv", 40)
+    document = tmp_path / "unmask.toml"
+    document.write_text(
+        '[data]\nfile = "hospital.csv"\n[columns]\nsex = "quasi-identifier"\nzip = "quasi-identifier"\n'
+        'diagnosis = "sensitive"\n[[protections]]\nuse = "tables.Mondrian"\n[[policy]]\nuse = "wp216"\n'
+    )
+    hidden: dict[str, str] = {}
+    for number, asked in enumerate(generated(60, seed=seed)):
+        if number % 15 == 0:
+            open_path(project, table if number % 30 else document)
+            hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', browser.at("/roles").text))
+            hidden.pop("of", None)
+        if asked.pop("whole", False):
+            asked["data"] = {**asked["data"], **hidden}
+        found = browser.request(**asked, follow_redirects=False)
+        assert found.status_code < 500, asked
+        assert "root:" not in found.text
+        assert "{{" not in found.text or "{{ 7 * 7 }}" in found.text
