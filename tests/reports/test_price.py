@@ -163,8 +163,8 @@ def test_e4_findings_say_what_a_campaign_brings_and_what_would_stop_it():
             "Assumed, not observed (clinical-2015): a rational attacker, to whom a re-identification is worth 8,000 in "
             "the currency of their profile, gains "
             "61,234,568 with one campaign against all 30,162 people in k=3, the outside data paid once, and expects to "
-            "re-identify 45.2 % of them, by as many tries as pay for each; a fine of 70,000,001 instead of 10,000 would "
-            "stop every campaign."
+            "re-identify 45.2 % of them, by as many tries as pay for each; a fine of 70,000,001 instead of 10,000 "
+            "would stop every campaign."
         ),
         (
             "One by one, the outside data and the fines paid for each of them, 83.1 % are worth an attack and 41.0 % "

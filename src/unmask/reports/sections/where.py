@@ -14,7 +14,7 @@ from unmask.reports.findings.where import (
     step_words,
     values_finding,
 )
-from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, notes, parts
+from unmask.reports.parts import Fold, Grid, Heading, Section, grid, grouped, lead, notes, parts
 from unmask.reports.words import IDENTITY, number, percent, what
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -228,7 +228,9 @@ def classes_section(scope: Scope) -> Section | None:
         line = f"{one.release}: {_sought(one.target)}" if several else _sought(one.target)
         rows.append((line, (str(one.row), one.value, f"{one.people:,}", percent(one.probability))))
     table = grouped(("Row of the release", "Value", "People", "Most, of anybody"), rows, text=2)
-    shown = parts(classes_finding(scope), lead(STAND.format(least=data.least)), table)
+    shown = parts(
+        classes_finding(scope), lead(STAND.format(least=data.least)), Fold("The classes by their rows", (table,))
+    )
     return Section("classes", "The classes most at risk", shown)
 
 
