@@ -225,6 +225,35 @@ def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tabl
         assert mine["identity"]["utility_before"] == pytest.approx(1 - tables["utility"][0]["gcp"], abs=1e-12)
 
 
+def test_protecting_with_a_step_gives_what_it_announced(folder: Path, tables: dict) -> None:
+    own, (step, *_) = folder / "own", [one for one in tables["steps"] if one["column"] == "age"]
+    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10, "--coarsen", f"age={step['level']}")
+    done = run("protect", own / "people.csv", *told, "-o", folder / "c.csv", "--origin", own / "c.csv")
+    assert done[0] == 0, done[2]
+    again = audited(folder, "c.csv", "c.csv")
+    (now,) = [
+        one
+        for one in again["results"]
+        if [one[key] for key in ("release", "adversary", "target", "measure")]
+        == ["c", "prosecutor", "identity", "success_probability"]
+    ]
+    assert step["target"] == "identity"
+    assert (now["posterior"], now["gain"] > 0) == (step["success"], True)
+    assert step["success"] < step["success_before"]
+    assert 1 - again["utility"][0]["gcp"] == pytest.approx(step["utility"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("age", "expected COLUMN"), ("age=-1", "bin width"), ("job=1", "not in"), ("sex=2", "cannot be generalized")],
+)
+def test_a_step_that_cannot_be_made_is_refused(folder: Path, given: str, said: str) -> None:
+    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--coarsen", given)
+    code, _, err = run("protect", folder / "own" / "people.csv", *told, "-o", folder / "none.csv")
+    assert (code, said in err) == (2, True), err
+    assert not (folder / "none.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("cells", "of_type", "level"),
     [
@@ -278,6 +307,12 @@ class Rows(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.folded -= tag == "details"
+
+
+def test_u21_at_most_sixty_rows_of_tables_are_not_folded(folder: Path, tables: dict) -> None:
+    counted = Rows()
+    counted.feed(page(folder))
+    assert 20 < counted.rows <= 60
 
 
 def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:

@@ -160,9 +160,11 @@ def test_e4_findings_say_what_a_campaign_brings_and_what_would_stop_it():
     # 0.831 * 0.5439 = 45.2 %, 0.831 * 0.4935 = 41.0 %; the fine that stops it is rounded up
     assert found(*price().releases) == [
         (
-            "A rational attacker, to whom a re-identification is worth 8,000, gains 61,234,568 with one campaign "
-            "against all 30,162 people in k=3, the outside data paid once, and expects to re-identify 45.2 % of them; "
-            "a fine of 70,000,001 instead of 10,000 would stop every campaign."
+            "Assumed, not observed (clinical-2015): a rational attacker, to whom a re-identification is worth 8,000 in "
+            "the currency of their profile, gains "
+            "61,234,568 with one campaign against all 30,162 people in k=3, the outside data paid once, and expects to "
+            "re-identify 45.2 % of them, by as many tries as pay for each; a fine of 70,000,001 instead of 10,000 "
+            "would stop every campaign."
         ),
         (
             "One by one, the outside data and the fines paid for each of them, 83.1 % are worth an attack and 41.0 % "
@@ -196,11 +198,22 @@ def test_releases_in_which_no_campaign_pays_are_named():
     assert many[2] == "In 4 of the 5 releases no campaign pays."
 
 
+def test_u9_an_assumed_attacker_is_called_one_where_their_figures_stand():
+    """Three shares of people re-identified stood on one screen, without a currency and far from the assumption."""
+    (said, *_) = sentences(replace(sample(), subjects=(replace(price(), assumed=True),)))[-3:]
+    assert said.startswith(f"Assumed, not observed ({price().source}): a rational attacker")
+    assert "in the currency of their profile" in said
+    assert "by as many tries as pay for each" in said  # the best guess alone reaches less
+    (plain, *_) = sentences(replace(sample(), subjects=(replace(price(), assumed=False),)))[-3:]
+    assert plain.startswith("A rational attacker")
+
+
 def test_no_campaign_anywhere_is_said():
     assert found(spared(), spared("k=50")) == [
         (
-            "A rational attacker, to whom a re-identification is worth 8,000, attacks nobody: no campaign against all "
-            "people of any of the 2 releases pays."
+            "Assumed, not observed (clinical-2015): a rational attacker, to whom a re-identification is worth 8,000 in "
+            "the currency of their profile, attacks "
+            "nobody: no campaign against all people of any of the 2 releases pays."
         )
     ]
     assert "no campaign against all 30,162 people in k=100 pays" in found(spared())[0]
@@ -211,7 +224,10 @@ def test_e4_a_campaign_that_pays_although_no_single_attack_does_is_the_finding()
     bulk = replace(bulk, campaign_fines=(2e6, 2.1e6))
     first, second = found(bulk)
     assert "gains 1,272,574 with one campaign against all 30,162 people in k=100" in first
-    assert "expects to re-identify 4.8 % of them; a fine of 2,100,000 instead of 10,000 would stop every" in first
+    assert (
+        "4.8 % of them, by as many tries as pay for each; a fine of 2,100,000 instead of 10,000 would stop every"
+        in first
+    )
     assert second == "One by one, the outside data and the fines paid for each of them, no attack pays."
 
 
@@ -318,7 +334,7 @@ def test_adversaries_are_told_apart_where_there_are_several():
     data = replace(single(), rows=rows, adversaries=sample().adversaries, subjects=(price(releases=both),))
     text = render(data)
     assert ["k=3", "B", "30.0 %", "14.8 %", "12.3", "0.21", "1,234", "2,520"] in cells(text)
-    assert "A rational attacker who knows all five quasi-identifiers, to whom" in words(text)
+    assert "a rational attacker who knows all five quasi-identifiers, to whom" in words(text)
     assert "A  People re-identified by one campaign, against the fine" in figures(text)
     assert not any("Adversary" in line for line in cells(page()))
 

@@ -41,12 +41,12 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
-from unmask.cli.generated import FILE, options, taken
+from unmask.cli.generated import FILE, options, parsed, taken
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.open import open_
-from unmask.cli.options import Input, Sentences, first_argument, parts, table_options, without_seed
+from unmask.cli.options import Input, Sentences, first_argument, levels, parts, table_options, without_seed
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -221,6 +221,10 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @table_options
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
 @options("unmask.cases.tables:audit", hold_back={"help": HOLD_BACK})
+@click.option(
+    "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
+    help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
+)  # fmt: skip
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
 @click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")
@@ -234,6 +238,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @engine_options
 def protect(
     data: str,
+    coarsen: dict[str, float | str],
     relaxed: bool,
     hold_back: float,
     output: Path,
@@ -266,11 +271,11 @@ def protect(
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
-        result = _protect_in_memory(table, protection, hold_back, output, origin, formulas)
+        asked = {"hold_back": hold_back, "coarsen": coarsen}
+        result = _protect_in_memory(table, protection, asked, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
-    if origin is not None:
-        raise UnmaskError("--origin needs the table in memory; leave it or --engine out")
+    refuse_in_engine(origin=origin, coarsen=coarsen or None)
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
     written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
@@ -278,14 +283,14 @@ def protect(
 
 
 def _protect_in_memory(
-    table: Table, protection: Mondrian, hold_back: float, output: Path, origin: Path | None, formulas: Formulas
+    table: Table, protection: Mondrian, asked: dict[str, Any], output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.face.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
     start = time.perf_counter()
-    made = protect_table(table, protection, hold_back=hold_back)
+    made = protect_table(table, protection, **asked)
     seconds = time.perf_counter() - start
     run = formula_cells(made.release)
     check_formulas(run, formulas)

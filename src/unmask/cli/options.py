@@ -233,6 +233,18 @@ def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | N
     return found
 
 
+def levels(texts: tuple[str, ...]) -> dict[str, float | str]:
+    """COLUMN=LEVEL: a whole number, a number, or a word, as `tables.Generalize` takes them."""
+    return {column: _level(text) for column, text in pairs(texts).items()}
+
+
+def _level(text: str) -> float | str:
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    return text
+
+
 def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
     return None if text is None else split(text)

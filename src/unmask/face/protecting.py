@@ -66,6 +66,7 @@ def protect(
     k: int = 10,
     l: int | None = None,  # noqa: E741  # the field's letter
     t: float | None = None,
+    coarsen: Mapping[str, float | str] | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
@@ -73,6 +74,7 @@ def protect(
 
     protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
     k, l, t    : of `tables.Mondrian`, which protects unless another protection is given
+    coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
     hold_back  : share of the people to hold back at random, as control people of the audit
     rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
 
@@ -83,7 +85,7 @@ def protect(
     >>> unmask.protect(table, k=2).release["age"].tolist()
     ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
     """
-    from unmask.tables import Mondrian, Table, criteria, utility
+    from unmask.tables import Generalize, Mondrian, Table, criteria, utility
     from unmask.tables.control import Sample
     from unmask.tables.control import hold_back as held
 
@@ -92,6 +94,9 @@ def protect(
     chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
     people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
     release, origin = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
+    if coarsen:
+        release, order = Generalize(coarsen)(release, rng=rng)
+        origin = origin[order]
     found, lost = criteria.evaluate(release), utility.evaluate(people.members, release, origin)
     facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
     facts["average_class_size"] = release.n_rows / found.classes

@@ -183,9 +183,15 @@ def reached(item: ReleasePrice) -> tuple[float, float, float]:
 
 def _campaign(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], scope: Scope) -> str:
     """What one attacker gains who faces all people of a release."""
+    told = _told_of(price, worst, rivals, scope)
+    return f"Assumed, not observed ({price.source}): {told[0].lower()}{told[1:]}" if price.assumed else told
+
+
+def _told_of(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice], scope: Scope) -> str:
+    """The same, whether the attacker is assumed or not."""
     subject = f"A rational attacker{_knowing(price, worst, scope)}"
     if (gain := amount_of(price, "gain")) is not None:
-        subject += f", to whom a re-identification is worth {amount(gain)},"
+        subject += f", to whom a re-identification is worth {amount(gain)} in the currency of their profile,"
     where = f"all {worst.n:,} people in {release_name(worst.release)}"
     if math.isnan(worst.campaign_payoff):
         return f"What {subject[0].lower()}{subject[1:]} gains with one campaign against {where} was too much to reckon."
@@ -198,7 +204,8 @@ def _campaign(price: Price, worst: ReleasePrice, rivals: Sequence[ReleasePrice],
     return (
         f"{subject} gains {between(worst.campaign_payoff, worst.campaign_upper, amount)} with one campaign against "
         f"{where}, the outside data paid once, and expects to re-identify "
-        f"{between(worst.campaign_success, worst.campaign_most, percent)} of them; {stop(price, worst)}."
+        f"{between(worst.campaign_success, worst.campaign_most, percent)} of them, by as many tries as pay for each; "
+        f"{stop(price, worst)}."
     )
 
 
