@@ -8,7 +8,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 project = "unmask"
 author = "The unmask authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docs.python_reference"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "docs.python_reference",
+    "docs.pictures",
+    "docs.formulas",
+]
 html_theme = "furo"
 html_title = "unmask"
 html_static_path = ["site.css"]
@@ -17,6 +23,7 @@ html_copy_source = False
 html_show_copyright = False
 highlight_language = "text"
 myst_heading_anchors = 3
+html_math_renderer = "mathml"
 python_maximum_signature_line_length = 90
 autodoc_type_aliases = {"NDArray": "NDArray"}  # else a property says what NDArray stands for
 python_use_unqualified_type_names = True
