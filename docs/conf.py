@@ -12,6 +12,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "docs.python_reference",
+    "docs.notebooks",
     "docs.pictures",
     "docs.formulas",
 ]
@@ -24,6 +25,7 @@ html_show_copyright = False
 highlight_language = "text"
 myst_heading_anchors = 3
 html_math_renderer = "mathml"
+exclude_patterns = ["**/.ipynb_checkpoints"]
 python_maximum_signature_line_length = 90
 autodoc_type_aliases = {"NDArray": "NDArray"}  # else a property says what NDArray stands for
 python_use_unqualified_type_names = True
