@@ -8,7 +8,16 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 project = "unmask"
 author = "The unmask authors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "docs.python_reference", "docs.catalog_pages", "docs.look"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "docs.python_reference",
+    "docs.catalog_pages",
+    "docs.look",
+    "docs.notebooks",
+    "docs.drawn",
+    "docs.formulas",
+]
 html_theme = "furo"
 html_title = "unmask"
 html_static_path = ["site.css"]
@@ -19,6 +28,8 @@ html_show_copyright = False
 highlight_language = "text"
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
+html_math_renderer = "mathml"
+exclude_patterns = ["**/.ipynb_checkpoints"]
 python_maximum_signature_line_length = 90
 autodoc_type_aliases = {"NDArray": "NDArray"}  # else a property says what NDArray stands for
 python_use_unqualified_type_names = True

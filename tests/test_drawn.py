@@ -1,0 +1,30 @@
+"""The pictures of the documentation are drawn by the code that stands below them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.drawn import drawn
+
+PAGES = sorted((Path(__file__).parent.parent / "docs" / "explanation").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_one_picture_that_says_what_it_shows(page):
+    [(caption, code)] = re.findall(
+        r"^```\{picture\} ([^\n]*)\n(.*?)\n```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    assert len(caption) > 100
+    svg = drawn(code)
+    assert svg.startswith("<svg")
+    assert 'aria-label="' in svg
+
+
+def test_there_is_a_page_for_each_domain_but_tables():
+    assert [page.stem for page in PAGES] == ["channels", "economics", "graphs", "identity-separation", "pseudonyms"]
+
+
+def test_a_picture_whose_last_line_is_no_chart_is_refused():
+    with pytest.raises(AssertionError):
+        drawn("chart = 1")
