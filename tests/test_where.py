@@ -182,7 +182,7 @@ def test_u13_the_columns_are_ranked_by_what_they_give_on_the_original(folder: Pa
     assert given == json.loads(text)["results"]
     assert {one["release"] for one in tables["contributions"]} == {"original"}
     shown = page(folder).partition('id="where"')[2].partition("</section>")[0]
-    assert "gives most away" in shown
+    assert "% of what re-identifies people" in shown
     assert "(0)" not in shown
 
 

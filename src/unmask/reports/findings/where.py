@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from unmask.facts import Contribution, Count
 from unmask.reports.data import APART, LIMITS, ORDER, ORIGINAL, Scope
 from unmask.reports.facts.tables import ClassRisk, Distribution, Step, ValueRisk
-from unmask.reports.words import IDENTITY, SPACE, number, percent, plural, release_name
+from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, plural, release_name
 
 
 def where_findings(scope: Scope) -> Iterator[str]:
@@ -65,9 +65,8 @@ def given_finding(scope: Scope) -> str:
                 told.append((best, f"{percent(share[best], 0)} of what {_does(target)}"))
         if told:
             of = "the original" if name == ORIGINAL else release_name(name)
-            first, *more = told
-            rest = "".join(f"; {column}, {part}" for column, part in more)
-            return f"{first[0]} gives most away: {first[1]} in {of}{rest}."
+            columns = {column: [part for other, part in told if other == column] for column, _ in told}
+            return f"{'; '.join(f'{column} gives {listed(own)}' for column, own in columns.items())}, in {of}."
     return ""
 
 
@@ -117,6 +116,8 @@ def classes_finding(scope: Scope) -> str:
         return ""
     best = max(scope.data.classes, key=_beyond)
     risk, where = percent(best.probability), _from(best.release, scope)
+    if scope.data.least > 1:
+        where += f"{'of' if where else 'Of'} classes of at least {scope.data.least:,} people, "
     if best.target == IDENTITY:
         what = f"each is re-identified with up to {risk}"
     else:

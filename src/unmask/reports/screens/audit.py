@@ -148,7 +148,7 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
     limit, whose = limit_of(risk, judged)
     above = risk.above[limit]
     drawing = people(
-        [spread_of(risk, limit, "by their risk")],
+        [replace(spread_of(risk, limit, "by their risk"), above="")],
         risk.edges,
         style=scope.styles.get(risk.adversary, 0),
         limit=limit if limit in risk.edges else None,
