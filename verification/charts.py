@@ -48,9 +48,8 @@ def pages(folder: Path) -> Iterator[Path]:
     yield _made(folder, "demo", *report, people=2000)
     yield _made(folder, "audit linkage --truth truth.csv --guess guess.csv", *report)
     yield _made(folder, "audit channel near.csv --loss hamming", *report)
-    yield _made(
-        folder, "audit graph network.txt --overlap 0.75,0.75 --seeds top:30 --attack Nar09,Rematch --runs 2", *report
-    )
+    attacked = "--overlap 0.75,0.75 --seeds top:30 --attack Nar09,Rematch --runs 2"
+    yield _made(folder, f"audit graph network.txt {attacked}", *report)
     _call(folder, "study", str(HERE.parent / "examples" / "quick.toml"), "-o", "results")
     yield _made(folder, "report results", "-o")
 

@@ -32,8 +32,8 @@ from unmask.reports.svg import (
 )
 from unmask.reports.words import number, percent
 
-EDGE = 10.0
-"""Pixels at the right for the half of a mark."""
+EDGE = 8.0
+"""Pixels at both sides for the half of a mark."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def dots(rows: Sequence[tuple[str, Sequence[Dot | Absent]]], *, label: str, tick
         ground = []
     ground += _ground(scale, ROW if alike else 0.0, y)
     said = "; ".join(f"{_of(name, dot)} {dot.text}" for name, own in rows for dot in own)
-    return Drawing((*ground, *parts), y + ROW + 6, f"{label} {said}.", right=EDGE)
+    return Drawing((*ground, *parts), y + ROW + 6, f"{label} {said}.", left=EDGE, right=EDGE)
 
 
 def _of(row: str, dot: Dot | Absent) -> str:
@@ -97,7 +97,7 @@ def _row(name: str, own: Sequence[Dot | Absent], scale: Scale, y: float) -> tupl
     y += 4
     if not alone and name:
         for words in wrapped(name, NARROW, bold=True):
-            parts.append(text(0, y + ROW / 2, words, look="bold"))
+            parts.append(text(0, y + ROW / 2, words, dx=-EDGE, look="bold"))
             y += ROW
     for dot in own:
         drawn, y = _dot(name if alone else dot.name, dot, scale, y, bold=alone)
@@ -109,7 +109,8 @@ def _dot(name: str, dot: Dot | Absent, scale: Scale, y: float, *, bold: bool) ->
     """The name at the left, the value at the right, on lines of their own where they do not fit, and the dot below."""
     long = wide(dot.text, bold=True) + 16
     beside = wrapped(name, max(NARROW - long, 90.0), bold=bold) if name else []
-    parts = [text(0, y + ROW * (row + 0.5), one, look="bold" if bold else "") for row, one in enumerate(beside)]
+    look = "bold" if bold else ""
+    parts = [text(0, y + ROW * (row + 0.5), one, dx=-EDGE, look=look) for row, one in enumerate(beside)]
     y += ROW * max(len(beside) - 1, 0)
     if isinstance(dot, Absent):
         return [*parts, text(1, y + ROW / 2, dot.text, anchor="end", ink=SOFT, look="italic")], y + ROW

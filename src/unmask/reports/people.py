@@ -16,6 +16,9 @@ from unmask.reports.words import percent
 HIGH = 64.0
 """Pixels of the tallest bar."""
 
+BETWEEN = 8.0
+"""Pixels from the floor of a row to the next row."""
+
 SIDE = 4.0
 """Pixels at the right of the bars."""
 
@@ -55,7 +58,7 @@ def people(
     most = tallest or max((share * one.people for one in rows for share in one.shares), default=1.0)
     bins, y, parts = _Bins(tuple(edges), style, limit, max(most, 2.0), of), 0.0, []
     for one in rows:
-        drawn, y = bins.row(one, y)
+        drawn, y = bins.row(one, y + BETWEEN if y else 0.0)
         parts += drawn
     labels = [(at, (ticked(edge, "share"),)) for at, edge in zip(bins.places, edges, strict=True)]
     parts += [line((at, y), (at, y + 4), stroke=AXIS) for at, _ in labels]
