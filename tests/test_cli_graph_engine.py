@@ -1,5 +1,6 @@
 """`unmask audit graph --engine`: what it prints and writes, the same on both engines, and bad input in one sentence."""
 
+import json
 import os
 import signal
 import subprocess
@@ -210,6 +211,14 @@ def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(file
 )
 def test_what_an_engine_cannot_do_is_one_sentence(files, more, said):
     sentence(audit(files, *more), said)
+
+
+def test_an_engine_is_judged_by_a_policy_as_memory_is(files, tmp_path):
+    done = audit(files, "--policy", "recall <= 0.01", "--sarif", tmp_path / "x.sarif")
+    assert done.exit_code == 3
+    assert "missed: release: Nar09, identity, recall is " in done.stderr
+    results = json.loads((tmp_path / "x.sarif").read_text())["runs"][0]["results"]
+    assert [one["ruleId"] for one in results] == ["the conditions given/recall<=0.01"]
 
 
 def test_an_engine_is_quiet_where_it_is_asked_to_be(files):
