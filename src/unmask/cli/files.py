@@ -65,6 +65,8 @@ def say_findings(found: ReportData) -> None:
     from unmask.reports.overview import verdict_lines
 
     _say_lines(verdict_lines(found))
+    if found.verdicts:
+        click.echo()
     for sentence in sentences(found):
         click.echo(visible(sentence))
 
