@@ -17,6 +17,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from tests.app.hospital import write_hospital
+from unmask.app import counting
 from unmask.app.project import Project
 from unmask.app.server import Server
 
@@ -49,8 +50,9 @@ class Browser(TestClient):
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Iterator[Project]:
-    """An empty project."""
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """An empty project, in which columns are counted before a page is shown, however busy the machine is."""
+    monkeypatch.setattr(counting, "SOON", 60.0)
     made = Project.new(tmp_path)
     yield made
     made.remove()

@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
+from unmask.app import counting
 from unmask.app.project import Project, left_behind
 from unmask.cli import main
 from unmask.document import load
@@ -132,7 +134,7 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     ("said", "why"),
     [
         ({"register-on": "1", "coverage": "100"}, "has no register"),
-        ({"control-on": "1", "hold_back": "100"}, "expected a number of percent"),
+        ({"control-on": "1", "hold_back": "100"}, "is no number of percent"),
         ({"parts-on": "1", "part-0": "0"}, "has nothing in one of them"),
         ({"targets": "-3"}, "no number that is not below 0"),
         ({"policy": "own", "require": "nonsense"}, "the condition is"),
@@ -242,3 +244,18 @@ def test_another_file_leaves_nothing_of_the_first(browser: Browser, project: Pro
     assert project.given["data"]["file"] == "census.csv"
     assert browser.get("/files/release.csv").status_code == 404
     assert sorted(one.name for one in project.folder.iterdir()) == ["census.csv", "lock", "unmask.toml"]
+
+
+def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(counting, "SOON", 0.0)
+    monkeypatch.setattr(counting, "_SEEN", {})
+    counted, go_on = counting._counted, threading.Event()
+    monkeypatch.setattr(counting, "_counted", lambda *key: go_on.wait(60) and counted(*key))
+    opened(browser, hospital)
+    found = browser.at("/roles").text
+    assert "Reading and counting the columns" in found
+    assert '<noscript><meta http-equiv="refresh"' in found
+    go_on.set()
+    with browser.stream("GET", "/events/columns") as told:
+        assert "event: end" in "".join(told.iter_text())
+    assert "patient_id" in browser.at("/roles").text

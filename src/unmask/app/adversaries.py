@@ -167,7 +167,7 @@ def _policy(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -
 def _share(form: Mapping[str, Any], name: str, words: str, *, above: bool = False, below: bool = False) -> float:
     value = _number(form, name, words, float)
     if value is None or not 0 <= value <= 100 or (above and value == 0) or (below and value == 100):
-        raise UnmaskError(f"the {words} is {form.get(name)!r}, expected a number of percent between 0 and 100")
+        raise UnmaskError(f"the {words} is no number of percent between 0 and 100; expected one, such as 20")
     return float(round(value / 100, 9))
 
 

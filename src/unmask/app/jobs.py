@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from unmask.errors import UnmaskError
 from unmask.writing import write_text
 
 State = Literal["running", "finished", "failed", "stopped"]
@@ -93,11 +94,28 @@ class Jobs:
             self.threads[name] = threading.Thread(target=self._run, args=(job, to or {}, proceed), daemon=True)
             self.threads[name].start()
 
+    def call(self, name: str, function: Callable[[], object], *, of: str) -> None:
+        """Call a function in the background, as a job that cannot be stopped."""
+        with self.lock:
+            if self._is_alive(name):
+                return
+            job = Job(name, ((name,),), of, started=time.time())
+            self._keep(job)
+            self.threads[name] = threading.Thread(target=self._called, args=(job, function), daemon=True)
+            self.threads[name].start()
+
+    def _called(self, job: Job, function: Callable[[], object]) -> None:
+        try:
+            function()
+            self._keep(replace(job, state="finished", seconds=time.time() - job.started))
+        except UnmaskError as error:
+            self._keep(replace(job, state="failed", message=str(error)))
+
     def stop(self, name: str) -> None:
         """End the process of a job, and wait for what it cleans up."""
         with self.lock:
             job, process = self.find(name), self.processes.get(name)
-            if job is None or job.state != "running":
+            if job is None or job.state != "running" or job.commands == ((name,),):
                 return
             self._keep(replace(job, state="stopped", message="stopped by you"))
         if process is not None:

@@ -8,6 +8,7 @@ from unmask.app.project import Project
 WORDS = {
     "protect": "Generalizing the table",
     "audit": "Attacking the release",
+    "columns": "Reading and counting the columns",
     "certify": "Running the audit once more for the certificate",
 }
 """Command -> what it is doing."""

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from unmask.app import verdict
+from unmask.app.counting import seen
 from unmask.app.drawing import Spot, histogram
 from unmask.app.drawing import plane as drawn_plane
-from unmask.app.opening import masked
 from unmask.app.progress import busy_with
 from unmask.app.project import STUDY, Project
-from unmask.app.roles import seen
 from unmask.app.studying import COMMAND, cells, digest, journal, plan, start
 from unmask.errors import UnmaskError
 from unmask.policy import Requirement
@@ -240,5 +239,5 @@ def _column(before: Column, after: Column, width: Mapping[str, Any]) -> dict[str
         "type": after.type,
         "drawn": drawn if changed else drawn[:1],
         "open": f"A cell leaves open {width[after.name]}." if changed else "It leaves unchanged.",
-        "example": common if changed else masked(common),
+        "example": common if changed else "",
     }

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from unmask.app.counting import Seen, counting, seen
 from unmask.app.drawing import histogram
 from unmask.app.jobs import shown
+from unmask.app.progress import busy_with
 from unmask.app.project import Project
-from unmask.document import READING, by_role
+from unmask.document import by_role
 from unmask.errors import UnmaskError
 from unmask.face.starting import first_document, reasons
 from unmask.facts import ColumnFacts
@@ -28,40 +28,18 @@ TYPES = {
     "datetime": "date and time", "code": "code", "text": "text",
 }  # fmt: skip
 
+MOST_LEVELS = 20_000
+"""Different values of a column up to which the steps of its ladder are counted, in a second or two."""
+
 COMMON = 10
 """Rows that a cell must stand for to be shown."""
 
 
-class Seen(NamedTuple):
-    """What was counted in a table: its columns, the facts about them, and what was guessed while reading."""
-
-    columns: tuple[Column, ...]
-    facts: tuple[ColumnFacts, ...]
-    notes: tuple[str, ...]
-
-
-def seen(project: Project) -> Seen:
-    """The table of a project, counted once as long as it is read the same way."""
-    assert project.file is not None
-    table, at = project.table, project.file.stat()
-    said = {key: table[key] for key in (*READING, "types", "orders", "hierarchies") if key in table}
-    return _seen(str(project.file), at.st_mtime_ns, at.st_size, json.dumps(said))
-
-
-@lru_cache(maxsize=1)
-def _seen(path: str, _changed: int, _size: int, reading: str) -> Seen:
-    from unmask.tables import Table
-    from unmask.tables.exposure import column_facts
-    from unmask.tables.reading import column_names
-
-    said = json.loads(reading)
-    names = column_names(path, **{key: said[key] for key in ("delimiter", "encoding") if key in said})
-    table = Table.read(path, quasi_identifiers=names, **said)
-    return Seen(table.written, column_facts(table.written, roles={}), table.notes)
-
-
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """A card for each column; the first time with the guesses of `unmask init`."""
+    if (job := counting(project)) is not None:
+        nothing: dict[str, Any] = {"cards": [], "counts": {}, "without": 0}
+        return {**nothing, "rows": 0, "choices": CHOICES, "types": TYPES, "busy": busy_with(project, job)}
     found = seen(project)
     if "columns" not in project.given:
         _begin(project, found)
@@ -181,7 +159,7 @@ def _card(at: int, column: Column, facts: ColumnFacts, said: Mapping[str, Any]) 
         "suggestion": CHOICES[_shown(facts.suggestion)],
         "role": _shown(role),
         "hierarchy": own.get("hierarchy", ""),
-        "ladder": list(_ladder(column)) if role == "quasi-identifier" else [],
+        "ladder": list(_ladder(column)) if role == "quasi-identifier" and len(column.levels) <= MOST_LEVELS else [],
         "determines": [one.column for one in facts.determines if one.exact][:3],
     }
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from unmask.app.counting import seen
 from unmask.app.project import STUDIED, STUDY, Project
-from unmask.app.roles import seen
 from unmask.document import by_role
 from unmask.plan import NOTHING, Plan
 from unmask.studies.journal import Journal
