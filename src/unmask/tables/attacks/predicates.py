@@ -152,8 +152,15 @@ class SinglingOut:
 
     In a study the guesses are tried on members and control people (`singled_out`, `singled_out_of_as_many`).
 
-    >>> SinglingOut(conditions=(1, 2))
-    SinglingOut(guesses=2000, tries=20000, conditions=(1, 2), exact=False)
+    Assumes: whoever alone in the release is so is alone in the population, too.
+
+    Fails when: the release is a small sample, or the rows of one person are in several classes. What singles out members as
+    often as control people is no disclosure by the release: read the excess.
+
+    >>> release = Table.read({"age": [30, 30, 50], "sex": ["f", "m", "f"]}, quasi_identifiers=["age", "sex"])
+    >>> found = SinglingOut(conditions=(2, 2))(release, rng=np.random.default_rng(0))
+    >>> [(one.column, one.relation, one.label) for one in found[-1]]
+    [('age', 'at least', '30'), ('sex', 'is', 'm')]
 
     A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A
     unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the guesses.
