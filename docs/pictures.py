@@ -209,9 +209,9 @@ TERMINALS = {
     "terminal-help": ("--help",),
     "terminal-columns": ("columns", "people.csv"),
     "terminal-init": ("init", "people.csv", "-o", "made.toml"),
-    "terminal-gate": ("audit", *RELEASE[:5], "--fail-above", "k<10",
-                      "--fail-above", "identity:success_probability.worst>0.1"),
-    "terminal-choose": ("choose", "run-study", "--require", "neighbor:success_probability<=0.1"),
+    "terminal-gate": ("audit", *RELEASE[:5], "--policy", "k >= 10",
+                      "--policy", "identity:success_probability.worst <= 0.1"),
+    "terminal-choose": ("choose", "run-study", "--policy", "neighbor:success_probability<=0.1"),
     "terminal-advise": ("advise", "--what", "attribute", "--loss", "graded", "--observations", "one"),
 }  # fmt: skip
 """Picture of a terminal -> the command that is run in it."""

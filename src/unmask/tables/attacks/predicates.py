@@ -154,8 +154,8 @@ class SinglingOut:
 
     Assumes: whoever alone in the release is so is alone in the population, too.
 
-    Fails when: the release is a small sample of the population. What singles out control people as often as members is no
-    disclosure by the release: read the excess.
+    Fails when: the release is a small sample of the population. What singles out control people as often as members is
+    no disclosure by the release: read the excess.
 
     >>> release = Table.read({"age": [30, 30, 50], "sex": ["f", "m", "f"]}, quasi_identifiers=["age", "sex"])
     >>> found = SinglingOut(conditions=(2, 2))(release, rng=np.random.default_rng(0))
