@@ -24,6 +24,9 @@ CHUNK = 1 << 22
 ENOUGH = 1 << 14
 """Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
 
+FEW = 1 << 26
+"""Pairs of rows that are asked for on bits whatever they are: sooner than rows can be told apart."""
+
 ON_BITS = 16
 """How much faster a pair is asked for on bits than alone."""
 
@@ -192,13 +195,16 @@ def pairs_near(
     left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
     """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
-    leaves; None where these are so many that all pairs are sooner asked for on bits. left, right : (n, d) codes.
+    leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many. left, right : (n, d) codes.
     """
+    coded = not any(isinstance(fit, Same) for fit in fits)
+    if coded and len(left) * len(right) <= FEW:
+        return None
     ours, theirs = separated(left, right, fits)
     order = np.argsort(theirs, kind="stable")
     first = np.searchsorted(theirs[order], ours, side="left")
     size = np.searchsorted(theirs[order], ours, side="right") - first
-    on_bits = not any(isinstance(fit, Same) for fit in fits) and ON_BITS * size.sum() > len(left) * len(right)
+    on_bits = coded and ON_BITS * size.sum() > len(left) * len(right)
     return None if on_bits else _asked(left, right, fits, order, first, size)
 
 
