@@ -22,6 +22,8 @@ def options(results: Results, rows: Sequence[tuple[str, Row]], policy: Policy) -
 
     Of those that miss as many, the one comes first that is nearest to its limits.
 
+    As `choose` does, an adversary who was not run against a protection leaves nothing open; one who failed does.
+
     rows : (dataset, row), the release of a row is the protection
     """
     found = [one for dataset in _datasets(results) for one in _of_dataset(dataset, results, rows, policy)]
@@ -50,7 +52,7 @@ def _of_dataset(dataset: str, results: Results, rows: Sequence[tuple[str, Row]],
         about = [one for one in summaries if any(require.about(one) for require in meant.values())]
         utility, unit = _utility(summaries)
         why = _open(about, [gap for gap in gaps if gap.protection == name], utility)
-        judged = verdicts[name].judged if name in verdicts else ()
+        judged = tuple(replace(one, silent=()) for one in verdicts[name].judged) if name in verdicts else ()
         if asked:
             yield Option(dataset, name, utility, unit, judged, why)
 
