@@ -138,7 +138,7 @@ def _next(data: StudyData, dataset: str) -> Advice:
         changes = tuple(_option(one, one.protection, unprotected=one.protection in bare) for one in data.options[:NEXT])
         return Advice("", "unmask choose RESULTS", changes, ("utility",))
     return Advice(
-        "", "unmask choose RESULTS --require ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
+        "", "unmask choose RESULTS --policy ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
     )
 
 
