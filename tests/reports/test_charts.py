@@ -92,3 +92,11 @@ def test_the_axis_of_dots_reaches_as_far_as_they_do(value):  # U22
     at = float(re.search(r'<circle class="mark" cx="([\d.]+)%"', str(found))[1])
     labels = [float(x) for x in re.findall(r'<text x="([\d.]+)%"[^>]*>[\d.,]+\u00a0%<', str(found))]
     assert at <= max(labels) + 0.01
+
+
+def test_a_pointer_finds_spots_and_no_corner_of_a_frontier_and_names_stay_when_a_series_is_hidden():
+    spots = [Spot(0.1, 0.3, 0, "a", of="A", told="a: 10 %"), Spot(0.4, 0.7, 0, "b", of="A", told="b: 40 %")]
+    found = str(plane(scales.shares(), scales.shares(), spots, keys=[], label="x"))
+    assert re.findall("<title>([^<]*)</title>", found) == ["a: 10 %", "b: 40 %"]
+    hidden = re.sub(r'<g data-of="A">.*?</g>(?=<g data-of|<text|<line|<svg x|</svg>)', "", found)
+    assert {"a", "b"} <= {*words(hidden)}

@@ -46,6 +46,9 @@ from unmask.reports.svg import (
 )
 from unmask.reports.words import number, percent
 
+GUIDE = 1.5
+"""Lines that are thinner than so many pixels lead the eye; unmarked, they have no values to show."""
+
 MARKS = 12
 """Marks on one line, about."""
 
@@ -143,9 +146,10 @@ def _bar(area: Area, bar: Bar) -> str:
 def _line(area: Area, one: Line) -> str:
     """The line, and marks on some of its points."""
     finite = [point for point in one.points if all(map(math.isfinite, area.all([point])[0]))]
-    fade = 0.65 if one.width < 1.5 else 1.0
+    fade = 0.65 if one.width < GUIDE else 1.0
     drawn = path(area.all(one.points), stroke=one.color, width=one.width, dash=dashes(one.style), fade=fade)
-    some = finite[:: max(1, math.ceil(len(finite) / MARKS))]
+    guide = not one.marked and one.width < GUIDE  # a frontier or an even line: its corners are no values
+    some = [] if guide else finite[:: max(1, math.ceil(len(finite) / MARKS))]
     marks = (_told(area, one, point) for point in some)
     return series(one.name, [drawn, *marks])
 

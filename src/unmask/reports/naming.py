@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from unmask.reports.marks import Area, Line, Spot
 from unmask.reports.room import MIDDLE, NARROW, RIGHT, Box, first_free, inside, room
-from unmask.reports.svg import hair, series, text
+from unmask.reports.svg import hair, text
 
 
 def obstacles(area: Area, lines: Sequence[Line], spots: Sequence[Spot]) -> list[Box]:
@@ -46,7 +46,7 @@ def names(area: Area, spots: Sequence[Spot], taken: list[Box]) -> Iterator[str]:
             found = first_free(kept, taken, narrow)
             if found is not None:
                 taken.append(found)
-                yield series(spot.of, _name(area, spot, found, second=narrow > NARROW))
+                yield from _name(area, spot, found, second=narrow > NARROW)
                 break
 
 

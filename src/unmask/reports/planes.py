@@ -24,7 +24,7 @@ CELLS = 300
 def plane(x: Scale, y: Scale, spots: Sequence[Spot], *, keys: Sequence[Key], label: str, more: bool = False) -> Drawing:
     """Risk across, what is left upwards; for each adversary steps along the filled spots: nothing is beyond them.
 
-    Every name stands once, at the spot of that name farthest to the right; a thin line joins the spots of a name.
+    Every name stands once, at the spot of that name farthest to the right.
     more : whether more of what stands across is better, as of an error
     """
     farthest = {spot.name: spot for spot in sorted(spots, key=lambda spot: spot.x)}
