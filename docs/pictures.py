@@ -187,10 +187,10 @@ PAGES = ("table", "graph", "linkage", "channel", "study", "demo", "certificate")
 CHARTS = {
     "chart-success": ("table", "#success figure"),
     "chart-people": ("table", "#people figure"),
-    "chart-risk": ("table", "svg[aria-label^='Share of people by the probability']"),
+    "chart-risk": ("table", ".verdict svg[role=img]:not(.state)"),
     "chart-control": ("control", "figure:has(svg[aria-label^='People attacked and control people'])"),
     "chart-singled": ("control", "figure:has(svg[aria-label^='Guesses that are right'])"),
-    "chart-plane": ("study", "figure:has-text('Success of')"),
+    "chart-plane": ("study", "figure:has(svg[aria-label*='utility' i]), #plane figure"),
     "chart-grid": ("study", "figure:has-text('Mondrian: success over')"),
     "chart-mechanism": ("mechanism", "figure:has-text('success over')"),
     "chart-edges": ("graph", "figure:has(svg[aria-label*='by edges of the person'])"),
