@@ -137,7 +137,7 @@ class _Judgment:
     @cached_property
     def belief(self) -> Posterior:
         """What it is worth."""
-        return cross_fitted(self.score, self.judged.inside)
+        return cross_fitted(list(self.scores.values()), self.judged.inside)
 
     def watch(self, watched: Watched, rows: NDArray[np.int64]) -> None:
         """Take down the members whom it is believed most that they are in: a twentieth, and those who equal them, of a
