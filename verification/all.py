@@ -30,6 +30,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "engines": ("--part", "adult"),
     "fuzz": ("--jobs", "1"),
     "kill": (),
+    "app": (),
     "studies": (),
     "secrecy": (),
     "tables": (),

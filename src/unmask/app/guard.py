@@ -73,11 +73,13 @@ class Guard:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         refused = self._refused(scope, said)
         if refused is not None:
+            await _drain(receive)
             await _answer(send, *refused)
         elif given and self._is_token(given) and scope["method"] == "GET":
             cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
             await _answer(send, 303, "", {"location": scope["path"], "set-cookie": cookie})
         elif not self._is_token(_cookies(said.get("cookie", "")).get(self.cookie, "")):
+            await _drain(receive)
             await _answer(send, 403, "Open the address that unmask open printed in the terminal: it holds the key.")
         else:
             await self._pass(scope, said, receive, send)
@@ -104,22 +106,25 @@ class Guard:
     ) -> None:
         """Hand the request on, as long as it is not larger than it may be."""
         most = UPLOAD if scope["path"] in self.uploads else FORM
-        length, seen = said.get("content-length", "0"), 0
+        length, seen, ended = said.get("content-length", "0"), 0, scope["method"] != "POST"
         large = f"That is more than {most >> 20:,} MiB; open a larger file by its path, or use the command line."
         if not length.isdigit() or int(length) > most:
+            await _drain(receive)
             await _answer(send, 413, large, {"connection": "close"})
             return
 
         async def counted() -> Message:
-            nonlocal seen
+            nonlocal seen, ended
             message = await receive()
-            seen += len(message.get("body", b""))
+            seen, ended = seen + len(message.get("body", b"")), not message.get("more_body", False)
             if seen > most:
                 raise HTTPException(413, large, {"connection": "close"})
             return message
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                if not ended:
+                    await _drain(receive)
                 own = {name.lower() for name, _ in message["headers"]}
                 more = ((name.encode(), value.encode()) for name, value in HEADERS.items())
                 message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in own)]
@@ -127,6 +132,15 @@ class Guard:
 
         scope["form"] = self.secret
         await self.app(scope, counted, with_headers)
+
+
+async def _drain(receive: Receive) -> None:
+    """Take what a refused form still sends, up to some MiB: who is cut off while they send sees no page."""
+    taken, more = 0, True
+    while more and taken < FORM:
+        message = await receive()
+        taken += len(message.get("body", b""))
+        more = message.get("more_body", False)
 
 
 def _cookies(text: str) -> dict[str, str]:

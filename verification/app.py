@@ -1,0 +1,246 @@
+"""`unmask open` under abuse: `python verification/app.py` (five minutes on two cores).
+
+A server is started as a user starts it, and asked over its socket: other hosts, other origins, wrong tokens, forms of
+other sites, an upload that says it has 10 GB, a Parquet file of 300 million rows in some kilobytes. 1,000 generated
+requests end in a page. A server is killed in the middle of a study: its commands end with it, and the next server
+offers the work and finishes the study without running a cell again. An idle server takes no time of the processor.
+`--part abuse|requests|kill|idle` runs one alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import httpx
+from show import Section, Verdict, run
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.app.hospital import write_hospital
+from tests.app.requests import generated
+
+
+class User:
+    """A browser of the server that a process is, and the form that it is on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        command = [sys.executable, "-m", "unmask_command", "open", "--no-browser"]
+        room = {**os.environ, "TMPDIR": str(folder)}
+        start = time.monotonic()
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=room)
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+        self.started = time.monotonic() - start
+        self.home = self.address.partition("/?")[0]
+        alone = httpx.Limits(max_keepalive_connections=0)
+        self.client = httpx.Client(base_url=self.home, follow_redirects=True, timeout=300, limits=alone)
+        self.page = self.client.get(self.address)
+
+    def at(self, path: str) -> httpx.Response:
+        """Go to a page."""
+        self.page = self.client.get(path)
+        return self.page
+
+    def sends(self, to: str, /, **said: Any) -> httpx.Response:
+        """Send a form with what the page has in it."""
+        hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', self.page.text))
+        self.page = self.client.post(to, data={**hidden, **said})
+        return self.page
+
+    def to_the_study(self) -> None:
+        """Open a table, take what is guessed, and start the study."""
+        self.sends("/open", do="open", path=str(write_hospital(self.folder / "hospital.csv", 400)))
+        while "role-0" not in self.at("/roles").text:
+            time.sleep(0.2)
+        chosen = dict(re.findall(r'name="(role-\d+)" value="([^"]+)" checked', self.page.text))
+        self.sends("/roles", **chosen, do="continue")
+        self.sends("/adversaries", policy="ema-0.09", do="apply")
+        self.at("/protect")
+        self.sends("/protect", do="start")
+
+
+@contextmanager
+def user(folder: Path) -> Iterator[User]:
+    """A server that is ended as a user ends it."""
+    one = User(folder)
+    try:
+        yield one
+    finally:
+        one.process.send_signal(signal.SIGINT)
+        one.process.wait(30)
+
+
+def abuse() -> Section:
+    """What is refused, and how."""
+    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
+        bomb = Path(folder) / "bomb.parquet"
+        duckdb.sql(f"copy (select 1 as a from range(300000000)) to '{bomb}' (format parquet)")
+        port, bare = one.home.rpartition(":")[2], httpx.Client(base_url=one.home, timeout=60)
+        found = {
+            "no token": (bare.get("/open").status_code, 403),
+            "wrong token": (bare.get("/?token=wrong").status_code, 403),
+            "another host": (one.client.get("/open", headers={"host": f"evil.example:{port}"}).status_code, 421),
+            "another origin": (one.client.post("/open", headers={"origin": "http://evil.example"}).status_code, 403),
+            "a form without the secret": (one.client.post("/open", data={"do": "demo"}).status_code, 403),
+            "path traversal": (one.client.get("/files/..%2f..%2fetc%2fpasswd").status_code, 404),
+            "10 GB upload": (_said_to_be(10 << 30, one), 413),
+            f"Parquet of {bomb.stat().st_size:,} bytes": (one.sends("/open", path=str(bomb)).status_code, 422),
+        }
+        private = [path.stat().st_mode & 0o077 for path in Path(folder).glob("unmask-open-*")]
+    rows = tuple((name, f"{got}", f"{asked}") for name, (got, asked) in found.items())
+    right = sum(got == asked for got, asked in found.values())
+    return Section(
+        "Abuse",
+        ("asked", "answered", "expected"),
+        rows,
+        verdicts=(
+            Verdict("every abuse ends in a page that refuses it", f"{len(found)}", f"{right}", right == len(found)),
+            Verdict("the folder is its owner's alone", "0 bits", f"{sum(private)} bits", private == [0]),
+        ),
+    )
+
+
+def _said_to_be(size: int, one: User) -> int:
+    """The answer to an upload that says how large it is."""
+    asked = HTTPConnection(one.home.removeprefix("http://"), timeout=60)
+    asked.putrequest("POST", "/open")
+    asked.putheader("Content-Type", "multipart/form-data; boundary=b")
+    asked.putheader("Content-Length", str(size))
+    asked.putheader("Cookie", "; ".join(f"{name}={value}" for name, value in one.client.cookies.items()))
+    asked.endheaders()
+    return asked.getresponse().status
+
+
+def requests() -> Section:
+    """A thousand generated requests."""
+    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
+        one.client.follow_redirects = False
+        table, codes, hidden = write_hospital(Path(folder) / "hospital.csv", 40), Counter[str](), {}
+        for number, asked in enumerate(generated(1_000, seed=0)):
+            if number % 20 == 0:
+                one.at("/open")
+                one.sends("/open", do="another")
+                one.sends("/open", do="open", path=str(table))
+                hidden = dict(re.findall(r'name="(form)" value="([^"]*)"', one.at("/open").text))
+            if asked.pop("whole", False):
+                asked["data"] = {**asked["data"], **hidden}
+            told = str(asked)[:300]
+            try:
+                codes[str(one.client.request(**asked).status_code)] += 1
+            except httpx.ReadError:
+                codes["cut off"] += 1
+                print(told)
+            except (httpx.InvalidURL, httpx.LocalProtocolError):
+                codes["no request"] += 1  # none that a browser could send
+    failed = sum(n for code, n in codes.items() if code.startswith("5"))
+    rows = tuple((code, f"{n:,}") for code, n in sorted(codes.items()))
+    claim = Verdict("1,000 generated requests end in a page", "0 of 5xx", f"{failed} of 5xx", not failed)
+    return Section("Generated requests", ("status", "requests"), rows, verdicts=(claim,))
+
+
+def kill() -> Section:
+    """A server is killed in the middle of a study."""
+    with tempfile.TemporaryDirectory() as folder:
+        first = User(Path(folder))
+        first.to_the_study()
+        (left,) = Path(folder).glob("unmask-open-*")
+        journal = left / "study" / "journal.jsonl"
+        while _lines(journal) < 5:
+            time.sleep(0.2)
+        first.process.kill()
+        first.process.wait()
+        deadline = time.monotonic() + 30
+        while _children(left) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        alive, before = _children(left), _lines(journal)
+        with user(Path(folder)) as second:
+            offered = "Go on with hospital.csv" in second.at("/open").text
+            second.sends("/open", do="resume", folder=left.name)
+            second.at("/protect")
+            second.sends("/protect", do="again")
+            while json.loads((left / "jobs" / "study.json").read_text())["state"] == "running":
+                time.sleep(0.5)
+            state = json.loads((left / "jobs" / "study.json").read_text())["state"]
+            keys = [json.loads(line.partition(" ")[2])["cell"] for line in journal.read_text().splitlines()]
+        gone = not left.exists()
+    twice = len(keys) - len(set(keys))
+    return Section(
+        "A server that is killed",
+        ("", "cells"),
+        (("finished when it was killed", f"{before}"), ("finished in the end", f"{len(keys)}")),
+        verdicts=(
+            Verdict("its commands end with it", "0 alive", f"{alive} alive", not alive),
+            Verdict("the next server offers the work", "yes", "yes" if offered else "no", offered),
+            Verdict("the study goes on where it was", "0 run twice", f"{twice} run twice", not twice),
+            Verdict("and ends", "finished", state, state == "finished"),
+            Verdict("nothing is left at the end", "gone", "gone" if gone else "there", gone),
+        ),
+    )
+
+
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def _children(folder: Path) -> int:
+    """Processes that work in a folder."""
+    found = 0
+    for one in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            found += one.resolve() == folder
+        except OSError:
+            continue
+    return found
+
+
+def idle() -> Section:
+    """What a server takes that nobody asks, and how soon it is there."""
+    with tempfile.TemporaryDirectory() as folder, user(Path(folder)) as one:
+        started = one.started
+        before = _ticks(one.process.pid)
+        time.sleep(20)
+        share = (_ticks(one.process.pid) - before) / os.sysconf("SC_CLK_TCK") / 20
+    return Section(
+        "An idle server",
+        ("", ""),
+        (("seconds to the address", f"{started:.2f}"), ("share of one processor", f"{share:.2%}")),
+        verdicts=(Verdict("it idles", "below 1 %", f"{share:.2%}", share < 0.01),),
+    )
+
+
+def _ticks(process: int) -> int:
+    said = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(said[11]) + int(said[12])
+
+
+PARTS = {"abuse": abuse, "requests": requests, "kill": kill, "idle": idle}
+
+
+def main() -> int:
+    """Run as the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    return run([PARTS[given.part]] if given.part else list(PARTS.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
