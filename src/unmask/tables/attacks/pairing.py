@@ -195,7 +195,9 @@ def pairs_near(
     left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
     """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
-    leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many. left, right : (n, d) codes.
+    leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
+
+    left, right : (n, d) codes.
     """
     coded = not any(isinstance(fit, Same) for fit in fits)
     if coded and len(left) * len(right) <= FEW:
