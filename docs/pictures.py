@@ -169,10 +169,11 @@ AUDITS = {
     "control": ("audit", *HELD),
     "price": ("audit", *RELEASE, "--register", "register.csv", "--coverage", "0.8", "--attacker", "case-study"),
     "graph": ("audit", "graph", "network.csv", "--overlap", "0.6,0.7", "--attack", "Nar09,Rematch",
-              "--seeds", "random.25:30", "--runs", "2", "--transition", "5,15,50"),
+              "--seeds", "random.25:30", "--runs", "2", "--transition", "5,15,50",
+              "--policy", "recall <= 0.09"),
     "linkage": ("audit", "linkage", "--truth", "truth.csv", "--guess", "near.csv", "--guess", "far.csv",
-                "--beta", "0.5"),
-    "channel": ("audit", "channel", "response.csv", "geometric.csv", "--loss", "absolute"),
+                "--beta", "0.5", "--policy", "breached <= 0.1"),
+    "channel": ("audit", "channel", "response.csv", "geometric.csv", "--loss", "absolute", "--policy", "epsilon <= 1"),
     "demo": ("demo",),
     "badges": ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8"),
 }  # fmt: skip
@@ -187,6 +188,8 @@ PAGES = ("table", "graph", "linkage", "channel", "study", "demo", "certificate")
 CHARTS = {
     "chart-success": ("table", "#success figure"),
     "chart-people": ("table", "#people figure"),
+    "chart-promises": ("table", "#promises figure"),
+    "chart-shapes": ("table", "#shapes figure"),
     "chart-risk": ("table", ".verdict svg[role=img]:not(.state)"),
     "chart-control": ("control", "figure:has(svg[aria-label^='People attacked and control people'])"),
     "chart-singled": ("control", "figure:has(svg[aria-label^='Guesses that are right'])"),
