@@ -259,3 +259,14 @@ def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital:
     with browser.stream("GET", "/events/columns") as told:
         assert "event: end" in "".join(told.iter_text())
     assert "patient_id" in browser.at("/roles").text
+
+
+def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser: Browser, tmp_path: Path):
+    write_hospital(tmp_path / "data.csv", 60)
+    (tmp_path / "unmask.toml").write_text('[data]\nfile = "data.csv"\n[columns]\nsex = "quasi-identifier"\n')
+    opened(browser, tmp_path / "unmask.toml")
+    for step in ("verdict", "protect", "sign"):
+        assert browser.at(f"/{step}").url.path == "/adversaries"
+    assert browser.sends("/verdict", do="again").url.path == "/adversaries"
+    assert browser.sends("/adversaries", coverage="100", do="continue").status_code == 422
+    assert "no policy says what is acceptable" in browser.page.text

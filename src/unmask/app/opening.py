@@ -80,7 +80,7 @@ def _is_document(path: Path) -> bool:
 def take(project: Project, form: Mapping[str, Any]) -> str:
     """Open what was asked for, or read the file in another way."""
     wanted = str(form.get("do", ""))
-    if wanted == "read":
+    if wanted == "read" and project.file is not None:
         _read_as(project, form)
         return "open"
     if wanted == "continue":

@@ -41,6 +41,16 @@ def has_roles(project: Project) -> bool:
     return bool(given.get("data")) and bool(by_role(given.get("columns", {})).get("quasi_identifiers"))
 
 
+def has_policy(project: Project) -> bool:
+    """Whether it is said who attacks what is released, and what is acceptable."""
+    return has_roles(project) and bool(project.given.get("releases")) and bool(project.given.get("policy"))
+
+
+def has_study(project: Project) -> bool:
+    """Whether protections were tried."""
+    return has_policy(project) and (project.folder / names.STUDIED).exists()
+
+
 def has_release(project: Project) -> bool:
     """Whether there is a release of what the document says now, and a verdict on it."""
     return project.done("verdict") and (project.folder / names.RELEASE).exists()
@@ -49,9 +59,9 @@ def has_release(project: Project) -> bool:
 STEPS = (
     Step("open", "Open", "opening", lambda _: True, has_file),
     Step("roles", "Roles", "roles", has_file, has_roles),
-    Step("adversaries", "Adversaries", "adversaries", has_roles, lambda p: has_roles(p) and "releases" in p.given),
-    Step("verdict", "Verdict", "verdict", has_roles, has_release),
-    Step("protect", "Protect", "protecting", has_roles, lambda p: has_roles(p) and (p.folder / names.STUDIED).exists()),
+    Step("adversaries", "Adversaries", "adversaries", has_roles, has_policy),
+    Step("verdict", "Verdict", "verdict", has_policy, has_release),
+    Step("protect", "Protect", "protecting", has_policy, has_study),
     Step("sign", "Sign", "signing", has_release, lambda p: p.done("certificate")),
 )
 """The way from a file to a signed release."""

@@ -120,9 +120,8 @@ class Project:
 
     def inputs(self) -> Iterator[Path]:
         """The files that the document names and that are not made here."""
-        for name in sorted(set(_texts(self.given)) - set(RESERVED)):
-            if (path := self.folder / name).is_file():
-                yield path
+        there = {one.name: one for one in self.folder.iterdir() if one.is_file()}
+        yield from (there[name] for name in sorted(set(_texts(self.given)) & there.keys() - set(RESERVED)))
 
     # ----- files
 

@@ -90,7 +90,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
         start(project)
         return "protect"
     at, (points, _) = str(form.get("point", "")), _points(project)
-    if not at.isdigit() or int(at) >= len(points):
+    if not at.isdecimal() or not at.isascii() or int(at[:6]) >= len(points):
         raise UnmaskError("there is no such point; take one of those that are listed")
     point = points[int(at)]
     if point.k is None:
@@ -175,7 +175,8 @@ def _chosen(project: Project, points: Sequence[Point], query: Mapping[str, str])
 
 def _asked(query: Mapping[str, str], name: str, points: Sequence[Point], usual: int) -> int:
     text = query.get(name, "")
-    return int(text) if text.isdigit() and len(text) < 6 and int(text) < len(points) else usual
+    known = text.isdecimal() and text.isascii() and int(text[:6]) < len(points)
+    return int(text[:6]) if known else usual
 
 
 def _title(points: Sequence[Point]) -> str:

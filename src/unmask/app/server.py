@@ -90,6 +90,8 @@ class Server:
     def _take(self, step: pages.Step, module: Any, request: Request, form: FormData) -> Response:
         """What a form changes; where it cannot, the screen again, with the reason."""
         with self.lock:
+            if not step.is_open(self.project):
+                return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
             try:
                 if form.get("of") not in (None, pages.digest(self.project.given)):
                     raise UnmaskError("the settings were changed in another window; this is how they are now")

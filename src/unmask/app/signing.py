@@ -38,7 +38,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         project.forget(PAGE, CERTIFICATE)
     listed = verdict.lines(project)
     states = [one["state"] for one in listed]
-    state = "missed" if "missed" in states else "untested" if "untested" in states else "met"
+    state = "missed" if "missed" in states else "untested" if "untested" in states or not states else "met"
     return {
         "job": job,
         "signed": signed,

@@ -45,7 +45,7 @@ def start(project: Project) -> None:
 
 def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
     """The document of the study: that of the release, with many protections in the place of one."""
-    (own,) = [one.get("with", {}) for one in given["protections"][:1]] or [{}]
+    (own,) = [one.get("with", {}) for one in given.get("protections", [])[:1]] or [{}]
     ladder = sorted({k for k in (*LADDER, own.get("k", 10)) if 2 * k <= rows})
     protections: list[dict[str, Any]] = [{"name": "unprotected", "use": NOTHING}]
     protections.append({"name": "Mondrian", "use": "tables.Mondrian", "grid": {"k": ladder}})
@@ -53,7 +53,8 @@ def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
         diverse = {"k": sorted({k for k in (*DIVERSE, own.get("k", 10)) if 2 * k <= rows}), "l": list(VALUES)}
         protections.append({"name": "diverse", "use": "tables.Mondrian", "grid": diverse})
     attacked = [
-        {**one, "knows": {"targets": min(rows, ATTACKED), **one.get("knows", {})}} for one in given["adversaries"]
+        {**one, "knows": {"targets": min(rows, ATTACKED), **one.get("knows", {})}}
+        for one in given.get("adversaries", [])
     ]
     kept = {key: one for key, one in given.items() if key not in ("releases", "protections", "adversaries")}
     return {**kept, "protections": protections, "adversaries": attacked}
