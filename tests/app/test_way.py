@@ -67,7 +67,7 @@ def test_the_whole_way_equals_the_command_line(
     run(capsys, "protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
     assert (folder / "release.csv").read_bytes() == given["release.csv"]
     (folder / "origin.csv").write_bytes(given["origin.csv"])  # equal rows are in an order that nobody can repeat
-    audited = json.loads(run(capsys, "audit", "unmask.toml", "--json", "--at-risk", "at-risk.csv"))
+    audited = json.loads(run(capsys, "audit", "unmask.toml", "--json", "--steps", "--at-risk", "at-risk.csv"))
     assert audited == json.loads(given["audit.json"])
     assert (folder / "at-risk.csv").read_bytes() == given["at-risk.csv"]
     (folder / "certificate.json").write_bytes(given["certificate.json"])

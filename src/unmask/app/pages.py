@@ -122,7 +122,7 @@ def _about(project: Project) -> str:
 def report_body(project: Project) -> str:
     """What stands on the page of the audit, as the command wrote it."""
     text = (project.folder / names.REPORT).read_text(encoding="utf-8")
-    body = text.partition("<body>")[2].rpartition("</body>")[0]
+    body = text.partition("<body>")[2].rpartition("<script>")[0]  # which this page has as a file of its own
     return body.replace("<main>", "<div>").replace("</main>", "</div>")  # it is a part of the main of this page
 
 

@@ -30,7 +30,12 @@ from unmask.app.progress import progress
 from unmask.app.project import Project
 from unmask.errors import UnmaskError
 
-STATIC = {"app.css": "text/css", "app.js": "text/javascript"}
+STATIC = {
+    "app.css": ("app/static", "text/css"),
+    "app.js": ("app/static", "text/javascript"),
+    "chart.js": ("reports/templates", "text/javascript"),  # which pages of reports have inside
+}
+"""File -> its folder in the package, and its type."""
 
 ANEW = 0.4
 """Seconds between two looks at a job."""
@@ -154,7 +159,8 @@ class Server:
         name = request.path_params["name"]
         if name not in STATIC:
             raise HTTPException(404, "There is no such page.")
-        return FileResponse(Path(__file__).parent / "static" / name, media_type=STATIC[name])
+        folder, kind = STATIC[name]
+        return FileResponse(Path(__file__).parents[1] / folder / name, media_type=kind)
 
     async def _report_style(self, _request: Request) -> Response:
         return Response(await run_in_threadpool(pages.report_style, self.project), media_type="text/css")
