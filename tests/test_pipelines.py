@@ -205,7 +205,7 @@ def test_the_action_annotates_summarizes_and_fails(folder: Path) -> None:
     )
     assert outputs["verdict"] == "not acceptable"
     assert {one.name for one in Path(outputs["folder"]).iterdir()} == {"unmask.html", "unmask.json", "unmask.sarif"}
-    assert summary.startswith("### release: Not acceptable under unmask: 1 of 3 conditions is missed and 1 could not")
+    assert summary.startswith("### release: Not acceptable under the conditions given: 1 of 3 conditions is missed and 1 could not")
     assert "| missed | k | 3 | 5 | board: 100 %, 2026 |" in summary
     assert "Values \\| inferred" in summary
 
