@@ -123,7 +123,7 @@ def test_sarif_has_a_rule_for_each_condition_and_a_result_for_each_that_is_not_m
     assert run("audit", "of us/unmask.toml", "--sarif", "x.sarif")[0] == 3
     rules, results = sarif(folder / "x.sarif")
     assert [one["id"] for one in rules] == [
-        "unmask/k>=5", "unmask/realized_success.excess<=0.02", "unmask/l_distinct>=2"
+        "its own policy/k>=5", "its own policy/realized_success.excess<=0.02", "its own policy/l_distinct>=2"
     ]  # fmt: skip
     assert [(one["ruleIndex"], one["kind"], one["level"]) for one in results] == [
         (0, "fail", "error"),
@@ -199,13 +199,13 @@ def test_the_action_annotates_summarizes_and_fails(folder: Path) -> None:
     code, told, outputs, summary = act(folder)
     assert code == 3
     missed, untested = told.splitlines()
-    assert missed == "::error file=unmask.toml,title=unmask%3A missed::release: k is 3, limit 5."
+    assert missed == "::error file=unmask.toml,title=its own policy%3A missed::release: k is 3, limit 5."
     assert untested.startswith(
-        "::warning file=unmask.toml,title=unmask%3A not tested::release: Values | inferred could"
+        "::warning file=unmask.toml,title=its own policy%3A not tested::release: Values | inferred could"
     )
     assert outputs["verdict"] == "not acceptable"
     assert {one.name for one in Path(outputs["folder"]).iterdir()} == {"unmask.html", "unmask.json", "unmask.sarif"}
-    assert summary.startswith("### release: Not acceptable under the conditions given: 1 of 3 conditions is missed and 1 could not")
+    assert summary.startswith("### release: Not acceptable under its own policy: 1 of 3 conditions is missed")
     assert "| missed | k | 3 | 5 | board: 100 %, 2026 |" in summary
     assert "Values \\| inferred" in summary
 

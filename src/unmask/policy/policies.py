@@ -18,7 +18,10 @@ SHIPPED = resources.files("unmask.policy") / "shipped"
 """Where the policies lie that come with unmask."""
 
 GIVEN = "the conditions given"
-"""The title of conditions that were given one by one, or in a document, whose own title is that of the release."""
+"""The title of conditions that were given one by one."""
+
+DOCUMENTS = "its own policy"
+"""The title of conditions in a document, whose own title is that of the release."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def policy_of(given: Mapping[str, Any], folder: Path, *, title: str) -> Policy:
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise UnmaskError("policy is no list of tables; expected [[policy]] above each of them")
     used = [read_policy(_placed(one["use"], folder)) for one in entries if "use" in one]
-    own = given.get("title", title) if given.keys() <= {"title", "policy"} else GIVEN
+    own = given.get("title", title) if given.keys() <= {"title", "policy"} else DOCUMENTS
     titles = dict.fromkeys([*(policy.title for policy in used), *([own] if len(used) < len(entries) else [])])
     asked = [one for entry in entries for one in _entries(entry, used)]
     return Policy(" and ".join(map(str, titles)) or title, tuple(asked))
