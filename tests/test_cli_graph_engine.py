@@ -91,7 +91,7 @@ def test_findings_are_sentences_and_pairs_a_file(files, tmp_path):
     path = tmp_path / "pairs.parquet"
     done = audit(files, "--attack", "Nar09", "--pairs", path)
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("With 15 leaked identities an adversary who runs Nar09 re-identifies ")
+    assert "\nWith 15 leaked identities an adversary who runs Nar09 re-identifies " in done.stdout
     with duckdb.connect() as connection:
         n = connection.execute(f"select count(*) from read_parquet('{path}')").fetchone()[0]
     assert f"of the 105 people who are in both graphs; of the {n - 15} matches they make" in done.stdout

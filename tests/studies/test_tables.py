@@ -109,7 +109,7 @@ def test_u10_a_rare_value_is_not_hidden_behind_the_commonest():
     told = {one.value: (round(one.prior, 3), round(one.highest, 3), one.people) for one in found.values}
     assert list(told) == ["no. 2", "no. 1"]
     assert told == {"no. 2": (0.04, 0.75, 40), "no. 1": (0.96, 0.99, 960)}
-    assert "Which values are inferred" in render(found)
+    assert "Which values are found out" in render(found)
     assert "75.0" in render(found)
 
 

@@ -88,6 +88,19 @@ def _measures(scope: Scope) -> str:
     return f"{plural(len(scope.adversaries), 'adversary', 'adversaries')} by {plural(n, 'measure')}{held}."
 
 
+def _people(scope: Scope) -> str:
+    rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
+    keys = {(row.release, row.adversary, row.target) for row in rows if row.target == IDENTITY} or {
+        (row.release, row.adversary, row.target) for row in rows
+    }
+    told = [row for row in scope.data.rows if (row.release, row.adversary, row.target) in keys]
+    told = [row for row in told if not needs_truth(row.measure) and row.measure in scope.data.success and row.quantiles]
+    if not told:
+        return ""
+    best = max(told, key=lambda row: row.quantiles[3])
+    return _begun(f"{_of(best, scope)}a quarter of the people are known with {percent(best.quantiles[3])} or more.")
+
+
 def _where(scope: Scope) -> str:
     own = [one for one in scope.data.column_risk if one.release in scope.protected]
     own = [one for one in own if one.target == IDENTITY] or own
@@ -176,6 +189,7 @@ SENTENCES: Mapping[str, Callable[[Scope], str]] = {
     "added": _added,
     "membership": _membership,
     "measures": _measures,
+    "people": _people,
     "promises": _promises,
     "where": _where,
     "shapes": _shapes,
