@@ -28,6 +28,9 @@ myst:
 """
 """Formulas stand between dollars in notebooks; in other pages a dollar is a dollar."""
 
+LONGEST = 4000
+"""Characters that a cell may show as text."""
+
 CLEAR = "%reset -f"
 """Forgets all names of the notebook before."""
 
@@ -49,7 +52,10 @@ def kernel() -> Iterator[tuple[KernelManager, Any]]:
 
 
 def run(path: Path, started: tuple[KernelManager, Any]) -> NotebookNode:
-    """The notebook with the outputs of its cells; an error in a cell is raised. started : see `kernel`."""
+    """The notebook with the outputs of its cells; an error in a cell is raised, and so is what no page can show.
+
+    started : see `kernel`
+    """
     notebook = nbformat.read(path, as_version=4)
     first = nbformat.v4.new_code_cell(CLEAR)
     notebook.cells.insert(0, first)
@@ -57,6 +63,9 @@ def run(path: Path, started: tuple[KernelManager, Any]) -> NotebookNode:
     runner.kc = started[1]
     runner.execute()
     notebook.cells.remove(first)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    if any(one.get("name") == "stderr" or len(one.get("data", {}).get("text/plain", "")) > LONGEST for one in outputs):
+        raise ValueError(f"{path.name}: a cell writes to standard error, or shows more text than a page holds")
     return notebook
 
 
