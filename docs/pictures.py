@@ -12,6 +12,7 @@ import html
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -208,6 +209,12 @@ CHARTS = {
 }
 """Chart -> the page that it is on and where there; the first that fits is taken."""
 
+SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-sign")
+"""The screens of `unmask open`."""
+
+LOOKS = (("", "light", 1280), ("-dark", "dark", 1280), ("-400", "light", 400), ("-400-dark", "dark", 400))
+"""Ending of a picture's name -> the scheme of colors and the width of its window."""
+
 TERMINALS = {
     "terminal-help": ("--help",),
     "terminal-columns": ("columns", "people.csv"),
@@ -353,21 +360,57 @@ def shots(page: Page, sharp: Page) -> Iterator[tuple[str, bytes | None]]:
     for name in TERMINALS:
         opened(page, name, 940, 800)
         yield name, picture(page, page.locator("pre").first)
+    yield from way(page)
 
 
 def screens(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
     """The first screen of a page: wide and narrow, light and dark; its first sheet of paper."""
-    for ending, scheme, width, height in (
-        ("", "light", 1280, 800), ("-dark", "dark", 1280, 800),
-        ("-400", "light", 400, 800), ("-400-dark", "dark", 400, 800),
-    ):  # fmt: skip
-        page.emulate_media(media="screen", color_scheme=scheme)
-        opened(page, name, width, height)
-        yield name + ending, picture(page)
+    opened(page, name, 1280, 800)
+    yield from looks(page, name)
     page.emulate_media(media="print", color_scheme="light")
     opened(page, name, 794, 1123)  # A4 at 96 dots an inch
     yield f"{name}-print", picture(page)
     page.emulate_media(media="screen")
+
+
+def way(page: Page) -> Iterator[tuple[str, bytes | None]]:
+    """The screens of `unmask open`, from a file to a certificate."""
+    command = [sys.executable, "-m", "unmask_command", "open", "--no-browser", "people.csv"]
+    path = {"PYTHONPATH": str(FOLDER.parents[1] / "src")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | path) as server:
+        assert server.stdout is not None
+        page.goto(server.stdout.readline().strip())
+        page.on("close", lambda _: server.kill())  # what fails on the way ends the server, too
+        yield from looks(page, "app-open")
+        page.get_by_role("button", name="Continue to roles").click()
+        page.wait_for_function("!document.querySelector('[data-events]')")
+        yield from looks(page, "app-roles")
+        page.get_by_role("button", name="Continue").first.click()
+        page.get_by_label("Own conditions").check()
+        page.get_by_label("Others in their place").fill("k >= 10\nidentity:success_probability.worst <= 0.09")
+        yield from looks(page, "app-adversaries")
+        page.get_by_role("button", name="Make the release").click()
+        page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
+        page.wait_for_function("!document.querySelector('[data-events]')", timeout=120_000)
+        yield from looks(page, "app-verdict")
+        page.goto(page.url.replace("/verdict", "/protect"))
+        page.get_by_role("button", name="Try protections").click()
+        page.get_by_role("status").wait_for()
+        page.wait_for_function("!document.querySelector('[data-events]')", timeout=300_000)
+        yield from looks(page, "app-protect")
+        page.goto(page.url.replace("/protect", "/sign"))
+        yield from looks(page, "app-sign")
+        server.send_signal(signal.SIGINT)
+
+
+def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
+    """What a window shows: wide and narrow, light and dark."""
+    for ending, scheme, width in LOOKS:
+        page.emulate_media(media="screen", color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        yield name + ending, picture(page)
+    page.emulate_media(media="screen", color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 800})
 
 
 def opened(page: Page, name: str, width: int, height: int) -> None:

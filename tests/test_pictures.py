@@ -16,7 +16,8 @@ OTHERS = ("explanation", "class")
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if "api" not in path.parts]
 
 MADE = {
-    *(name + ending for name, ending in product(pictures.PAGES, ("", "-dark", "-400", "-400-dark", "-print"))),
+    *(name + look[0] for name, look in product((*pictures.PAGES, *pictures.SCREENS), pictures.LOOKS)),
+    *(f"{name}-print" for name in pictures.PAGES),
     *pictures.CHARTS,
     *pictures.TERMINALS,
     "badges",
