@@ -71,6 +71,19 @@ def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
     assert states(found(ROW, beside), "success_probability.control <= 0.01")[0] == "not acceptable"
 
 
+@pytest.mark.parametrize("direction", ["high", "low"])
+def test_the_interval_of_a_gain_is_seen_in_an_audit(direction):
+    sign = 1 if direction == "high" else -1
+    ends = sorted((0.5 + sign * 0.02, 0.5 + sign * 0.12))
+    near = {"prior": 0.5, "posterior": 0.5 + sign * 0.08, "gain": 0.08, "low": ends[0], "high": ends[1]}
+    asked = Condition.parse("success_probability.gain <= 0.1")
+    row = replace(ROW, direction=direction, **near)
+    assert asked.ends(row) == pytest.approx((0.02, 0.12))
+    (verdict,) = found(row).judged([Policy.of([str(asked)], title="Ours")])
+    assert (verdict.state, verdict.judged[0].across) == ("acceptable", pytest.approx(0.12))
+    assert asked.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
+
+
 def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
     rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
     first, second = found(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
