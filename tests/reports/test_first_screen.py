@@ -16,7 +16,7 @@ from unmask.policy import Policy, judge
 from unmask.reports import ReportData, render
 from unmask.reports.facts.study import Option
 from unmask.reports.facts.tables import Change, Distribution
-from unmask.reports.overview import overview
+from unmask.reports.overview import lines, overview
 
 CONDITIONS = {
     "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),
@@ -136,6 +136,18 @@ def test_the_terminal_says_the_verdict_in_the_words_of_the_page() -> None:
     title = re.sub("<[^>]+>|\n", "", re.search(r"<h1>(.*?)</h1>", render(data), re.S)[1])
     assert title.replace("\u00a0", " ") in overview(data).replace("\u00a0", " ")
     assert "Not judged: no policy was given." in overview(sample())
+
+
+def test_the_worst_off_of_the_terminal_are_those_of_the_belief_and_not_whether_anybody_was_guessed() -> None:
+    came_true = row(measure="realized_success", posterior=0.03, worst=1.0)
+    told = overview(replace(single(), rows=(came_true, row(worst=0.05))))
+    assert told.replace("\u00a0", " ").splitlines()[-1].endswith("  5.0 %")
+    assert overview(replace(single(), rows=(came_true,))).splitlines()[-1].endswith("  -")
+    seen = {
+        rows[0].measure: [one.kind for one in lines(replace(single(), rows=rows))][-1]
+        for rows in ((came_true,), (row(),))
+    }
+    assert seen == {"realized_success": "", "success_probability": "risk"}
 
 
 def spread(*people: tuple[float, float]) -> ReportData:

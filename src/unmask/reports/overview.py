@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,9 +28,11 @@ CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
 NAMES = frozenset({"", "condition", "release", "adversary", "target", "measure", "unit"})
 """Heads of columns of words."""
 
+BELIEVED = "success_probability"
+"""The measure whose worst-off is told: of what came true that would be whether anybody was guessed right."""
+
 WIDEST = 40
 """Characters of a name."""
-
 
 MOST = 20
 """Rows of a result without a success."""
@@ -63,13 +66,16 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     several = len({row.release for row in heads}) > 1
     control = any(row.control is not None for row in heads)
     exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
+    worst = {(row.release, row.adversary, row.target): row.worst for row in data.rows if row.measure == BELIEVED}
     names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
     shown = ("release",) * several + names + ("at risk",) * bool(exceed)
 
     def line(row: Row) -> tuple[Sequence[str], str]:
-        above = exceed.get((row.release, row.adversary, row.target))
+        key = row.release, row.adversary, row.target
+        above, most = exceed.get(key), worst.get(key, math.nan)
         told = ("-" if above is None else _figure(above),) * bool(exceed)
-        return (*_reached(row, several=several, control=control), *told), _kind(row, above)
+        cells = *_reached(row, several=several, control=control), "-" if math.isnan(most) else percent(most), *told
+        return cells, _kind(row, above, most)
 
     yield from _grid(shown, [line(row) for row in heads])
     if not heads:
@@ -124,10 +130,10 @@ def _figure(value: Value) -> str:
 
 
 def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
-    """Success, guessing, what is reached on control people, and the worst-off, each as the page writes them."""
+    """Success, guessing, and what is reached on control people, each as the page writes them."""
     shown = percent if row.unit in SHARES else number
     others = ("-" if row.control is None else shown(row.control),) * control
-    figures = (row_value(row), shown(row.prior), *others, shown(row.worst))
+    figures = (row_value(row), shown(row.prior), *others)
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
 
 
@@ -135,9 +141,9 @@ def _measured(row: Row) -> tuple[str, ...]:
     return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
 
 
-def _kind(row: Row, above: Count | None) -> str:
+def _kind(row: Row, above: Count | None, worst: float) -> str:
     """Whether somebody is above the limit; of values, whether somebody is found to have a secret."""
-    risky = row.worst > _limit(row.target) if above is None else bool(above)
+    risky = worst > _limit(row.target) if above is None else bool(above)
     return "risk" if row.release != ORIGINAL and risky else ""
 
 
