@@ -20,6 +20,7 @@ from unmask.policy.policies import policy_of, shipped
 from unmask.policy.verdict import times
 from unmask.reports import ReportData, render
 from unmask.reports.findings.verdict import called, distance, sentence
+from unmask.reports.overview import overview
 from unmask.tables import datasets
 
 PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
@@ -106,6 +107,19 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
     assert times(0, Condition.parse("k <= 1")) is None
     assert [distance(one) for one in verdict.judged] == ["5.0 times the limit", "short by 5"]
     assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
+
+
+def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
+    insider = replace(ROW, adversary="insider", posterior=0.474, worst=1.0, low=None, high=None)
+    data = found(ROW, insider)
+    said = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
+    left = {}
+    for asked in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
+        shown = data.under(data.judged([Policy.of([asked], title="Ours")]))
+        page = " ".join(Seen(render(shown)).words).replace("\u00a0", " ")
+        left[asked] = (said in page, said in overview(shown))
+        assert ("Not judged:" in page) == left[asked][0]
+    assert list(left.values()) == [(True, True), (False, False), (False, False)]
 
 
 def test_a_count_of_few_people_is_in_no_line():

@@ -14,7 +14,17 @@ from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
-from unmask.reports.findings.verdict import NO_POLICY, STATE, amount, called, distance, joint, narrow, sentence
+from unmask.reports.findings.verdict import (
+    NO_POLICY,
+    STATE,
+    amount,
+    called,
+    distance,
+    joint,
+    narrow,
+    sentence,
+    unjudged,
+)
 from unmask.reports.findings.where import where_findings
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
@@ -96,6 +106,8 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
         wide = 5 if any(cells[4] for cells, _ in rows) else 4
         head = ("", "condition", "value", "limit", "how far")
         yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
+        left = unjudged(verdict, data)
+        yield from (Line(text) for text in ("", visible(left).replace(SPACE, " ")) if left)
 
 
 def _condition(one: Judged) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from unmask.reports.findings.verdict import (
     joint,
     limit_of,
     rest,
+    unjudged,
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.people import people
@@ -48,7 +49,7 @@ def screen(scope: Scope) -> Screen:
         state, rest_ = joint(verdicts)
         items = first(_summed(one, verdicts, scope.data) for one in verdicts)
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
-    words = found.words if not verdicts else tuple(_more(verdicts, found))
+    words = found.words if not verdicts else (*_more(verdicts, found), *_left(scope.data))
     return replace(found, words=words, who=_who(scope), next=_next(scope))
 
 
@@ -75,6 +76,13 @@ def _more(verdicts: Sequence[Verdict], shown: Screen) -> Iterator[str]:
     n = len(verdicts) if len(verdicts) > 1 else sum(len(one.judged) for one in verdicts)
     if n > len(shown.items):
         yield f"{n - len(shown.items):,} more are folded below."
+
+
+def _left(data: ReportData) -> list[str]:
+    """Whom the verdicts leave out."""
+    several = len({one.release for one in data.verdicts}) > 1
+    told = {(one.release, left) for one in data.verdicts if (left := unjudged(one, data))}
+    return [f"{release}: {left}" if several else left for release, left in sorted(told)[:SEEN]]
 
 
 def _lede(scope: Scope) -> str:
