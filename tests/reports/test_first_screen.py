@@ -189,6 +189,20 @@ def test_an_interval_that_crosses_the_limit_is_said(asked: str, said: str) -> No
     assert ("but the interval" in told) == ("but" in said)
 
 
+def test_nothing_is_advised_that_was_just_done() -> None:
+    given = judged(sample(), "success_probability <= 0.001")
+    given = replace(given, criteria={"original": {"k": 1}, **given.criteria})
+    without = replace(given, criteria={name: own for name, own in given.criteria.items() if name != "original"})
+    assert "--original" in opening(render(without))
+    said = opening(render(given))[opening(render(given)).index("What next?") :]
+    assert "--original" not in said
+    assert re.search(r"No change was tried: .* unmask protect TABLE \u2026 --k \d+ -o", said)
+
+
+def test_a_condition_on_the_page_is_copied_as_toml_reads_it() -> None:
+    assert re.search(r'require = "k >= 5"', opening(render(sample())))
+
+
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
     changes = (Change("This release", 1, 0, 40, 100, 0.98), Change("Protect with k = 5", 0, 0, 0, 100, 0.9, k=5))
     said = opening(render(replace(judged(sample(), "success_probability <= 0.001"), changes=changes)))

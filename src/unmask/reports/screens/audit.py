@@ -35,6 +35,12 @@ UTILITY = "Utility is one minus the global certainty penalty; a column that is l
 
 TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
 
+UNTRIED = (
+    "No change was tried: that is done for one protected release of which nobody was held back, unless --no-changes or "
+    "a program asks for none. Protect with a larger k, and audit again:"
+)
+"""What stands there where the original was given."""
+
 
 def screen(scope: Scope) -> Screen:
     """The first screen of an audit."""
@@ -95,7 +101,7 @@ def _how(scope: Scope) -> tuple[str, ...]:
     data = scope.data
     known = [name for name, one in shipped().items() if _answers(data, one)]
     asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
-    own = f"a TOML file with [[policy]] and, for example, require = \u201c{asks}\u201d"
+    own = f'a TOML file with [[policy]] and, for example, require = "{asks}"'
     given = f"{listed(known)} come with unmask, or {own}." if known else f"{own}."
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
@@ -221,6 +227,10 @@ def _advised(data: ReportData) -> Advice:
         return Advice(said, "unmask certify unmask.toml -o certificate.json")
     if "not acceptable" not in states:
         return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
+    if ORIGINAL in data.criteria:
+        k = data.criteria.get(next(one.release for one in data.verdicts if one.state == "not acceptable"), {}).get("k")
+        larger = 2 * k if isinstance(k, int) else 10
+        return Advice(UNTRIED, f"unmask protect TABLE \u2026 --k {larger} -o other.csv --origin other-origin.csv")
     return Advice(TRIED, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
 
 
