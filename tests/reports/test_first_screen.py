@@ -12,11 +12,16 @@ import pytest
 from tests.reports import test_channel, test_graph_section, test_linkage, test_price
 from tests.reports.test_html import row, sample, single
 from tests.reports.test_study_page import study
+from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge
 from unmask.reports import ReportData, render
+from unmask.reports.data import Scope
+from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.study import Option
 from unmask.reports.facts.tables import Change, Distribution
+from unmask.reports.findings.folds import SENTENCES
 from unmask.reports.overview import lines, overview
+from unmask.results import Row
 
 CONDITIONS = {
     "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),
@@ -201,6 +206,27 @@ def test_nothing_is_advised_that_was_just_done() -> None:
 
 def test_a_condition_on_the_page_is_copied_as_toml_reads_it() -> None:
     assert re.search(r'require = "k >= 5"', opening(render(sample())))
+
+
+@pytest.mark.parametrize(
+    ("rows", "end"),
+    [
+        ([row(), row(measure="realized_success")], "; where the truth is known, nothing refutes what they expect."),
+        ([row(status="scores"), row(measure="realized_success")], "by 2 measures."),
+        ([row(adversary="a"), row(adversary="b", measure="realized_success")], "by 2 measures."),
+        ([row(measure="recall")], "by 1 measure."),
+        ([row(adversary="a", status="refuted"), row(adversary="b")], "The truth refutes what a expects."),
+    ],
+)
+def test_nothing_is_said_to_be_refuted_or_not_that_was_not_announced(rows: list[Row], end: str) -> None:
+    assert SENTENCES["measures"](Scope(replace(single(), rows=tuple(rows)))).endswith(end)
+
+
+@pytest.mark.parametrize(("together", "end"), [(30, "; with the others ill does so for 30.0\u00a0%."), (0, "others.")])
+def test_where_no_column_is_alone_the_fold_says_which_is_with_the_others(together: int, end: str) -> None:
+    ill = ColumnFacts("ill", "", 100, 9, 0, 0, together, (), "sensitive", "")
+    data = replace(single(), subjects=(Exposure(columns={row().release: (ill,)}),))
+    assert SENTENCES["exposure"](Scope(data)).endswith(end)
 
 
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
