@@ -243,11 +243,15 @@ def _tried(change: Change) -> Tried:
     return Tried(change.name, told, state, (above, rate(change.utility)), now=change.k is None)
 
 
+def best(changes: Sequence[Change]) -> Change | None:
+    """The change that misses fewest conditions, the first of them; None where none was made."""
+    return min((one for one in changes if one.k is not None), key=lambda one: one.missed, default=None)
+
+
 def _protect(changes: Sequence[Change]) -> str:
-    """How the change is made that misses fewest conditions, the first of them."""
-    made = sorted((one for one in changes if one.k is not None), key=lambda one: one.missed)
-    if not made:
+    """How the best change is made."""
+    made = best(changes)
+    if made is None:
         return ""
-    best = made[0]
-    asked = f"unmask protect \u2026 --k {best.k}" + (f" --l {best.l}" if best.l else "")
-    return asked + (f", without {best.without} in -q" if best.without else "")
+    asked = f"unmask protect \u2026 --k {made.k}" + (f" --l {made.l}" if made.l else "")
+    return asked + (f", without {made.without} in -q" if made.without else "")
