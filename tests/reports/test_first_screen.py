@@ -163,6 +163,17 @@ def spread(*people: tuple[float, float]) -> ReportData:
     return replace(single(), rows=(known,), distribution=(own,), least=1)
 
 
+def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
+    data = spread((0.1, 0.7), (0.6, 0.3))
+    named, found = "people re-identified with more than 9 %", "people believed to have a value, not the commonest"
+    assert f"At risk: {named}." in overview(data)
+    ill = replace(data.distribution[0], target="ill")
+    assert f"At risk: {named}; {found}, with more than 50 %." in overview(
+        replace(data, distribution=(*data.distribution, ill))
+    )
+    assert "At risk" not in overview(single())
+
+
 def test_people_are_counted_above_the_limit_of_the_policy() -> None:
     data = spread((0.1, 0.7), (0.3, 0.25), (0.5, 0.05))
     assert "1,000 of 1,000 people above 9 %, the limit of EMA policy 0070" in opening(render(data))
