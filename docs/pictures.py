@@ -379,28 +379,35 @@ def way(page: Page) -> Iterator[tuple[str, bytes | None]]:
     path = {"PYTHONPATH": str(FOLDER.parents[1] / "src")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | path) as server:
         assert server.stdout is not None
-        page.goto(server.stdout.readline().strip())
-        page.on("close", lambda _: server.kill())  # what fails on the way ends the server, too
-        yield from looks(page, "app-open")
-        page.get_by_role("button", name="Continue to roles").click()
-        page.wait_for_function("!document.querySelector('[data-events]')")
-        yield from looks(page, "app-roles")
-        page.get_by_role("button", name="Continue").first.click()
-        page.get_by_label("Own conditions").check()
-        page.get_by_label("Others in their place").fill("k >= 10\nidentity:success_probability.worst <= 0.09")
-        yield from looks(page, "app-adversaries")
-        page.get_by_role("button", name="Make the release").click()
-        page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
-        page.wait_for_function("!document.querySelector('[data-events]')", timeout=120_000)
-        yield from looks(page, "app-verdict")
-        page.goto(page.url.replace("/verdict", "/protect"))
-        page.get_by_role("button", name="Try protections").click()
-        page.get_by_role("status").wait_for()
-        page.wait_for_function("!document.querySelector('[data-events]')", timeout=300_000)
-        yield from looks(page, "app-protect")
-        page.goto(page.url.replace("/protect", "/sign"))
-        yield from looks(page, "app-sign")
-        server.send_signal(signal.SIGINT)
+        try:
+            yield from walked(page, server.stdout.readline().strip())
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
+    """The way by its forms; a screen is shot when nothing runs any more."""
+    idle = "!document.querySelector('[data-events]')"
+    page.goto(address)
+    yield from looks(page, "app-open")
+    page.get_by_role("button", name="Continue to roles").click()
+    page.wait_for_function(idle)
+    yield from looks(page, "app-roles")
+    page.get_by_role("button", name="Continue").first.click()
+    page.get_by_label("Own conditions").check()
+    page.get_by_label("Others in their place").fill("k >= 10\nidentity:success_probability.worst <= 0.09")
+    yield from looks(page, "app-adversaries")
+    page.get_by_role("button", name="Make the release").click()
+    page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
+    page.wait_for_function(idle, timeout=120_000)
+    yield from looks(page, "app-verdict")
+    page.goto(page.url.replace("/verdict", "/protect"))
+    page.get_by_role("button", name="Try protections").click()
+    page.get_by_role("status").wait_for()
+    page.wait_for_function(idle, timeout=300_000)
+    yield from looks(page, "app-protect")
+    page.goto(page.url.replace("/protect", "/sign"))
+    yield from looks(page, "app-sign")
 
 
 def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:

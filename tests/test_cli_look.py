@@ -105,6 +105,18 @@ def test_the_next_command_runs(people):
     assert next_of(unmask("audit", "people.csv", "-q", "age,sex"))[:2] == ["choose", "columns"]
 
 
+def test_after_a_page_with_changes_the_best_of_them_is_next(people):
+    roles = ("-q", "age,sex", "-s", "job")
+    unmask("protect", "people.csv", *roles, "--k", 3, "-o", "r.csv", "--origin", "own/o.csv")
+    asked = ("audit", "r.csv", *roles, "--original", "people.csv", "--policy", "k >= 8")
+    done = unmask(*asked, "--origin", "own/o.csv", "--report", "page.html")
+    following = next_of(done)
+    assert (done.exit_code, following[:2], "--k" in following) == (3, ["protect", "people.csv"], True)
+    assert unmask(*following).exit_code == 0
+    without = unmask(*asked, "--origin", "own/o.csv")
+    assert next_of(without)[:3] == ["choose", "columns", "people.csv"]
+
+
 def test_what_is_piped_in_has_no_next_command(people):
     done = unmask("audit", "-", "-q", "age,sex", input=(people / "people.csv").read_text())
     assert (done.exit_code, "next:" in done.stderr) == (0, False)

@@ -20,6 +20,7 @@ from unmask.policy.policies import policy_of, shipped
 from unmask.policy.verdict import times
 from unmask.reports import ReportData, render
 from unmask.reports.findings.verdict import called, distance, sentence
+from unmask.reports.overview import overview
 from unmask.tables import datasets
 
 PEOPLE = {"age": [30, 30, 41, 41, 52, 52], "ill": ["a", "b", "a", "a", "b", "b"]}
@@ -71,6 +72,19 @@ def test_an_excess_is_asked_of_those_who_have_control_people_beside_them():
     assert states(found(ROW, beside), "success_probability.control <= 0.01")[0] == "not acceptable"
 
 
+@pytest.mark.parametrize("direction", ["high", "low"])
+def test_the_interval_of_a_gain_is_seen_in_an_audit(direction):
+    sign = 1 if direction == "high" else -1
+    ends = sorted((0.5 + sign * 0.02, 0.5 + sign * 0.12))
+    near = {"prior": 0.5, "posterior": 0.5 + sign * 0.08, "gain": 0.08, "low": ends[0], "high": ends[1]}
+    asked = Condition.parse("success_probability.gain <= 0.1")
+    row = replace(ROW, direction=direction, **near)
+    assert asked.ends(row) == pytest.approx((0.02, 0.12))
+    (verdict,) = found(row).judged([Policy.of([str(asked)], title="Ours")])
+    assert (verdict.state, verdict.judged[0].across) == ("acceptable", pytest.approx(0.12))
+    assert asked.ends(replace(row, low=None, high=None)) == (0.08, 0.08)
+
+
 def test_each_release_has_a_verdict_and_what_breaks_most_comes_first():
     rows = (ROW, replace(ROW, adversary="register", worst=0.9), replace(ROW, release="s", worst=0.01))
     first, second = found(*rows).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])
@@ -93,6 +107,19 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
     assert times(0, Condition.parse("k <= 1")) is None
     assert [distance(one) for one in verdict.judged] == ["5.0 times the limit", "short by 5"]
     assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
+
+
+def test_whom_a_verdict_leaves_out_is_said_with_what_they_reach():
+    insider = replace(ROW, adversary="insider", posterior=0.474, worst=1.0, low=None, high=None)
+    data = found(ROW, insider)
+    said = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
+    left = {}
+    for asked in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
+        shown = data.under(data.judged([Policy.of([asked], title="Ours")]))
+        page = " ".join(Seen(render(shown)).words).replace("\u00a0", " ")
+        left[asked] = (said in page, said in overview(shown))
+        assert ("Not judged:" in page) == left[asked][0]
+    assert list(left.values()) == [(True, True), (False, False), (False, False)]
 
 
 def test_a_count_of_few_people_is_in_no_line():

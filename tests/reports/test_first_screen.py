@@ -12,11 +12,16 @@ import pytest
 from tests.reports import test_channel, test_graph_section, test_linkage, test_price
 from tests.reports.test_html import row, sample, single
 from tests.reports.test_study_page import study
+from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge
 from unmask.reports import ReportData, render
+from unmask.reports.data import Scope
+from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.study import Option
 from unmask.reports.facts.tables import Change, Distribution
-from unmask.reports.overview import overview
+from unmask.reports.findings.folds import SENTENCES
+from unmask.reports.overview import lines, overview
+from unmask.results import Row
 
 CONDITIONS = {
     "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),
@@ -138,12 +143,35 @@ def test_the_terminal_says_the_verdict_in_the_words_of_the_page() -> None:
     assert "Not judged: no policy was given." in overview(sample())
 
 
+def test_the_worst_off_of_the_terminal_are_those_of_the_belief_and_not_whether_anybody_was_guessed() -> None:
+    came_true = row(measure="realized_success", posterior=0.03, worst=1.0)
+    told = overview(replace(single(), rows=(came_true, row(worst=0.05))))
+    assert told.replace("\u00a0", " ").splitlines()[-1].endswith("  5.0 %")
+    assert overview(replace(single(), rows=(came_true,))).splitlines()[-1].endswith("  -")
+    seen = {
+        rows[0].measure: [one.kind for one in lines(replace(single(), rows=rows))][-1]
+        for rows in ((came_true,), (row(),))
+    }
+    assert seen == {"realized_success": "", "success_probability": "risk"}
+
+
 def spread(*people: tuple[float, float]) -> ReportData:
     """An audit of 1,000 people, of whom shares have a success probability each."""
     shares = (sum(share for p, share in people if p <= 0.5), sum(share for p, share in people if p > 0.5))
     own = Distribution("r", "neighbor", "identity", (0.0, 0.5, 1.0), shares, 1000, {0.09: 1000, 0.5: 0}, tuple(people))
     known = row(release="r", adversary="neighbor", worst=max(p for p, _ in people))
     return replace(single(), rows=(known,), distribution=(own,), least=1)
+
+
+def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
+    data = spread((0.1, 0.7), (0.6, 0.3))
+    named, found = "people re-identified with more than 9 %", "people believed to have a value, not the commonest"
+    assert f"At risk: {named}." in overview(data)
+    ill = replace(data.distribution[0], target="ill")
+    assert f"At risk: {named}; {found}, with more than 50 %." in overview(
+        replace(data, distribution=(*data.distribution, ill))
+    )
+    assert "At risk" not in overview(single())
 
 
 def test_people_are_counted_above_the_limit_of_the_policy() -> None:
@@ -175,6 +203,41 @@ def test_an_interval_that_crosses_the_limit_is_said(asked: str, said: str) -> No
     told = opening(render(data))
     assert said in told
     assert ("but the interval" in told) == ("but" in said)
+
+
+def test_nothing_is_advised_that_was_just_done() -> None:
+    given = judged(sample(), "success_probability <= 0.001")
+    given = replace(given, criteria={"original": {"k": 1}, **given.criteria})
+    without = replace(given, criteria={name: own for name, own in given.criteria.items() if name != "original"})
+    assert "--original" in opening(render(without))
+    said = opening(render(given))[opening(render(given)).index("What next?") :]
+    assert "--original" not in said
+    assert re.search(r"No change was tried: .* unmask protect TABLE \u2026 --k \d+ -o", said)
+
+
+def test_a_condition_on_the_page_is_copied_as_toml_reads_it() -> None:
+    assert re.search(r'require = "k >= 5"', opening(render(sample())))
+
+
+@pytest.mark.parametrize(
+    ("rows", "end"),
+    [
+        ([row(), row(measure="realized_success")], "; where the truth is known, nothing refutes what they expect."),
+        ([row(status="scores"), row(measure="realized_success")], "by 2 measures."),
+        ([row(adversary="a"), row(adversary="b", measure="realized_success")], "by 2 measures."),
+        ([row(measure="recall")], "by 1 measure."),
+        ([row(adversary="a", status="refuted"), row(adversary="b")], "The truth refutes what a expects."),
+    ],
+)
+def test_nothing_is_said_to_be_refuted_or_not_that_was_not_announced(rows: list[Row], end: str) -> None:
+    assert SENTENCES["measures"](Scope(replace(single(), rows=tuple(rows)))).endswith(end)
+
+
+@pytest.mark.parametrize(("together", "end"), [(30, "; with the others ill does so for 30.0\u00a0%."), (0, "others.")])
+def test_where_no_column_is_alone_the_fold_says_which_is_with_the_others(together: int, end: str) -> None:
+    ill = ColumnFacts("ill", "", 100, 9, 0, 0, together, (), "sensitive", "")
+    data = replace(single(), subjects=(Exposure(columns={row().release: (ill,)}),))
+    assert SENTENCES["exposure"](Scope(data)).endswith(end)
 
 
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:

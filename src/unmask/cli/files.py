@@ -97,10 +97,13 @@ def say_next(*words: object) -> None:
         click.echo(visible(f"next: {shlex.join(['unmask', *map(str, words)])}"), err=True)
 
 
-def roles_given() -> list[str]:
-    """The columns of this command that an adversary may know and wants to learn, as options of another one."""
+def roles_given(without: str = "") -> list[str]:
+    """The columns of this command that an adversary may know and wants to learn, as options of another one; without :
+    one that is left out of the former.
+    """
     given = click.get_current_context().params
-    named = (("-q", given["quasi_identifiers"]), ("-s", given["sensitive"]))
+    known = [name for name in given["quasi_identifiers"] or () if name != without]
+    named = (("-q", known), ("-s", given["sensitive"]))
     return [word for option, names in named if names for word in (option, ",".join(names))]
 
 

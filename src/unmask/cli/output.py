@@ -117,14 +117,19 @@ class Output(NamedTuple):
         say_overview(replace(told, criteria=shown.criteria))
 
     def _next(self, found: ReportData) -> list[str]:
-        """The command that says more: which columns give most away where somebody is at risk, else the page."""
+        """The command that says more: the best change that was tried, else which columns give most away where somebody
+        is at risk, else the page.
+        """
         from unmask.reports.overview import lines
+        from unmask.reports.screens.audit import best
 
         given = click.get_current_context().params
-        words = [given["releases"][0], *roles_given()]
+        made = best(found.changes)
+        if made is not None:
+            return _protecting(made, str(given["original"]))
         if any(line.kind == "risk" for line in lines(found)) and given["engine"] is None:
-            return ["choose", "columns", *words]
-        return [] if self.report else ["audit", *words, "--report", "report.html"]
+            return ["choose", "columns", str(given["original"] or given["releases"][0]), *roles_given()]
+        return [] if self.report else ["audit", given["releases"][0], *roles_given(), "--report", "report.html"]
 
     def watch(self, rows: str) -> Watched | None:
         """Who takes down who is at risk, if a list of them is asked for; rows : what its rows are."""
@@ -139,6 +144,14 @@ class Output(NamedTuple):
         folder = self.at_risk.resolve().parent
         beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
         write_secret(self.at_risk, watched.text(), beside=beside, why="whoever has it knows whom to look for")
+
+
+def _protecting(made: Change, original: str) -> list[str]:
+    """The command that makes a change."""
+    extra = ["--l", str(made.l)] if made.l else []
+    name = f"k{made.k}"
+    files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
+    return ["protect", original, *roles_given(without=made.without), "--k", str(made.k), *extra, *files]
 
 
 at_risk_option = click.option(

@@ -128,6 +128,8 @@ class Condition:
     def ends(self, item: Stated) -> tuple[float, float]:
         """The interval of the field of what it is about; both ends are its value where it has none, as a worst-off."""
         value = self.value(item)
+        if self.field == "gain" and not hasattr(item, "gain_low"):  # the prior of an audit is exact
+            return _gained(item) or (value, value)
         found = (getattr(item, name, None) for name in _ENDS.get(self.field or "posterior", ()))
         low, high = tuple(value if end is None else float(end) for end in found) or (value, value)
         return low, high
@@ -146,6 +148,14 @@ class Condition:
         whom = "" if self.whom is None else f"{self.whom}:"
         field = "" if self.field is None else f".{self.field}"
         return f"{whom}{self.measure}{field}{self.sign}{self.bound:g}"
+
+
+def _gained(item: Any) -> tuple[float, float] | None:
+    """The interval of a gain over a prior that is known; None where the measure has no interval."""
+    low, high = getattr(item, "low", None), getattr(item, "high", None)
+    if low is None or high is None:
+        return None
+    return (low - item.prior, high - item.prior) if item.direction == "high" else (item.prior - high, item.prior - low)
 
 
 _Whom = tuple[str | None, str | None]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from unmask.errors import visible
@@ -13,7 +14,17 @@ from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
-from unmask.reports.findings.verdict import NO_POLICY, STATE, amount, called, distance, joint, narrow, sentence
+from unmask.reports.findings.verdict import (
+    NO_POLICY,
+    STATE,
+    amount,
+    called,
+    distance,
+    joint,
+    narrow,
+    sentence,
+    unjudged,
+)
 from unmask.reports.findings.where import where_findings
 from unmask.reports.words import IDENTITY, SPACE, Value, number, percent, row_value
 from unmask.results import Row
@@ -24,12 +35,14 @@ CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
 """The distances of t-closeness, that which knows most of the values first."""
 
-NAMES = frozenset({"", "condition", "release", "adversary", "target", "measure", "unit"})
+NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target", "measure", "unit"})
 """Heads of columns of words."""
+
+BELIEVED = "success_probability"
+"""The measure whose worst-off is told: of what came true that would be whether anybody was guessed right."""
 
 WIDEST = 40
 """Characters of a name."""
-
 
 MOST = 20
 """Rows of a result without a success."""
@@ -51,30 +64,52 @@ def lines(data: ReportData | StudyData) -> Iterator[Line]:
     """The title, the criteria of each release, and a line for each adversary, target and release."""
     yield Line(visible(data.title), "head")
     if isinstance(data, StudyData):
-        yield Line(
-            f"{len(data.datasets)} datasets, {len(data.protections)} protections, {len(data.adversaries)} adversaries, "
-            f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
-        )
+        yield Line(_study(data))
         return
     yield Line("")
     yield from verdict_lines(data)
     yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(data)])
     heads = list(headlines(data).values())
-    several = len({row.release for row in heads}) > 1
-    control = any(row.control is not None for row in heads)
-    exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
-    names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
-    shown = ("release",) * several + names + ("at risk",) * bool(exceed)
-
-    def line(row: Row) -> tuple[Sequence[str], str]:
-        above = exceed.get((row.release, row.adversary, row.target))
-        told = ("-" if above is None else _figure(above),) * bool(exceed)
-        return (*_reached(row, several=several, control=control), *told), _kind(row, above)
-
-    yield from _grid(shown, [line(row) for row in heads])
+    yield from _adversaries(heads, data)
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in data.rows[:MOST]])
+
+
+def _study(data: StudyData) -> str:
+    """How much a study has of everything."""
+    return (
+        f"{len(data.datasets)} datasets, {len(data.protections)} protections, {len(data.adversaries)} adversaries, "
+        f"{data.seeds} seeds: {len(data.rows):,} rows, {len(data.missing):,} gaps"
+    )
+
+
+def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
+    """What each adversary reaches, and how many people are above the limit; of values, for whom one is found."""
+    several = len({row.release for row in heads}) > 1
+    control = any(row.control is not None for row in heads)
+    exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
+    worst = {(row.release, row.adversary, row.target): row.worst for row in data.rows if row.measure == BELIEVED}
+    names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
+
+    def line(row: Row) -> tuple[Sequence[str], str]:
+        key = row.release, row.adversary, row.target
+        above, most = exceed.get(key), worst.get(key, math.nan)
+        told = ("-" if above is None else _figure(above),) * bool(exceed)
+        cells = *_reached(row, several=several, control=control), "-" if math.isnan(most) else percent(most), *told
+        return cells, _kind(row, above, most)
+
+    yield from _grid(("release",) * several + names + ("at risk",) * bool(exceed), [line(row) for row in heads])
+    if exceed and heads:
+        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}."))
+
+
+def _counted(targets: Collection[str]) -> str:
+    """Who is counted as at risk of each kind of target."""
+    named = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
+    found = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
+    told = [named] * (IDENTITY in targets) + [found] * bool(set(targets) - {IDENTITY})
+    return "; ".join(told).replace(SPACE, " ")
 
 
 def verdict_lines(data: ReportData) -> Iterator[Line]:
@@ -90,6 +125,8 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
         wide = 5 if any(cells[4] for cells, _ in rows) else 4
         head = ("", "condition", "value", "limit", "how far")
         yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
+        left = unjudged(verdict, data)
+        yield from (Line(text) for text in ("", visible(left).replace(SPACE, " ")) if left)
 
 
 def _condition(one: Judged) -> tuple[str, ...]:
@@ -124,10 +161,10 @@ def _figure(value: Value) -> str:
 
 
 def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
-    """Success, guessing, what is reached on control people, and the worst-off, each as the page writes them."""
+    """Success, guessing, and what is reached on control people, each as the page writes them."""
     shown = percent if row.unit in SHARES else number
     others = ("-" if row.control is None else shown(row.control),) * control
-    figures = (row_value(row), shown(row.prior), *others, shown(row.worst))
+    figures = (row_value(row), shown(row.prior), *others)
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
 
 
@@ -135,9 +172,9 @@ def _measured(row: Row) -> tuple[str, ...]:
     return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
 
 
-def _kind(row: Row, above: Count | None) -> str:
+def _kind(row: Row, above: Count | None, worst: float) -> str:
     """Whether somebody is above the limit; of values, whether somebody is found to have a secret."""
-    risky = row.worst > _limit(row.target) if above is None else bool(above)
+    risky = worst > _limit(row.target) if above is None else bool(above)
     return "risk" if row.release != ORIGINAL and risky else ""
 
 
@@ -156,17 +193,12 @@ def _grid(head: Sequence[str], rows: Sequence[tuple[Sequence[str], str]]) -> Ite
         return
     cells = [head, *([_cut(cell) for cell in row] for row, _ in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    names = {
-        at
-        for at, one in enumerate(head)
-        if one in ("", "release", "adversary", "target", "measure", "unit", "condition", "how far")
-    }
     kinds = ("head", *(kind for _, kind in rows))
     yield Line("")
     for row, kind in zip(cells, kinds, strict=True):
         parts = (
-            f"{cell:{width}}" if at in names else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            f"{cell:{width}}" if one in NAMES else f"{cell:>{width}}"
+            for one, cell, width in zip(head, row, widths, strict=True)
         )
         yield Line("  ".join(parts).rstrip(), kind)
 

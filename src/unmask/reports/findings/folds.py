@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from unmask.measures.registry import UTILITIES, needs_truth
+from unmask.facts import ColumnFacts
+from unmask.measures.registry import UTILITIES
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.findings.rows import contrasts, leading, risky
@@ -79,13 +80,18 @@ def _membership(scope: Scope) -> str:
 
 def _measures(scope: Scope) -> str:
     rows = [row for row in scope.data.rows if row.status not in FAILURES]
-    refuted = {row.adversary for row in rows if row.status == "refuted"}
+    refuted = list(dict.fromkeys(row.adversary for row in rows if row.status == "refuted"))
     if refuted:
-        return f"The truth refutes what {plural(len(refuted), 'adversary expects', 'adversaries expect')}."
-    checked = any(needs_truth(row.measure) for row in rows)
+        return f"The truth refutes what {listed(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
+    announced = [row for row in rows if row.status != "scores"]
+    checked = _keys(announced, "success_probability") & _keys(rows, "realized_success")
     held = "; where the truth is known, nothing refutes what they expect" if checked else ""
     n = len({row.measure for row in rows})
     return f"{plural(len(scope.adversaries), 'adversary', 'adversaries')} by {plural(n, 'measure')}{held}."
+
+
+def _keys(rows: Sequence[Row], measure: str) -> set[tuple[str, str, str]]:
+    return {(row.release, row.adversary, row.target) for row in rows if row.measure == measure}
 
 
 def _people(scope: Scope) -> str:
@@ -167,15 +173,22 @@ def _not_run(scope: Scope) -> str:
 
 
 def _exposure(scope: Scope) -> str:
-    """Which column alone tells most people apart."""
+    """Which column alone tells most people apart; where none does, which one with the others."""
     exposure: Exposure | None = scope.data.subject("exposure")
     told = {} if exposure is None else exposure.columns
     found = [fact for name, facts in told.items() for fact in facts if name in scope.protected]
     alone = [(fact.alone / fact.rows, fact.name) for fact in found if isinstance(fact.alone, int) and fact.rows]
     if not alone or not max(alone)[0]:
-        return "No column alone tells a released row apart from all others."
+        return f"No column alone tells a released row apart from all others{_together(found)}."
     share, name = max(alone)
     return f"{name} alone tells {percent(share)} of the released rows apart from all others."
+
+
+def _together(found: Sequence[ColumnFacts]) -> str:
+    """The column that tells most rows apart together with the quasi-identifiers, where any does."""
+    told = [(one.together / one.rows, one.name) for one in found if isinstance(one.together, int) and one.rows]
+    share, name = max(told, default=(0.0, ""))
+    return f"; with the others {name} does so for {percent(share)}" if share else ""
 
 
 def _adversaries(scope: Scope) -> str:

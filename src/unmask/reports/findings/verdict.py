@@ -10,9 +10,9 @@ from unmask.measures.registry import CRITERIA, SHARES, described
 from unmask.policy import Condition, Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
 from unmask.policy.verdict import Outcome, State, Valued, state_of, times
-from unmask.reports.data import LIMITS, PROBABILITIES
+from unmask.reports.data import APART, LIMITS, PROBABILITIES, ReportData, headlines
 from unmask.reports.facts.tables import Distribution
-from unmask.reports.words import IDENTITY, SPACE, listed, number, percent
+from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, row_value
 
 NO_POLICY = ("Not judged:", "no policy was given.")
 """What stands in the place of a verdict: its first words, and the rest."""
@@ -94,6 +94,27 @@ def joint(verdicts: Sequence[Verdict]) -> tuple[str, str]:
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:
     return sum(one.state == state for one in verdicts)
+
+
+def unjudged(verdict: Verdict, data: ReportData) -> str:
+    """What a verdict leaves out, in a sentence: who is `APART`, by what its conditions ask of others; "" for nobody."""
+    held = {(v.item.adversary, v.item.target, v.item.measure) for one in verdict.judged for v in one.values}
+    asked = {key[1:] for key in held if key[2] in PROBABILITIES}
+    own = [row for row in data.rows if row.release == verdict.release and row.adversary in APART]
+    left = {(row.adversary, row.target) for row in own if (row.target, row.measure) in asked}
+    left -= {key[:2] for key in held}
+    worst = {(row.adversary, row.target): row.worst for row in own if row.measure == "success_probability"}
+    heads = headlines(data)
+    told = [
+        f"the {who}, who also knows the sensitive columns{_after(target)}: "
+        f"{row_value(heads[verdict.release, who, target])} on average, at most {percent(worst[who, target])}"
+        for who, target in sorted(left & worst.keys())
+    ]
+    return f"Not judged: {'; '.join(told)}." if told else ""
+
+
+def _after(target: str) -> str:
+    return "" if target == IDENTITY else f" and asks for {target}"
 
 
 def limit_of(risk: Distribution, judged: Iterable[Judged]) -> tuple[float, str]:

@@ -19,6 +19,7 @@ from unmask.reports.findings.verdict import (
     joint,
     limit_of,
     rest,
+    unjudged,
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.people import people
@@ -34,6 +35,12 @@ UTILITY = "Utility is one minus the global certainty penalty; a column that is l
 
 TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
 
+UNTRIED = (
+    "No change was tried: the command tries some for one protected release of which nobody was held back, without "
+    "--no-changes. Protect with a larger k, and audit again:"
+)
+"""What stands there where the original was given."""
+
 
 def screen(scope: Scope) -> Screen:
     """The first screen of an audit."""
@@ -48,7 +55,7 @@ def screen(scope: Scope) -> Screen:
         state, rest_ = joint(verdicts)
         items = first(_summed(one, verdicts, scope.data) for one in verdicts)
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
-    words = found.words if not verdicts else tuple(_more(verdicts, found))
+    words = found.words if not verdicts else (*_more(verdicts, found), *_left(scope.data))
     return replace(found, words=words, who=_who(scope), next=_next(scope))
 
 
@@ -77,6 +84,13 @@ def _more(verdicts: Sequence[Verdict], shown: Screen) -> Iterator[str]:
         yield f"{n - len(shown.items):,} more are folded below."
 
 
+def _left(data: ReportData) -> list[str]:
+    """Whom the verdicts leave out."""
+    several = len({one.release for one in data.verdicts}) > 1
+    told = {(one.release, left) for one in data.verdicts if (left := unjudged(one, data))}
+    return [f"{release}: {left}" if several else left for release, left in sorted(told)[:SEEN]]
+
+
 def _lede(scope: Scope) -> str:
     """What the strongest adversary reaches."""
     return one_sentence(next(iter(sentences(scope.data)), ""))
@@ -87,7 +101,7 @@ def _how(scope: Scope) -> tuple[str, ...]:
     data = scope.data
     known = [name for name, one in shipped().items() if _answers(data, one)]
     asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
-    own = f"a TOML file with [[policy]] and, for example, require = \u201c{asks}\u201d"
+    own = f'a TOML file with [[policy]] and, for example, require = "{asks}"'
     given = f"{listed(known)} come with unmask, or {own}." if known else f"{own}."
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
@@ -213,6 +227,10 @@ def _advised(data: ReportData) -> Advice:
         return Advice(said, "unmask certify unmask.toml -o certificate.json")
     if "not acceptable" not in states:
         return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
+    if ORIGINAL in data.criteria:
+        k = data.criteria.get(next(one.release for one in data.verdicts if one.state == "not acceptable"), {}).get("k")
+        larger = 2 * k if isinstance(k, int) else 10
+        return Advice(UNTRIED, f"unmask protect TABLE \u2026 --k {larger} -o other.csv --origin other-origin.csv")
     return Advice(TRIED, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
 
 
@@ -225,11 +243,15 @@ def _tried(change: Change) -> Tried:
     return Tried(change.name, told, state, (above, rate(change.utility)), now=change.k is None)
 
 
+def best(changes: Sequence[Change]) -> Change | None:
+    """The change that misses fewest conditions, the first of them; None where none was made."""
+    return min((one for one in changes if one.k is not None), key=lambda one: one.missed, default=None)
+
+
 def _protect(changes: Sequence[Change]) -> str:
-    """How the change is made that misses fewest conditions, the first of them."""
-    made = sorted((one for one in changes if one.k is not None), key=lambda one: one.missed)
-    if not made:
+    """How the best change is made."""
+    made = best(changes)
+    if made is None:
         return ""
-    best = made[0]
-    asked = f"unmask protect \u2026 --k {best.k}" + (f" --l {best.l}" if best.l else "")
-    return asked + (f", without {best.without} in -q" if best.without else "")
+    asked = f"unmask protect \u2026 --k {made.k}" + (f" --l {made.l}" if made.l else "")
+    return asked + (f", without {made.without} in -q" if made.without else "")

@@ -16,7 +16,9 @@ from unmask.reports.words import percent, what
 HOW = (
     "People whose truth is known, those with about the same announced success together. On the dotted line what is "
     "announced comes true; above it the adversary is right more often than they believe, below it less often. Thin "
-    "lines are 95\u00a0% intervals. A belief that leaves the line by more than chance is refuted, and its rows say so."
+    "lines are 95\u00a0% intervals. A belief is refuted, and its rows say so, where the mean of what came true, over "
+    "all people or over a tenth of announced success, is farther from what was announced than chance explains (and, of "
+    "a belief that is not exact, than 3 points)."
 )
 
 
