@@ -162,8 +162,8 @@ def people_section(scope: Scope) -> Section | None:
     if not data.distribution and not tables:
         return None
     drawn = (
-        f"Each bar is the {of} whose success probability lies between the edges below it. Both scales are logarithmic, "
-        "so that a few at high risk are seen beside many at low risk; what is above the limit has its color."
+        f"Each bar is the {of} whose success probability lies between the edges below it; it is as high as they "
+        "are many, and a bar of few is drawn high enough to be seen. What is above the limit has its color."
     )
     if any(one.target != IDENTITY for one in data.distribution):
         drawn += " Of a value: the probability of their likeliest value that is not the commonest, which is no secret."
