@@ -53,8 +53,8 @@ def people(
 ) -> Drawing:
     """By row how many people run which risk, on a logarithmic axis; a bar is as high as people are many.
 
-    A bar of few people keeps two pixels, so that it is seen. Bins above the limit have the color of what is missed. What
-    is below the second edge stands in the first bin.
+    A bar of few people keeps two pixels, so that it is seen. Bins above the limit have the color of what is missed.
+    What is below the second edge stands in the first bin.
 
     edges   : of the bins, (bins + 1,), of which the limit is one
     tallest : the most people in a bin of all charts that are compared
