@@ -85,7 +85,8 @@ def success_note(heads: Heads) -> str:
     bounds = any(row.low is not None for row in heads.values())
     why = dict.fromkeys(row.interval.removeprefix("none: ") for row in heads.values() if row.interval != "none")
     lines = ", thin lines 95 % intervals" if bounds else f" without an interval ({'; '.join(why)})" if why else ""
-    return f"Dots are success{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
+    what = "people re-identified" if {row.measure for row in heads.values()} == {"recall"} else "success"
+    return f"Dots are {what}{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
 
 
 def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str:
