@@ -97,6 +97,15 @@ def test_u10_the_value_that_is_found_out_is_never_the_commonest(folder: Path, ta
     assert "no. 1<" not in page(folder).partition('id="values"')[2].partition("</section>")[0]
 
 
+def test_u10_the_truth_is_not_missed_where_nobody_is_found() -> None:
+    cells = {"age": [1, 1, 2, 2] * 5, "ill": ["a", "b", "a", "b"] * 4 + ["a"] * 4}
+    table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
+    for given in ({"original": table}, {}):
+        page = unmask.audit(table, **given).to_html()
+        assert "Which values are found out" in page
+        assert ("for the truth was not given" in page) == (not given)
+
+
 def test_u10_the_histogram_is_of_secrets(folder: Path, tables: dict) -> None:
     people, classes, _ = counted(folder)
     commonest = people.most_common(1)[0][0]

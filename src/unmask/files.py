@@ -50,10 +50,15 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of what a file holds, in hexadecimal digits. Raises what reading a file raises."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _verify(path: Path, name: str, sha256: str) -> None:
     try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = sha256_of(path)
     except OSError as error:
         raise FailedError(f"data file {name} cannot be read: {error.strerror}") from None
     if digest != sha256:

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+DOCUMENT = "unmask.toml"
+"""The usual name of the document of all verbs."""
+
 
 def text_of_value(value: Any) -> str:
     """A value of TOML on one line.

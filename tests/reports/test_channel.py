@@ -151,6 +151,18 @@ def test_a_mechanism_at_the_limit_is_called_so():
     )
 
 
+def test_where_no_distortion_is_known_nothing_is_said_of_it():
+    nan = float("nan")
+    unknown = tuple(replace(item, distortion=nan) for item in channel().mechanisms)
+    assert "Of 2 mechanisms, “laplace 0.5” leaves them off by 1.24 km" in " ".join(found(mechanisms=unknown))
+    page = render(data(channel(mechanisms=unknown)))
+    assert "undefined" not in Page(page).text
+    assert "error left" in page
+    assert not any(said in Page(page).text for said in ("The limit is what", "A thin line", "Without a finite place"))
+    assert "Observations count by their probability" in page
+    assert "Observations count by their probability" not in bare()
+
+
 def test_chances_are_not_distances_and_low_priors_are_warned_of():
     chance = {"unit": "probability", "distortion_unit": "probability", "limit": ()}
     low = mechanism(privacy=0.019, worst=0.019, distortion=0.1, errors={"x": 0.02})

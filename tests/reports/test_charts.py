@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from unmask.reports import bars, scales, svg
 from unmask.reports.charts import ends, plot
 from unmask.reports.marks import Key, Line, Spot
+from unmask.reports.people import Spread, people
 from unmask.reports.planes import plane
 from unmask.reports.room import wide, wrapped
 
@@ -100,3 +101,18 @@ def test_a_pointer_finds_spots_and_no_corner_of_a_frontier_and_names_stay_when_a
     assert re.findall("<title>([^<]*)</title>", found) == ["a: 10 %", "b: 40 %"]
     hidden = re.sub(r'<g data-of="A">.*?</g>(?=<g data-of|<text|<line|<svg x|</svg>)', "", found)
     assert {"a", "b"} <= {*words(hidden)}
+
+
+def test_bars_are_as_high_as_people_are_many_and_the_fewest_are_seen():
+    spread = Spread("release", (0.7, 0.0, 0.29, 0.01), 1000)
+    drawn = people([spread], (0.0, 0.02, 0.05, 0.09, 1.0), style=0, limit=0.05, label="People.")
+    bars = [float(one) for one in re.findall(r'<rect [^>]*height="([\d.]+)"', "".join(drawn.parts))]
+    assert bars == [pytest.approx(64), pytest.approx(64 * 0.29 / 0.7, abs=0.01), 2]
+    assert re.findall(r"people \((.*?)\)", "".join(drawn.parts)) == ["70\u00a0%", "29\u00a0%", "1\u00a0%"]
+
+
+def test_figures_at_both_sides_of_a_limit_do_not_touch():
+    drawn = people([Spread("r", (0.0, 0.5, 0.5, 0.0), 1400)], (0, 0.08, 0.09, 0.1, 1), style=0, limit=0.09, label="P.")
+    shown = re.findall(r'<text x="([\d.]+)%"[^>]*?(?: dx="(-?[\d.]+)")?[^>]*>700<', "".join(drawn.parts))
+    assert [abs(float(dx)) for _, dx in shown if dx] == [4.0] * len(shown)
+    assert shown

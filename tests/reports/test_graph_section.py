@@ -528,3 +528,9 @@ def test_no_two_lines_of_a_chart_look_alike_and_an_attack_keeps_its_look():
 
 
 # --- values -------------------------------------------------------------------------------------------------------
+
+
+def test_the_dots_are_called_what_they_are():
+    text = Page(render(data(bare()))).text
+    assert "Dots are people re-identified" in text
+    assert "Dots are success" not in text

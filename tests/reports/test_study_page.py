@@ -21,6 +21,7 @@ from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
 from unmask.reports import render
 from unmask.reports.facts.study import Measured, Missing, StudyData
 from unmask.reports.findings.study import findings
+from unmask.reports.screens.study import screen
 from unmask.reports.sections.families import families
 from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
@@ -186,6 +187,22 @@ def test_the_front_is_that_of_the_strongest_adversary_after_each_thing():
     best = {(spot.protection, spot.adversary) for spot in plane.spots if spot.best}
     assert ("M k=10", "anna") in best
     assert ("M k=10", "bert") not in best
+
+
+def test_the_first_screen_lists_what_no_other_beats_in_the_two_figures_shown():
+    """Of the diagnosis "M k=3" is better than "M k=5", which keeps more and risks less of identity."""
+    world = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.4, 0.7), "M k=5": (0.2, 0.5, 0.8)}
+    given = study(rows(world))
+    assert planes(rows(world))[0].undominated == ("original", "M k=3", "M k=5")
+    assert [one.name for one in screen(given).next.changes] == ["M k=5", "original"]
+
+
+def test_unprotected_is_of_the_same_adversary():
+    """The prosecutor does best unprotected, and the journalist against the protection."""
+    reached = {("original", "p"): 0.9, ("original", "j"): 0.6, ("M", "p"): 0.1, ("M", "j"): 0.3}
+    given = tuple(measured(name, who, "identity", value) for (name, who), value in reached.items())
+    assert ("Unprotected", f"60{NBSP}%") in screen(study(given)).who.facts
+    assert "Unprotected it is 60 % [58, 62]." in text(study(given))
 
 
 def test_a_protection_without_all_results_is_not_judged():

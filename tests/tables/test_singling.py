@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,10 @@ from unmask import UnmaskError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
 from unmask.reports import sentences
+from unmask.reports.data import Scope
+from unmask.reports.findings.wp216 import asked
+from unmask.reports.parts import Heading
+from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.predicates import Condition, matching
 from unmask.tables.singling import most_by_chance, singling, singling_in_boxes
@@ -227,6 +232,21 @@ def test_classes_of_several_rows_are_asked_by_a_key():
     assert row.prior == row.control
     assert row.n == found.data.criteria["release"]["classes"]
     assert "the hash that a random key picks" in " ".join(sentences(found.data))
+
+
+def test_findings_and_folds_say_alike_what_is_not_shown():
+    found = audited(lambda before: Mondrian(k=5)(before)[0])
+    doubt = {"excess": 0.05, "excess_low": -0.09, "excess_high": 0.19}
+    rows = tuple(replace(row, **doubt) if row.excess is not None else row for row in found.rows)
+    told = list(asked(rows))
+    doubted = "nothing shows that being in the table costs (5\u00a0points\u00a0[\u22129, 19])"
+    assert [doubted in one for one in told] == [True, True]
+    assert "of the guesses single out one of them, and" in told[0]
+    heads = [
+        part.told for part in wp216_section(Scope(replace(found.data, rows=rows))).parts if isinstance(part, Heading)
+    ]
+    assert heads
+    assert all(doubted in said and "of the guesses single out" in said for said in heads)
 
 
 def test_without_control_people_nothing_is_asked():

@@ -17,6 +17,7 @@ from unmask.app import project as names
 from unmask.app.project import Project
 from unmask.document import by_role
 from unmask.errors import visible
+from unmask.toml_text import DOCUMENT
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ STEPS = (
 
 FILES = (
     names.RELEASE, names.ORIGIN, names.AT_RISK, names.REPORT, names.AUDIT, names.CERTIFICATE, names.PAGE,
-    names.DOCUMENT, names.STUDY, "attacker.toml",
+    DOCUMENT, names.STUDY, "attacker.toml",
 )  # fmt: skip
 """What can be downloaded."""
 

@@ -19,10 +19,8 @@ from unmask.app.jobs import Jobs
 from unmask.document import load, populations
 from unmask.engines.given import SUFFIXES
 from unmask.errors import FailedError, UnmaskError
-from unmask.toml_text import text_of_document
+from unmask.toml_text import DOCUMENT, text_of_document
 from unmask.writing import write_text
-
-DOCUMENT = "unmask.toml"
 
 PREFIX = "unmask-open-"
 """How private folders are called."""

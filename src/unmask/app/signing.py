@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from unmask.app import verdict
 from unmask.app.progress import busy_with
-from unmask.app.project import AT_RISK, CERTIFICATE, DOCUMENT, ORIGIN, PAGE, RELEASE, REPORT, Project
+from unmask.app.project import AT_RISK, CERTIFICATE, ORIGIN, PAGE, RELEASE, REPORT, Project
+from unmask.files import sha256_of
 from unmask.policy import Condition, Requirement
 from unmask.reports.certificate import ASKED
 from unmask.reports.findings.verdict import called, with_unit
+from unmask.toml_text import DOCUMENT
 
 CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
 
@@ -67,7 +68,7 @@ def _line(one: Mapping[str, Any]) -> dict[str, str]:
 def _files(project: Project, names: Mapping[str, str], *, digests: bool) -> list[dict[str, str]]:
     found = [(name, words, project.folder / name) for name, words in names.items()]
     return [
-        {"name": name, "words": words, "size": _size(path), "sha256": _sha256(path) if digests else ""}
+        {"name": name, "words": words, "size": _size(path), "sha256": sha256_of(path) if digests else ""}
         for name, words, path in found
         if path.is_file()
     ]
@@ -76,11 +77,6 @@ def _files(project: Project, names: Mapping[str, str], *, digests: bool) -> list
 def _size(path: Path) -> str:
     n = path.stat().st_size
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(n / 1e3, 0.1):,.0f} kB" if n >= 1000 else f"{n} bytes"
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def take(project: Project, form: Mapping[str, Any]) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from unmask.app import pages
 from unmask.app.jobs import EXIT_ABOVE
 from unmask.app.progress import busy_with
-from unmask.app.project import AT_RISK, AUDIT, DOCUMENT, ORIGIN, RELEASE, REPORT, Project
+from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 from unmask.errors import UnmaskError
+from unmask.toml_text import DOCUMENT
 
 PROTECT = ("protect", DOCUMENT, "-o", RELEASE, "--origin", ORIGIN, "--force")
 ATTACK = ("audit", DOCUMENT, "--report", REPORT, "--json", "--force")

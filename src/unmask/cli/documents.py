@@ -8,9 +8,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.files import DOCUMENT
 from unmask.cli.generated import Command
 from unmask.errors import UnmaskError
+from unmask.toml_text import DOCUMENT
 
 NOT_SAID = {
     "report", "sarif", "export", "at_risk", "in_short", "as_json", "force", "smallest_shown", "as_plan", "quiet",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ import click
 
 from unmask import writing
 from unmask.errors import FailedError, UnmaskError, visible
+from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,9 +119,6 @@ HELD = frozenset(
 RELEASED = ("releases", "release", "guesses", "channels")
 """Parameters of audits that name what is judged."""
 
-DOCUMENT = "unmask.toml"
-"""Where a context keeps the path of the document that was read; its usual name."""
-
 
 def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -> None:
     """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
@@ -141,10 +138,12 @@ def inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, An
 
     rows : parameter -> the rows of each of its files, in their order
     """
+    from unmask.files import sha256_of  # here: most commands digest nothing, and need not load what fetches files
+
     given = click.get_current_context().params
     secret = SECRET | ({"release"} if given.get("overlaps") else frozenset())  # the release is made of it
     return [
-        {"role": role, "name": file.name, "sha256": None if role in secret else _sha256(file), "rows": n}
+        {"role": role, "name": file.name, "sha256": None if role in secret else sha256_of(file), "rows": n}
         for role in sorted(given.keys() & (SECRET | HELD))
         for file, n in _counted_files(_texts(given[role]), (rows or {}).get(role, ()))
     ]
@@ -156,11 +155,6 @@ def _counted_files(texts: Sequence[str], rows: Sequence[Any]) -> Iterator[tuple[
         files = _files(text)
         for file in files:
             yield file, rows[at] if len(files) == 1 and at < len(rows) else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def place_of(release: str) -> str:

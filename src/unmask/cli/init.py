@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from unmask.cli.columns import ROLES, every_column
-from unmask.cli.files import DOCUMENT, refuse_to_overwrite, write_text
+from unmask.cli.files import refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
+from unmask.toml_text import DOCUMENT
 
 RELEASED = """\
 # What was released, once it is there; the origin is secret.

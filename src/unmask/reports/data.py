@@ -29,7 +29,7 @@ from unmask.reports.facts.tables import (
 )
 from unmask.reports.few import FEWEST, few, rounded_up
 from unmask.reports.subject import Subject
-from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered
+from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import Row
 
 ORIGINAL = "original"
@@ -256,7 +256,7 @@ class Scope:
     @cached_property
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its color, shape and letter."""
-        return {name: style for style, name in enumerate(self.adversaries)}
+        return styles_of(self.adversaries)
 
     def looks(self, names: Iterable[str]) -> dict[str, int]:
         """Name -> number of its look: the one it has on the page, then free ones, for adversaries without rows, too."""

@@ -1,4 +1,4 @@
-"""People over their risk: how many run which, on logarithmic scales, and who is above a limit."""
+"""People over their risk: how many run which, and who is above a limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from unmask.reports.bars import labels_below
-from unmask.reports.room import MIDDLE, NARROW, ROW, Box, first_free, inside, room, wide, wrapped
+from unmask.reports.room import GAP, MIDDLE, NARROW, ROW, Box, first_free, inside, room, wide, wrapped
 from unmask.reports.scales import ticked
 from unmask.reports.svg import AXIS, MISSED, SOFT, Drawing, color, line, rectangle, text, told
 from unmask.reports.words import percent
@@ -21,6 +21,9 @@ BETWEEN = 8.0
 
 SIDE = 4.0
 """Pixels at the right of the bars."""
+
+APART = 4.0
+"""Pixels between a figure and the limit beside it."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,16 @@ def people(
     label: str,
     of: str = "people",
 ) -> Drawing:
-    """By row how many people run which risk, on a logarithmic axis; heights are logarithmic, too.
+    """By row how many people run which risk, on a logarithmic axis; a bar is as high as people are many.
 
-    Bins above the limit have the color of what is missed. What is below the second edge stands in the first bin.
+    A bar of few people keeps two pixels, so that it is seen. Bins above the limit have the color of what is missed.
+    What is below the second edge stands in the first bin.
 
     edges   : of the bins, (bins + 1,), of which the limit is one
     tallest : the most people in a bin of all charts that are compared
     """
     most = tallest or max((share * one.people for one in rows for share in one.shares), default=1.0)
-    bins, y, parts = _Bins(tuple(edges), style, limit, max(most, 2.0), of), 0.0, []
+    bins, y, parts = _Bins(tuple(edges), style, limit, max(most, 1.0), of), 0.0, []
     for one in rows:
         drawn, y = bins.row(one, y + BETWEEN if y else 0.0)
         parts += drawn
@@ -108,13 +112,13 @@ class _Bins:
         return [] if self.limit is None else [self.places[self.edges.index(self.limit)]]
 
     def _bar(self, b: int, count: float, floor: float) -> _Bar:
-        tall = max(2.0, HIGH * math.log10(1 + count) / math.log10(1 + self.most))
+        tall = max(2.0, HIGH * count / self.most)
         box = Box(self.places[b], 0, self.places[b + 1], 0, floor - tall, floor)
         return _Bar(box, f"{round(count):,}", self.limit is not None and self.edges[b] >= self.limit)
 
     def _drawn(self, bar: _Bar, b: int, one: Spread) -> str:
         ends, box = (ticked(edge, "share") for edge in self.edges[b : b + 2]), bar.box
-        said = f"{' to '.join(ends)}: {bar.people} {self.of} ({percent(min(one.shares[b], 1.0))})"
+        said = f"{' to '.join(ends)}: {bar.people} {self.of} ({percent(min(one.shares[b], 1.0), 0)})"
         ink = MISSED if bar.over else color(self.style)
         return told(said, rectangle(box.left, box.top, box.right, box.bottom, fill=ink, apart=True))
 
@@ -128,13 +132,13 @@ def _figures(bars: Sequence[_Bar], taken: list[Box]) -> Iterator[str]:
     taken += [bar.box for bar in bars]
     for bar in reversed(bars):
         left, right, y = bar.box.left, bar.box.right, bar.box.top - 8
-        places = {"middle": ((left + right) / 2, 0.0), "end": (right, -2.0), "": (left, 2.0)}
+        places = {"middle": ((left + right) / 2, 0.0), "end": (right, -APART), "": (left, APART)}
         boxes = {room(at, dx, bar.people, anchor=anchor, y=y): anchor for anchor, (at, dx) in places.items()}
         for narrow in (NARROW, MIDDLE):
             kept = [box for box in boxes if inside(box, left=2, right=SIDE, narrow=narrow)]
             found = first_free(kept, taken, narrow)
             if found is not None:
-                taken.append(found)
+                taken.append(found._replace(left_px=found.left_px - GAP, right_px=found.right_px + GAP))
                 at, dx = places[boxes[found]]
                 look = {"ink": MISSED if bar.over else SOFT, "anchor": boxes[found]}
                 yield text(at, y, bar.people, dx=dx, **look, second=narrow > NARROW)

@@ -170,6 +170,11 @@ def lettered(text: str, style: int, n_adversaries: int) -> str:
     return f"{letter(style)}  {text}" if n_adversaries > 1 else text
 
 
+def styles_of(names: Sequence[str]) -> dict[str, int]:
+    """Name -> number of its letter, color and shape: its place."""
+    return {name: style for style, name in enumerate(names)}
+
+
 def letter(style: int) -> str:
     """A for the first adversary, B for the second, AA after Z."""
     return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)

@@ -75,6 +75,7 @@ class _Told(NamedTuple):
 
     @classmethod
     def by(cls, control: Posterior, people: Numbers, value: Numbers) -> Self:
+        """What `people`, who have `value`, tell of a belief about them; their weights are scaled to the effective n."""
         p, weight = _table(control)[control.observation[people]], control.weight[people]
         weight = weight * weight.sum() / (weight @ weight)
         top = p.argmax(axis=1)

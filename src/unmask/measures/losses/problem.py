@@ -19,7 +19,7 @@ LOSS_TIE = 1e-9
 """Answers whose expected losses differ by less, as a part of the largest of them, share the adversary's choice."""
 
 PAIRS = 1 << 15
-"""Candidates of one row of which all pairs are compared: a thousand million losses."""
+"""Candidates of one row of which all pairs are compared: a billion losses."""
 
 Between = Callable[[Ints, Ints], Floats]
 

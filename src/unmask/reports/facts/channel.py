@@ -125,6 +125,11 @@ class ChannelRisk(Subject):
         """The adversaries beside the best one, in the order of their first mention."""
         return tuple(dict.fromkeys(name for item in self.mechanisms for name in item.errors if name != BEST))
 
+    @property
+    def distorts(self) -> bool:
+        """Whether it is known of any mechanism how much it distorts."""
+        return not all(math.isnan(item.distortion) for item in self.mechanisms)
+
     def limit_at(self, distortion: float) -> float | None:
         """Privacy of the optimal mechanism at a distortion, on the line between the points that were run.
 

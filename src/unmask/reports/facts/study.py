@@ -12,6 +12,7 @@ from unmask.measures.registry import SHARES
 from unmask.policy import Judged, Policy
 from unmask.policy.verdict import State, line_of, times
 from unmask.reports.facts.found import Found, plain_row
+from unmask.reports.words import styles_of
 from unmask.results import Row
 
 
@@ -234,7 +235,7 @@ class StudyData(Found):
     @cached_property
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its letter, color and shape."""
-        return {name: style for style, name in enumerate(self.adversaries)}
+        return styles_of(self.adversaries)
 
 
 Headlines = Mapping[tuple[str, str, str], Measured]

@@ -138,15 +138,19 @@ def _rivals(channel: ChannelRisk) -> tuple[float, str] | None:
     unit = channel.unit
     if figure(most.privacy, unit) == figure(least.privacy, unit):
         return 1.0, f"Behind all {len(known)} mechanisms they are {off(most.privacy, unit)}."
-    high, low = (
-        f"{release_name(item.name)}, which distorts by {quantity(item.distortion, channel.distortion_unit)}"
-        for item in (most, least)
-    )
+    high, low = (f"{release_name(item.name)}{_cost(item, channel)}" for item in (most, least))
     said = (
-        f"Of {len(known)} mechanisms, {high}, leaves them {off(most.privacy, unit)}, more than any other; {low}, "
+        f"Of {len(known)} mechanisms, {high} leaves them {off(most.privacy, unit)}, more than any other; {low} "
         f"only {off(least.privacy, unit)}."
     )
     return _ratio(most.privacy, least.privacy), said
+
+
+def _cost(item: MechanismRisk, channel: ChannelRisk) -> str:
+    """A clause about its distortion, if that is known."""
+    if math.isnan(item.distortion):
+        return ""
+    return f", which distorts by {quantity(item.distortion, channel.distortion_unit)},"
 
 
 def _others(channel: ChannelRisk, scope: Scope) -> tuple[float, str] | None:

@@ -63,11 +63,19 @@ def of_target(data: StudyData, heads: Headlines, target: str) -> str:
             reached = row_estimate(least.row)
             against = f"the strongest adversary {'is off by' if off else 'reaches'} {reached}"
             text += f" Of {len(by)} protections {release_name(least.row.release)} is the best here: {against}."
-    bare = [item for item in own if item.row.release in data.unprotected and item not in protected]
-    if bare:
-        most = max(bare, key=lambda item: risky(item.row)).row
-        text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(most)}."
+    bare = None if row.release in data.unprotected else unprotected(data, heads, row)
+    if bare is not None:
+        text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(bare)}."
     return text
+
+
+def unprotected(data: StudyData, heads: Headlines, row: Row) -> Row | None:
+    """What the same adversary reaches, of the same target, where nothing is protected."""
+    return next((item.row for key, item in heads.items() if key[0] in data.unprotected and _same(item.row, row)), None)
+
+
+def _same(one: Row, other: Row) -> bool:
+    return (one.adversary, one.target, one.measure) == (other.adversary, other.target, other.measure)
 
 
 def _overlap(one: Row, other: Row) -> bool:

@@ -29,7 +29,7 @@ def values_finding(scope: Scope) -> str:
         nearest = f"nearest comes {whose}, and nobody with more than {percent(best.highest)}"
         return f"{where}{who} is found to have a value of {best.target} but the commonest; {nearest}."
     right = _right(best)
-    many = _count(best.people)
+    many = counted(best.people)
     return (
         f"{where}{many if where else many[0].upper() + many[1:]} of {best.n:,} people are found to have {whose}{right}."
     )
@@ -150,13 +150,14 @@ def _number(one: Distribution, limit: float) -> float:
 
 
 def _above(one: Distribution, limit: float) -> str:
-    many = f"{_count(one.above[limit])} of {one.people:,} people"
+    many = f"{counted(one.above[limit])} of {one.people:,} people"
     if one.target == IDENTITY:
         return f"{many} are re-identified with more than {percent(limit, 0)}"
     return f"{many} are found to have a value of {one.target} that is not the commonest"
 
 
-def _count(count: Count) -> str:
+def counted(count: Count) -> str:
+    """A count of people, which may be "fewer than 10"."""
     return f"{count:,}" if isinstance(count, int) else count
 
 

@@ -40,22 +40,22 @@ def _surely(row: Row) -> tuple[float, float]:
 def _guessed(where: str, row: Row, whole: Row) -> str:
     assert row.control is not None
     return (
-        f"{where} adversary who {WORDS[row.adversary]} is right with {row_estimate(whole)} of {row.n:,} guesses. Of as "
-        f"many people of the table as there are control people, {percent(row.posterior)} single one out, and "
-        f"{percent(row.control)} single out a control person: {_added(row)}."
+        f"{where} adversary who {WORDS[row.adversary]} is right with {row_estimate(whole)} of {row.n:,} guesses. "
+        f"{of_as_many(percent(row.posterior))}, and {percent(row.control)} a control person: {added(row)}."
     )
+
+
+def of_as_many(right: str) -> str:
+    """The share of guesses that are right of as many people as there are control people, said of the guesses."""
+    people = "Asked of as many people in the table as there are control people"
+    return f"{people}, {right} of the guesses single out one of them"
 
 
 def _in_boxes(where: str, row: Row, _: Row) -> str:
     assert row.control is not None
-    shown = (
-        "classes of several rows do not prevent singling out"
-        if (row.excess_low or 0) > 0
-        else "the boxes are as good a description of people who are not in the table"
-    )
     return (
         f"{where} adversary who {WORDS[row.adversary]} is right for {row_estimate(row)} of {row.n:,} classes, and for "
-        f"{percent(row.control)} with control people: {shown} ({points(row)})."
+        f"{percent(row.control)} with control people: {added(row)}."
     )
 
 
@@ -64,11 +64,11 @@ def _linked(where: str, row: Row, _: Row) -> str:
         f"{where} adversary who {WORDS[row.adversary]} is right about {row_estimate(row)} of {row.n:,} people; "
         f"guessing gives {percent(row.prior)}"
     )
-    return f"{said}." if row.control is None else f"{said}, and control people {percent(row.control)}: {_added(row)}."
+    return f"{said}." if row.control is None else f"{said}, and control people {percent(row.control)}: {added(row)}."
 
 
-def _added(row: Row) -> str:
-    """What being in the table is worth."""
+def added(row: Row) -> str:
+    """What being in the table costs, where its interval shows that it costs anything."""
     if (row.excess_low or 0) > 0:
         return f"being in the table costs {points(row)}"
     return f"nothing shows that being in the table costs ({points(row)})"

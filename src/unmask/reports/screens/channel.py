@@ -36,7 +36,7 @@ def advice(channel: ChannelRisk, scope: Scope) -> Advice | None:
     verdicts = scope.data.verdicts
     known = sorted(channel.mechanisms, key=lambda one: -one.privacy)
     if len(known) > 1:
-        heads = ("error left", "distortion")
+        heads = ("error left", *(("distortion",) if channel.distorts else ()))
         return Advice("", _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
     if {one.state for one in verdicts} == {"acceptable"}:
         return None
@@ -59,5 +59,5 @@ def _change(one: MechanismRisk, channel: ChannelRisk, scope: Scope) -> Tried:
     missed = sum(verdict.count("missed") for verdict in own)
     told = f"{plural(missed, 'condition')} missed" if missed else "every tested condition met" if own else ""
     state = ("missed" if missed else "met") if own else ""
-    kept = quantity(one.privacy, channel.unit)
-    return Tried(release_name(one.name), told, state, (kept, quantity(one.distortion, channel.distortion_unit)))
+    cost = (quantity(one.distortion, channel.distortion_unit),) if channel.distorts else ()
+    return Tried(release_name(one.name), told, state, (quantity(one.privacy, channel.unit), *cost))

@@ -10,10 +10,11 @@ from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import Measured, Option, StudyData
 from unmask.reports.few import FEWEST, few
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.findings.study import spoken, utility_words
+from unmask.reports.findings.study import spoken, unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
+from unmask.reports.sections.utility import undominated
 from unmask.reports.words import IDENTITY, number, plural, rate, release_name, row_value
 
 NEXT = 4
@@ -113,8 +114,8 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
     elif row.unit in SHARES:
         said = f"of {row.n:,} cases, by {row.adversary}: {row.target}"
     facts = [("With", protection), *(("On", dataset) for _ in data.datasets[1:2])]
-    bare = [one for name in data.unprotected if (one := _strongest(data, dataset, name)) is not None]
-    facts += [("Unprotected", row_value(one.row)) for one in bare[:1] if protection not in data.unprotected]
+    bare = None if protection in data.unprotected else unprotected(data, spoken(data, dataset), row)
+    facts += [("Unprotected", row_value(bare))] if bare is not None else []
     if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
         facts.append(("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None))))
     return AtRisk(big, said, facts=tuple(facts))
@@ -126,7 +127,7 @@ def _number(count: int | str) -> str:
 
 def _next(data: StudyData, dataset: str) -> Advice:
     """The protection to take and the next three; of several datasets, what to take for each; without a policy, those
-    that no other beats.
+    that no other beats in the two figures that stand beside them.
     """
     datasets = dict.fromkeys(one.dataset for one in data.options)
     if len(datasets) > 1:
@@ -149,19 +150,23 @@ def _option(one: Option, name: str, *, unprotected: bool) -> Tried:
 
 
 def _undominated(data: StudyData, dataset: str) -> list[Tried]:
-    """Protections that no other beats in utility and against the strongest adversary, those of least risk first."""
+    """Protections that no other beats in what the strongest adversary reaches and in utility, the safest first.
+
+    Those of the plane that others beat in these two are left out: they are there for another target.
+    """
     plane = next((one for one in data.planes if one.dataset == dataset), None)
     if plane is None:
         return []
-    sign = 1 if plane.direction == "high" else -1
     found = []
     for name in plane.undominated:
         own = [spot for spot in plane.spots if spot.protection == name]
         item = _strongest(data, dataset, name)
         if item is not None:
-            found.append((sign * max(sign * spot.success for spot in own), own[0].utility, name, item.row))
-    found.sort(key=lambda one: sign * one[0])
+            found.append((risky(item.row), own[0].utility, name, item.row))
+    found.sort(key=lambda one: one[0])
+    best = undominated([(risk, -kept) for risk, kept, *_ in found])
+    shown = [one for one, kept in zip(found, best, strict=True) if kept][:NEXT]
     return [
         Tried(name, "", "", (row_value(row), utility_words(plane.unit, kept)), now=name in data.unprotected)
-        for _, kept, name, row in found[:NEXT]
+        for _, kept, name, row in shown
     ]

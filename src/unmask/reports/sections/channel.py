@@ -24,19 +24,21 @@ CROWDED = 8
 OBSERVATIONS = 20
 """Observations that the table shows."""
 
+SPREAD = "Observations count by their probability. Where the steps begin far to the left, a few give much away."
+
 RATIO = "Ratio is the bound divided by the truth: the nearer to 1, the less the bound gives away by being simple."
 
 
 def section(channel: ChannelRisk, scope: Scope) -> Section:
     """The section of a page."""
-    figures = (*plane_figure(channel, scope), *spread_figure(channel))
+    plane, spread = plane_figure(channel, scope), spread_figure(channel)
     observations, bounds = observation_table(channel), bound_table(channel)
     told = findings(channel, scope)
     most = next(iter(channel.per_observation), None)
     worst = "" if most is None else f"At the first of them the adversary is {off(most.error, channel.unit)}."
     shown = parts(
-        Figures(figures),
-        notes(_figure_notes(channel)) if figures else (),
+        Figures((*plane, *spread)),
+        notes([*(_plane_notes(channel) if plane else ()), *([SPREAD] if spread else ())]),
         Heading("The mechanisms", next(iter(told[-1:] if len(told) > 2 else told[1:2]), "")),
         lead(_setting(channel)),
         mechanism_table(channel),
@@ -155,8 +157,8 @@ def spread_figure(channel: ChannelRisk) -> tuple[Figure, ...]:
     return (Figure(f"Error over observations: {short(item.name, 24)}", svg),)
 
 
-def _figure_notes(channel: ChannelRisk) -> list[str]:
-    """What the charts leave out, and how the limit is to be read."""
+def _plane_notes(channel: ChannelRisk) -> list[str]:
+    """What the chart of errors against distortion leaves out, and how the limit is to be read."""
     notes = []
     if channel.limit:
         notes.append(
@@ -173,10 +175,6 @@ def _figure_notes(channel: ChannelRisk) -> list[str]:
         notes.append(f"Without a finite place in the chart: {', '.join(left_out)}.")
     if len(channel.mechanisms) > CROWDED:
         notes.append("A mechanism without room for its name in the chart has it in the table.")
-    if channel.spread:
-        notes.append(
-            "Observations count by their probability. Where the steps begin far to the left, a few give much away."
-        )
     return notes
 
 
@@ -186,7 +184,7 @@ def mechanism_table(channel: ChannelRisk) -> Grid:
     others = channel.others
     head = (
         "Mechanism",
-        titled("Distortion", channel.distortion_unit),
+        *((titled("Distortion", channel.distortion_unit),) if channel.distorts else ()),
         titled("Error on average", unit),
         titled("At the worst observation", unit),
         *(titled(short(name), unit) for name in others),
@@ -196,7 +194,8 @@ def mechanism_table(channel: ChannelRisk) -> Grid:
     )
     blank = ("",) * len(others)
     share = ("",) if channel.limit else ()
-    before = ("without seeing anything", "", figure(channel.prior_error, unit), "", *blank, "0", "0", *share)
+    first = ("",) if channel.distorts else ()
+    before = ("without seeing anything", *first, figure(channel.prior_error, unit), "", *blank, "0", "0", *share)
     rows = tuple(_mechanism(item, channel) for item in channel.mechanisms)
     return Grid(head, (("", (before,)), ("", rows)), caption="Mechanisms")
 
@@ -206,7 +205,7 @@ def _mechanism(item: MechanismRisk, channel: ChannelRisk) -> tuple[str, ...]:
     errors = (item.errors.get(name) for name in channel.others)
     return (
         item.name,
-        figure(item.distortion, channel.distortion_unit),
+        *((figure(item.distortion, channel.distortion_unit),) if channel.distorts else ()),
         figure(item.privacy, unit),
         figure(item.worst, unit),
         *("not run" if error is None else figure(error, unit) for error in errors),

@@ -247,6 +247,7 @@ class _Panel:
         return bool(values) and max(values) - min(values) <= EVEN * self.top
 
     def figure(self, upto: int) -> Figure:
+        """The panel drawn over 0 to `upto` merges."""
         label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
         x, y = whole(0, upto, "Merges", about=6), linear(self.top, beyond=True)
         return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))

@@ -85,7 +85,8 @@ def success_note(heads: Heads) -> str:
     bounds = any(row.low is not None for row in heads.values())
     why = dict.fromkeys(row.interval.removeprefix("none: ") for row in heads.values() if row.interval != "none")
     lines = ", thin lines 95 % intervals" if bounds else f" without an interval ({'; '.join(why)})" if why else ""
-    return f"Dots are success{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
+    what = "people re-identified" if {row.measure for row in heads.values()} == {"recall"} else "success"
+    return f"Dots are {what}{lines}; the black tick is guessing without the release, the band is what it gives. {who}"
 
 
 def _why_not(data: ReportData, release: str, adversary: str, target: str) -> str:
@@ -162,8 +163,8 @@ def people_section(scope: Scope) -> Section | None:
     if not data.distribution and not tables:
         return None
     drawn = (
-        f"Each bar is the {of} whose success probability lies between the edges below it. Both scales are logarithmic, "
-        "so that a few at high risk are seen beside many at low risk; what is above the limit has its color."
+        f"Each bar is the {of} whose success probability lies between the edges below it; it is as high as they "
+        "are many, and a bar of few is drawn high enough to be seen. What is above the limit has its color."
     )
     if any(one.target != IDENTITY for one in data.distribution):
         drawn += " Of a value: the probability of their likeliest value that is not the commonest, which is no secret."

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unmask.facts import Contribution, Count
+from unmask.measures.registry import needs_truth
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.tables import ColumnRisk, Step, ValueRisk
 from unmask.reports.findings.where import (
     classes_finding,
+    counted,
     given_finding,
     shares,
     step_finding,
@@ -16,7 +18,7 @@ from unmask.reports.findings.where import (
     values_finding,
 )
 from unmask.reports.parts import Grid, Heading, Section, grid, grouped, lead, notes, parts
-from unmask.reports.words import IDENTITY, number, percent, what
+from unmask.reports.words import FAILURES, IDENTITY, number, percent, what
 
 # --- values ----------------------------------------------------------------------------------------------------------
 
@@ -35,7 +37,8 @@ def values_section(scope: Scope) -> Section | None:
     secrets = [one for one in scope.data.values if one.secret]
     if not secrets:
         return None
-    told = any(one.right is not None for one in secrets)
+    known = {row.target for row in scope.data.rows if needs_truth(row.measure) and row.status not in FAILURES}
+    told = all(one.target in known for one in secrets)
     how = FOUND.format(believed="" if told else ", as the adversary believes, for the truth was not given")
     shown = parts(lead(how), value_tables(secrets))
     return Section("values", "Which values are found out", shown, values_finding(scope))
@@ -63,7 +66,7 @@ def _value(one: ValueRisk) -> tuple[str, ...]:
         one.value,
         percent(one.prior),
         percent(one.highest),
-        _count(one.people),
+        counted(one.people),
         "\u2013" if right is None else percent(right, 0),
     )
 
@@ -155,7 +158,7 @@ def _before(one: Step) -> tuple[float, Count]:
 
 
 def _cells(target: str, success: float, above: Count) -> tuple[str, ...]:
-    return (percent(success), _count(above)) if target == IDENTITY else (_count(above),)
+    return (percent(success), counted(above)) if target == IDENTITY else (counted(above),)
 
 
 NOTHING = 0.0005
@@ -236,7 +239,3 @@ def classes_section(scope: Scope) -> Section | None:
 
 def _sought(target: str) -> str:
     return "Re-identified" if target == IDENTITY else f"{target}: a value that is not the commonest"
-
-
-def _count(count: Count) -> str:
-    return f"{count:,}" if isinstance(count, int) else count

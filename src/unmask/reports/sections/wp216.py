@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from unmask.reports.bars import Absent, Dot, dots
 from unmask.reports.data import Scope
 from unmask.reports.facts.wp216 import BOX, PARTS, SINGLING
+from unmask.reports.findings.wp216 import added, of_as_many
 from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, lead, parts
 from unmask.reports.words import percent, points, rate, row_estimate, row_value
 from unmask.results import Row
@@ -38,7 +39,7 @@ def wp216_section(scope: Scope) -> Section | None:
     )
     boxes = any(row.adversary == BOX for row in whole)
     singled = (
-        Heading("Guesses that single somebody out", _said(beside, "Of as many people {0} of guesses are right")),
+        Heading("Guesses that single somebody out", _said(beside, of_as_many("{0}"))),
         lead(SINGLED),
         lead(IN_BOX) if boxes else None,
         _figure(scope, beside, "Guesses that are right, of as many people"),
@@ -55,12 +56,12 @@ def wp216_section(scope: Scope) -> Section | None:
 
 
 def _said(rows: Sequence[Row], words: str) -> str:
-    """What is right of the guesses of which it is surest that the release helps, and what being in the table adds."""
+    """What is right of the guesses of which it is surest that the release helps, and what being in the table costs."""
     if not rows:
         return ""
     row = max(rows, key=lambda one: (-1.0 if one.excess_low is None else one.excess_low, one.posterior))
-    added = "" if row.excess is None else f"; being in the table adds {points(row)}"
-    return f"{words.format(row_value(row))}{added}."
+    costs = "" if row.excess is None else f"; {added(row)}"
+    return f"{words.format(row_value(row))}{costs}."
 
 
 def _figure(scope: Scope, rows: Sequence[Row], caption: str) -> Figures:
