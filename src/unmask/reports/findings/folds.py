@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from unmask.facts import ColumnFacts
-from unmask.measures.registry import UTILITIES
+from unmask.measures.registry import UTILITIES, needs_truth
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.findings.rows import contrasts, leading, risky
