@@ -388,7 +388,8 @@ def way(page: Page) -> Iterator[tuple[str, bytes | None]]:
 def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     """The way by its forms; a screen is shot when nothing runs any more."""
     idle = "!document.querySelector('[data-events]')"
-    page.goto(address)
+    page.goto(address)  # which goes on with the first step that is not done
+    page.goto(page.url.rpartition("/")[0] + "/open")
     yield from looks(page, "app-open")
     page.get_by_role("button", name="Continue to roles").click()
     page.wait_for_function(idle)

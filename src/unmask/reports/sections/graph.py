@@ -183,7 +183,8 @@ def _by_degree(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     figures += figure("Matches that are right", lines("precision"), x, said=over)
     whose = "People are those in both networks without the seeds, by edges in the adversary's own."
     tables = [_degree_table(attacks[:LINES], order, looks)] if figures else []
-    said = by_ties(strongest_first(graph.attacks, graph.truth_known)[0], graph) or "Nothing shows that it depends on edges."
+    strongest = strongest_first(graph.attacks, graph.truth_known)[0]
+    said = by_ties(strongest, graph) or "Nothing shows that it depends on edges."
     return block("Who is re-identified, by edges", figures, [*of_release(graph), whose], *tables, said=said)
 
 
