@@ -387,12 +387,12 @@ def way(page: Page) -> Iterator[tuple[str, bytes | None]]:
 
 def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     """The way by its forms; a screen is shot when nothing runs any more."""
-    idle = "!document.querySelector('[data-events]')"
+    busy = page.locator("[data-events]")
     page.goto(address)  # which goes on with the first step that is not done
     page.goto(page.url.rpartition("/")[0] + "/open")
     yield from looks(page, "app-open")
     page.get_by_role("button", name="Continue to roles").click()
-    page.wait_for_function(idle)
+    busy.wait_for(state="detached")
     yield from looks(page, "app-roles")
     page.get_by_role("button", name="Continue").first.click()
     page.get_by_label("Own conditions").check()
@@ -400,12 +400,12 @@ def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     yield from looks(page, "app-adversaries")
     page.get_by_role("button", name="Make the release").click()
     page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
-    page.wait_for_function(idle, timeout=120_000)
+    busy.wait_for(state="detached", timeout=120_000)
     yield from looks(page, "app-verdict")
     page.goto(page.url.replace("/verdict", "/protect"))
     page.get_by_role("button", name="Try protections").click()
     page.get_by_role("status").wait_for()
-    page.wait_for_function(idle, timeout=300_000)
+    busy.wait_for(state="detached", timeout=300_000)
     yield from looks(page, "app-protect")
     page.goto(page.url.replace("/protect", "/sign"))
     yield from looks(page, "app-sign")
