@@ -176,11 +176,11 @@ def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
 
 def test_people_are_counted_above_the_limit_of_the_policy() -> None:
     data = spread((0.1, 0.7), (0.3, 0.25), (0.5, 0.05))
-    assert "1,000 of 1,000 people above 9 %, the limit of EMA policy 0070" in opening(render(data))
+    assert "1,000 of 1,000 people each run a risk above 9 %, the limit of EMA policy 0070" in opening(render(data))
     said = opening(render(judged(data, "identity:success_probability.worst <= 0.2")))
-    assert "300 of 1,000 people above 20 %, the policy\u2019s limit" in said
+    assert "300 of 1,000 people each run a risk above 20 %, the policy\u2019s limit" in said
     both = judged(data, "identity:success_probability.worst <= 0.4", "identity:success_probability <= 0.2")
-    assert "50 of 1,000 people above 40 %, the policy\u2019s limit" in opening(render(both))
+    assert "50 of 1,000 people each run a risk above 40 %, the policy\u2019s limit" in opening(render(both))
     other = judged(data, "k >= 5")
     assert "above 9 %, the limit of EMA policy 0070" in opening(render(other))
     assert "each" not in data.without_small().distribution[0].__dict__ or not data.without_small().distribution[0].each

@@ -70,7 +70,7 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (one.name, STATE[judged.state], one.value, one.limit.removeprefix("limit "), one.told, one.source)
+        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source)
         for judged in verdict.judged
         for one in [checked(judged, data.least)]
     ]
@@ -170,7 +170,7 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
     )
     return AtRisk(
         above if isinstance(above, str) else f"{above:,}",
-        f"of {risk.people:,} {scope.said('people')} above {100 * limit:g}{SPACE}%, {whose}",
+        f"of {risk.people:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {whose}",
         drawing,
         tuple(_facts(risk, limit, scope, judged)),
     )

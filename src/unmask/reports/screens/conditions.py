@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from unmask.policy import Judged
+from unmask.policy.condition import Sign
 from unmask.policy.verdict import times
 from unmask.reports.data import COUNTS
 from unmask.reports.few import few
@@ -16,6 +17,9 @@ from unmask.reports.svg import number as place
 
 FARTHEST = 8.0
 """How many times the limit, or part of it, the strip of a condition reaches."""
+
+BOUND: Mapping[Sign, str] = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+"""What is asked of a value, before its limit."""
 
 SEEN = 6
 """Conditions, or verdicts, that the first screen has room for."""
@@ -46,7 +50,7 @@ def checked(one: Judged, least: int) -> Checked:
         told=narrow(one) or distance(one) or one.unknown,
         source=asked.source,
         value=value,
-        limit=f"limit {amount(one, asked.require.bound)}",
+        limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
         drawing=strip(factor(one), one.state),
     )
 
