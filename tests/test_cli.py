@@ -582,3 +582,10 @@ def test_a_survey_weight_is_released_and_gives_the_risk_of_a_sample(folder):  # 
     assert "pesos" not in done.stderr
     found = parsed(unmask("audit", "weighted.csv", *ROLES, "--weight", "pesos", "--json").stdout)
     assert 0 < found["tables"]["criteria"][0]["sample_weight_average"] < 1 / 5
+
+
+def test_the_browser_without_its_extra_is_a_sentence(monkeypatch):
+    monkeypatch.setattr("unmask.cli.open.find_spec", lambda _name: None)
+    done = CliRunner().invoke(main, ["open", "people.csv"])
+    assert done.exit_code == 1
+    assert done.stderr == ("Error: the browser's part of unmask is not installed; install the extra [app] of unmask\n")

@@ -29,9 +29,8 @@ def open_(file: str | None, port: int, browser: bool) -> None:
     unmask open people.csv
     unmask open unmask.toml
     """
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise FailedError(f"{', '.join(missing)} is not installed; install the extra [app] of unmask")
+    if any(find_spec(name) is None for name in NEEDED):
+        raise FailedError("the browser's part of unmask is not installed; install the extra [app] of unmask")
     from unmask.app.server import serve
 
     serve(file, port=port, browser=browser)
