@@ -45,6 +45,18 @@ def test_bins_of_numbers_end_at_round_values_and_names_are_by_how_common_they_ar
     assert (job.edges, job.before) == ((), (0.7, 0.3))
 
 
+def test_nothing_of_the_original_about_few_people_is_handed_on():
+    """A release without its extremes: neither they nor where they stand come back by the page."""
+    ages = [3] + [40] * 50 + [41] * 4 + [60] * 45
+    release = ["*"] + ["40-60"] * 99
+    (age,) = (one.without_small(10) for one in counted({"age": ages}, {"age": release}, [*range(100)]))
+    assert (age.edges[0], age.edges[-1]) == (40, 65)
+    assert all(share == 0 or share * 100 >= 10 for share in age.before)
+    assert all(share * 10 == pytest.approx(round(share * 10)) for share in (*age.before, *age.after))
+    (rare,) = (one.without_small(10) for one in counted({"age": [1, 2, 3]}, {"age": ["1", "2", "3"]}, [0, 1, 2]))
+    assert rare.before == ()
+
+
 SHAPES = (
     Shape("k=3", "age", "number", (15, 20, 25), (0.4, 0.6), (0.5, 0.5), 0.0, 0.0, 1000),
     Shape("k=3", "born", "date", (0.0, 3652.5, 7305.0), (0.4, 0.6), (0.5, 0.5), 0.0, 0.1, 1000),
@@ -61,8 +73,8 @@ def test_the_page_shows_no_value_of_a_name_and_says_the_figures():
 
 
 def test_few_people_of_a_bin_are_rounded_up():
-    (few,) = [replace(SHAPES[0], before=(0.003, 0.997)).without_small(10)]
-    assert few.before == (0.01, 1.0)
+    (few,) = [replace(SHAPES[0], before=(0.013, 0.987)).without_small(10)]
+    assert few.before == (0.02, 0.99)
 
 
 @pytest.mark.parametrize("width", [NARROW, BROAD])

@@ -160,7 +160,7 @@ class ReportData(Found):
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
             promises=tuple(item for item in self.promises if item.people >= least),
-            shapes=tuple(item.without_small(least) for item in self.shapes),
+            shapes=tuple(item for one in self.shapes if (item := one.without_small(least)).before),
             subjects=tuple(one.without_small(least) for one in self.subjects),
         )
 

@@ -31,10 +31,23 @@ class Shape:
 
     @property
     def moved(self) -> float:
-        """Share of the people who stand in another bin than before, at least: half the sum of all differences."""
+        """Half the sum of all differences between bins: the fewest people, as a share, who stand in another one."""
         return sum(abs(was - now) for was, now in zip(self.before, self.after, strict=True)) / 2
 
     def without_small(self, least: int) -> Shape:
-        """Shares of the original in multiples of `least` people, rounded up."""
-        before = tuple(rounded_up(share, self.people, least) for share in self.before)
-        return replace(self, before=before, missing=rounded_up(self.missing, self.people, least))
+        """What may be handed on: shares in multiples of `least` people, rounded up, and of the original nothing about
+        fewer. Bins of fewer are empty, and cut off at the ends: else a release without its extremes would show them.
+        """
+        large = [i for i, share in enumerate(self.before) if share * self.people > least - 0.5]
+        start, end = (large[0], large[-1] + 1) if large else (0, 0)
+        return replace(
+            self,
+            edges=self.edges[start : end + 1],
+            before=tuple(self._up(self.before[i], least) if i in large else 0.0 for i in range(start, end)),
+            after=tuple(self._up(share, least) for share in self.after[start:end]),
+            missing=self._up(self.missing, least),
+            gone=self._up(self.gone, least),
+        )
+
+    def _up(self, share: float, least: int) -> float:
+        return rounded_up(share, self.people, least)

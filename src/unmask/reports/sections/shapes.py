@@ -19,6 +19,8 @@ HOW = (
     "is kept."
 )
 
+FEW = " Shares are rounded up to a multiple of {:,} people. Bins of fewer are left empty, and cut off at the ends."
+
 SECONDS = 86400.0
 
 
@@ -26,7 +28,7 @@ def shapes_section(data: ReportData) -> Section | None:
     """A chart for each column of each release."""
     several = len({one.release for one in data.shapes}) > 1
     figures = tuple(Figure(f"{one.column}{f', {one.release}' if several else ''}", _chart(one)) for one in data.shapes)
-    how = f"{HOW} Bars are rounded up to a multiple of {data.least:,} people." if data.least > 1 else HOW
+    how = f"{HOW}{FEW.format(data.least)}" if data.least > 1 else HOW
     return (
         Section("shapes", "Before and after, column by column", parts(lead(how), Figures(figures))) if figures else None
     )
