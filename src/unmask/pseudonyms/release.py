@@ -237,8 +237,8 @@ def absent(cells: NDArray[Any], gone: frozenset[str] = frozenset()) -> NDArray[n
     if cells.dtype.kind == "f":
         return np.asarray(np.isnan(cells), dtype=np.bool_)
     if cells.dtype.kind == "O":
-        empty = np.equal(cells, None) | np.not_equal(cells, cells) | np.equal(cells, "")
-        return empty.astype(np.bool_) | np.isin(cells, list(gone)) if gone else empty.astype(np.bool_)
+        found = (cell is None or cell != cell or cell == "" or cell in gone for cell in cells)
+        return np.fromiter(found, dtype=np.bool_, count=len(cells))
     if cells.dtype.kind == "U":
         return np.isin(cells, ["", *gone])
     return np.isnat(cells) if cells.dtype.kind in "mM" else np.zeros(len(cells), dtype=np.bool_)
