@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array
 
 from unmask.errors import UnmaskError
-from unmask.posterior import segment_max, segment_sum
+from unmask.segments import segment_max, segment_sum
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
