@@ -7,8 +7,6 @@ import hashlib
 import os
 import stat
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,15 +64,17 @@ def _verify(path: Path, name: str, sha256: str) -> None:
 
 
 def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
+    from urllib.request import urlopen  # not at the top: slow to load, and most data are at hand
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".download-", dir=path.parent) as folder:
             part = Path(folder) / path.name
-            with urllib.request.urlopen(origin, timeout=60) as answer:
+            with urlopen(origin, timeout=60) as answer:
                 part.write_bytes(answer.read())
             _verify(part, name, sha256)
             part.replace(path)
-    except (OSError, urllib.error.URLError):
+    except OSError:
         raise FailedError(
             f"data file {name} could not be downloaded; set UNMASK_DATA to the folder that holds "
             f"`{name.partition('/')[0]}/`"

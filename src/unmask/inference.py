@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, Status, equal_weights, segment_max, segment_sum, stored
+from unmask.posterior import Posterior, Status, equal_weights, stored
 from unmask.promise import Check
+from unmask.segments import segment_max, segment_sum
 
 __all__ = [
     "calibrate",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.notebook import SHOWN, html_table
+from unmask.segments import chunks, segment_sum
 
 Status = Literal["exact", "model", "calibrated", "scores"]
 
@@ -315,25 +316,33 @@ def _check_shapes(belief: Posterior) -> None:
 
 
 def _check_rows(belief: Posterior) -> None:
-    log_p, candidate = belief.log_probability, belief.candidate
-    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
-        raise UnmaskError(
-            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
-        )
-    if len(candidate) and (candidate.min() < 0 or candidate.max() >= belief.n_candidates):
-        raise UnmaskError(f"the posterior names candidates outside 0..{belief.n_candidates - 1}")
-    first = np.zeros(len(candidate), dtype=bool)
-    first[belief.indptr[:-1][belief.row_length > 0]] = True
-    if np.any((np.diff(candidate) <= 0) & ~first[1:]):
-        raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
     if np.any(belief.unlisted < 0) or np.any(belief.n_unlisted < -1):
         raise UnmaskError("unlisted must be at least 0 and n_unlisted at least -1")
-    mass = segment_sum(np.exp(log_p, dtype=np.float64), belief.indptr) + belief.unlisted
+    mass = belief.unlisted.astype(np.float64)
+    for start, stop in chunks(belief.indptr):
+        indptr = belief.indptr[start : stop + 1]
+        entries = slice(indptr[0], indptr[-1])
+        log_p = belief.log_probability[entries]
+        _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
+        mass[start:stop] += segment_sum(np.exp(log_p, dtype=np.float64), indptr - indptr[0])
     wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
     if wrong.size:
         raise UnmaskError(
             f"row {wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with what is unlisted"
         )
+
+
+def _check_entries(candidate: NDArray[np.int32], log_p: LogProbabilities, indptr: NDArray[np.int64], n: int) -> None:
+    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
+        raise UnmaskError(
+            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
+        )
+    if len(candidate) and (candidate.min() < 0 or candidate.max() >= n):
+        raise UnmaskError(f"the posterior names candidates outside 0..{n - 1}")
+    rises = np.diff(candidate, prepend=-1) > 0
+    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # the first of a row
+    if not rises.all():
+        raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
 
 
 def _check_targets(belief: Posterior) -> None:
@@ -358,31 +367,6 @@ def _check_prior(belief: Posterior) -> None:
             raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
     if not total <= 1.0 + MASS_TOLERANCE:
         raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")
-
-
-def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n_rows,) sum of each row of a CSR layout; 0 for an empty row.
-
-    >>> segment_sum(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3]))
-    array([3., 0., 3.])
-    """
-    return _reduce(np.add, values, indptr, 0.0)
-
-
-def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
-    """(n_rows,) largest value of each row of a CSR layout; `empty` for an empty row."""
-    return _reduce(np.maximum, values, indptr, empty)
-
-
-def _reduce(
-    ufunc: np.ufunc, values: NDArray[np.float64], indptr: NDArray[np.int64], empty: float
-) -> NDArray[np.float64]:
-    out = np.full(len(indptr) - 1, empty)
-    filled = np.diff(indptr) > 0
-    if filled.any():
-        # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
-        out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
-    return out
 
 
 def log_odds(belief: Posterior) -> NDArray[np.float64]:

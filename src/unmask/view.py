@@ -63,7 +63,7 @@ class Partition:
         if ids is not None:
             if len(ids) != len(code):
                 raise UnmaskError(f"there are {len(ids)} item ids for {len(code)} labels, expected one for each")
-            if len(_factorized(ids, "item id")[1]) != len(ids):
+            if int(_numbered(ids, "item id").max()) + 1 != len(ids):
                 raise UnmaskError("an item id occurs twice, expected every item in exactly one cluster")
         object.__setattr__(self, "items", ids)
 
@@ -164,17 +164,19 @@ def align(
         return solution, adversary
     if len(solution) == len(adversary) and np.array_equal(solution.items, adversary.items):
         return solution, adversary
-    met, known = among(solution.items, adversary.items), among(adversary.items, solution.items)
+    ours, theirs = _numbers(solution.items, adversary.items)
+    met, known = _met(ours, theirs), _met(theirs, ours)
     refuse_differences(int((~met).sum()), int((~known).sum()), missing, unlabeled)
-    solution = solution.take(met) if missing == "drop" else solution
-    adversary = adversary.take(known) if unlabeled == "drop" else adversary
+    if missing == "drop":
+        solution, ours = solution.take(met), ours[met]
+    if unlabeled == "drop":
+        adversary, theirs = adversary.take(known), theirs[known]
     assert solution.items is not None and adversary.items is not None  # noqa: PT018  # taking keeps them
-    code, _ = _factorized(np.concatenate([solution.items, adversary.items]), "item id")
-    ours, theirs = code[: len(solution)], code[len(solution) :]
-    place = np.full(int(code.max()) + 1, -1)
+    place = np.full(max(int(ours.max()), int(theirs.max())) + 1, -1)
     place[ours] = np.arange(len(ours))
     extra = np.flatnonzero(place[theirs] < 0)
-    extra = extra[np.argsort(theirs[extra])]
+    if len(extra):
+        extra = extra[np.argsort(_factorized(adversary.items[extra], "item id")[0])]
     place[theirs[extra]] = len(ours) + np.arange(len(extra))
     items = np.concatenate([solution.items, adversary.items[extra]])
     grown = _with_singletons(solution, np.arange(len(ours)), items, by=np.arange(len(items)))
@@ -226,10 +228,20 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
 def among(items: NDArray[Any], others: NDArray[Any] | None) -> NDArray[np.bool_]:
     """(n,) which of the items are among the others."""
     assert others is not None
-    code, names = _factorized(np.concatenate([items, others]), "item id")
-    present = np.zeros(len(names), dtype=np.bool_)
-    present[code[len(items) :]] = True
-    return np.asarray(present[code[: len(items)]])
+    return _met(*_numbers(items, others))
+
+
+def _numbers(items: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """A number for each item and each of the others: equal ones have equal numbers, in no order."""
+    number = _numbered(np.concatenate([items, others]), "item id")
+    return number[: len(items)], number[len(items) :]
+
+
+def _met(numbers: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(n,) which of the numbers are among the others."""
+    present = np.zeros(max(int(numbers.max(initial=0)), int(others.max(initial=0))) + 1, dtype=np.bool_)
+    present[others] = True
+    return np.asarray(present[numbers])
 
 
 def refuse_differences(lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = "") -> None:
@@ -324,16 +336,31 @@ def _factorized(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDA
 
 
 def _factorized_objects(values: NDArray[Any], what: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    seen: dict[Any, int] = {}
+    seen = _distinct(values, what)
+    texts = set(map(type, seen)) == {str}
+    ascending = sorted(seen) if texts else sorted(seen, key=lambda value: (str(type(value)), str(value)))
+    names = np.empty(len(ascending), dtype=object)
+    names[:] = ascending
+    return _places(values, dict(zip(ascending, range(len(ascending)), strict=True))), names
+
+
+def _numbered(values: NDArray[Any], what: str) -> NDArray[np.int32]:
+    """Numbers 0..k - 1 of the k distinct values, in no order: hashing texts is cheaper than sorting them."""
+    if values.dtype.kind != "O":
+        return _factorized(values, what)[0]
+    seen = _distinct(values, what)
+    return _places(values, dict(zip(seen, range(len(seen)), strict=True)))
+
+
+def _distinct(values: NDArray[Any], what: str) -> dict[Any, None]:
     try:
-        code = np.fromiter((seen.setdefault(value, len(seen)) for value in values), dtype=np.int64, count=len(values))
+        seen = dict.fromkeys(values.tolist())
     except TypeError:
         raise UnmaskError(f"a {what} is a list or the like, expected texts or numbers") from None
     if any(value is None or value != value for value in seen):  # NaN differs from itself
         raise UnmaskError(f"a {what} is missing, expected a value for every item")
-    names = np.empty(len(seen), dtype=object)
-    names[:] = list(seen)
-    order = np.array(sorted(range(len(seen)), key=lambda i: (str(type(names[i])), str(names[i]))))
-    rank = np.empty(len(seen), dtype=np.int32)
-    rank[order] = np.arange(len(seen))
-    return rank[code], names[order]
+    return seen
+
+
+def _places(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.int32]:
+    return np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))

@@ -297,7 +297,7 @@ def test_constant_risk_leaves_out_a_secret_of_prior_0():
 def test_matched_losses_by_linear_program(kind, method):
     # both parts of the theorem: the average is min(D, R0), and the worst case reaches it too
     rng = np.random.default_rng(12)
-    n = 7
+    n = 5
     prior, distance = rng.dirichlet(np.ones(n)), planar(rng, n)
     loss = {
         "hamming": hamming(n),

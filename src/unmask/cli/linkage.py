@@ -91,11 +91,12 @@ def audit_linkage(
     files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
+    elif own:
+        raise click.UsageError("--own needs the items in memory; leave --engine out")
+    if engine is None and (own or not files.countable(encoding=encoding)):
         solution, minds, linked = files.read(own, encoding=encoding)
         output.give(audit(linked, truth=solution, own=minds, **sensitivity))
         return
-    if own:
-        raise click.UsageError("--own needs the items in memory; leave --engine out")
     said: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory, "encoding": encoding}
     counted = _counted(engine, files, dry_run=dry_run, **said)
     if counted is not None:
@@ -103,7 +104,7 @@ def audit_linkage(
 
 
 def _counted(
-    choice: str,
+    choice: str | None,
     files: Files,
     *,
     memory_limit: int,
@@ -111,15 +112,21 @@ def _counted(
     encoding: str | None,
     dry_run: bool,
 ) -> dict[str, Contingency] | None:
-    """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run."""
+    """What guesses and truth have in common, counted by an engine that is closed again; None after a dry run.
+
+    choice : the engine that was asked for, which says what it will take; None for the one that is always there
+    """
     from unmask.engines import open_engine
     from unmask.engines.room import shares
     from unmask.pseudonyms.counting import contingencies, plan
 
     room = shares(memory_limit)
-    with open_engine(choice, memory_limit=room[0], temp_directory=temp_directory, encoding=encoding) as engine:
+    with open_engine(
+        choice or "duckdb", memory_limit=room[0], temp_directory=temp_directory, encoding=encoding
+    ) as engine:
         labeled = files.labeled(engine)
         said: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
-        click.echo(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
+        if choice is not None:
+            click.echo(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
         say_notes(engine.notes)
         return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)

@@ -12,7 +12,8 @@ from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
 from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, segment_max
+from unmask.posterior import Posterior
+from unmask.segments import segment_max
 
 Who = ArrayLike | Posterior
 """Who is attacked: (n,) group sizes, or a belief; of a belief what is found is (n_observations,) where one target is

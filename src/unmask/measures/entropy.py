@@ -11,8 +11,9 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.losses.cells import blocks, inside, rectangle
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, chunks, per_row, unpack
+from unmask.measures.rows import Rows, per_row, unpack
 from unmask.posterior import Posterior
+from unmask.segments import chunks
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 
@@ -150,7 +151,7 @@ def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.in
     refuse_scores(belief, "an entropy")
     for alpha in orders:
         _check_order(alpha)
-    parts = (unpack(belief, start, stop) for start, stop in chunks(belief))
+    parts = (unpack(belief, start, stop) for start, stop in chunks(belief.indptr))
     return np.concatenate([np.stack([_renyi(rows, alpha) for alpha in orders]) for rows in parts], axis=1)
 
 
@@ -182,7 +183,7 @@ def _descending(belief: Posterior) -> Iterator[Sorted]:
     shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
     many = np.where(shared, belief.n_unlisted, 0)
     share = np.where(shared, belief.unlisted / np.maximum(belief.n_unlisted, 1), 0.0)
-    for start, stop in chunks(belief):
+    for start, stop in chunks(belief.indptr):
         indptr = belief.indptr[start : stop + 1]
         empty = start + np.flatnonzero(np.diff(indptr) == 0)
         if len(empty):

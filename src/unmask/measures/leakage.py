@@ -13,8 +13,9 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import Rows, chunks, per_row, unpack
+from unmask.measures.rows import Rows, per_row, unpack
 from unmask.posterior import Posterior
+from unmask.segments import chunks
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
@@ -241,7 +242,7 @@ def leakages(belief: Posterior) -> Leakage:
     """
     refuse_scores(belief, "leakage")
     quantities = (_information, _total_variation, _confirmation, _refutation)
-    parts = (_Against(unpack(belief, start, stop)) for start, stop in chunks(belief))
+    parts = (_Against(unpack(belief, start, stop)) for start, stop in chunks(belief.indptr))
     values = np.concatenate([np.stack([quantity(both) for quantity in quantities]) for both in parts], axis=1)
     return Leakage(values[0], values[1], values[2], values[3], belief.observation_weight)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior, segment_max, segment_sum
-
-CHUNK = 1 << 22
-"""Stored entries in a chunk: some 150 MB of temporaries."""
+from unmask.posterior import Posterior
+from unmask.segments import chunks, segment_max, segment_sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +75,6 @@ class Rows:
         return segment_max(values, self.indptr, empty=empty)
 
 
-def chunks(belief: Posterior) -> Iterator[tuple[int, int]]:
-    """Ranges of consecutive rows with about `CHUNK` entries each (a longer row stands alone)."""
-    start = 0
-    while start < belief.n_observations:
-        stop = int(np.searchsorted(belief.indptr, belief.indptr[start] + CHUNK, side="right")) - 1
-        stop = min(max(stop, start + 1), belief.n_observations)
-        yield start, stop
-        start = stop
-
-
 def unpack(belief: Posterior, start: int, stop: int) -> Rows:
     """Rows start..stop of a posterior."""
     entries = slice(belief.indptr[start], belief.indptr[stop])
@@ -106,4 +94,4 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
 
 def per_row(belief: Posterior, function: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
     """(n_observations,) a function of the rows, chunk by chunk."""
-    return np.concatenate([function(unpack(belief, start, stop)) for start, stop in chunks(belief)])
+    return np.concatenate([function(unpack(belief, start, stop)) for start, stop in chunks(belief.indptr)])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior, segment_max
+from unmask.posterior import Posterior
+from unmask.segments import segment_max
 
 
 def secret_values(belief: Posterior) -> NDArray[np.bool_]:

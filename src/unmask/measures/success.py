@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, chunks, per_row
+from unmask.measures.rows import Rows, per_row
 from unmask.posterior import LogProbabilities, Posterior
 from unmask.promise import TENTHS
+from unmask.segments import chunks
 from unmask.truth import Truth
 
 
@@ -139,8 +140,11 @@ def _find(
 def _sorted_within_rows(belief: Posterior) -> LogProbabilities:
     """The log-probabilities ascending within each row; rows of one length are sorted together."""
     log_p = belief.log_probability.copy()
-    for first, last in chunks(belief):
+    for first, last in chunks(belief.indptr):
         length = belief.row_length[first:last]
+        if length.min() == length.max() > 0:
+            log_p[belief.indptr[first] : belief.indptr[last]].reshape(-1, length[0]).sort(axis=1)
+            continue
         for n in np.unique(length[length > 1]).tolist():
             at = belief.indptr[first:last][length == n][:, None] + np.arange(n)
             log_p[at] = np.sort(log_p[at], axis=1)

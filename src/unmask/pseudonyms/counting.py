@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Engine, Kind
+from unmask.engines.given import form_of
 from unmask.engines.room import check_disk, in_words
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency
@@ -121,8 +122,11 @@ def contingencies(
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
     """
     files = (truth, *guesses.values())
-    kinds = [_taken(engine, at, of) for at, of in enumerate(files)]
+    kinds = [_kept(engine, at, of) for at, of in enumerate(files)]
     _check_ids(files, kinds)
+    for at, of in enumerate(files):
+        gaps = int(engine.rows(f"select count(*) - count(label) as n from f{at}")["n"][0])
+        refuse_gaps(of.name, gaps, truth=at == 0, missing=missing, unlabeled=unlabeled)
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
     _check_met(engine, list(guesses), missing, unlabeled)
@@ -144,6 +148,15 @@ def _taken(engine: Engine, at: int, of: Labeled) -> Kind:
         raise UnmaskError(f"column {unknown!r} is not in file {of.name!r}; its columns are {', '.join(names)}")
     kinds = engine.table(f"f{at}", of.source, {"item": of.item, "label": of.label})
     return kinds["item"]
+
+
+def _kept(engine: Engine, at: int, of: Labeled) -> Kind:
+    """The same with the rows of a text file kept, which is read and trimmed once so."""
+    kind = _taken(engine, at, of)
+    if Path(of.source).is_file() and form_of(Path(of.source)) == "text":
+        engine.keep(f"kept{at}", f"select item, label from f{at}")
+        engine.view(f"f{at}", f"select item, label from kept{at}")
+    return kind
 
 
 def _estimated(engine: Engine, at: int, of: Labeled, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:

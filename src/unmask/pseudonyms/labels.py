@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.engines import Engine
+from unmask.engines.given import SUFFIXES
 from unmask.errors import UnmaskError
 from unmask.pseudonyms.counting import Labeled
 from unmask.pseudonyms.reading import column_names, read_columns
@@ -51,6 +52,11 @@ class Files:
         named = self._named(known).items()
         guesses = {name: self._guess(path, column, known[path], encoding) for name, (path, column) in named}
         return truth, {name: numbers(name, values) for name, values in minds.items()}, guesses
+
+    def countable(self, *, encoding: str | None = None) -> bool:
+        """Whether an engine can count what the guesses share with the truth: it knows the files, and none is a view."""
+        known = all(path.lower().endswith(SUFFIXES) for path in (self.truth, *self.guesses))
+        return known and not any(self.probability in column_names(path, encoding=encoding) for path in self.guesses)
 
     def labeled(self, engine: Engine) -> tuple[Labeled, dict[str, Labeled]]:
         """The truth and the guesses where they lie; a view is refused, as it needs the items in memory."""

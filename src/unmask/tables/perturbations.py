@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
@@ -165,7 +165,7 @@ class AddNoise:
             if sd == 0:
                 found = np.log((np.abs(_rounded(x, base) - r) < base / 2).astype(np.float64))
             else:
-                upper, lower = (log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
+                upper, lower = (scipy.special.log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
                 found = upper + np.log1p(-np.exp(lower - upper))
         gap = true.levels.gaps[:, None] | released.levels.gaps
         return same._replace(log_k=np.where(gap, same.log_k, found))

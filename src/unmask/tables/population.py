@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import optimize, special
+import scipy
 
 from unmask.errors import UnmaskError
 
@@ -157,8 +157,8 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     edges = np.concatenate((_EDGES, np.ceil(_EDGES[-1] * _RATIO**steps))).astype(np.int64)
     counted = np.histogram(sizes, edges)[0]
     each = _BOUNDS / len(counted) / 2
-    least = np.where(counted > 0, special.gammaincinv(np.maximum(counted, 1), each), 0.0)
-    most = special.gammaincinv(counted + 1, 1 - each)
+    least = np.where(counted > 0, scipy.special.gammaincinv(np.maximum(counted, 1), each), 0.0)
+    most = scipy.special.gammaincinv(counted + 1, 1 - each)
     top = max(70, 1.5 * (largest + 10) * N / spectrum.rows)
     F = np.unique(np.concatenate((np.arange(1, 61), np.round(np.geomspace(60, top, 150)).astype(np.int64))))
     F = F[F <= N]
@@ -168,7 +168,7 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     A, b = np.concatenate((expected, -expected)), np.concatenate((most, -least))
     uniques, everybody = (F == 1).astype(np.float64), np.ones((1, len(F)))
     ends = [
-        optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=everybody, b_eq=[float(N)], method="highs").fun
+        scipy.optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=everybody, b_eq=[float(N)], method="highs").fun
         for sign in (1, -1)
     ]
     low, high = ends  # None where there is no solution
@@ -217,7 +217,7 @@ def pitman(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 
 def _log_rising(x: float, m: float) -> float:
     """ln x (x+1) ... (x+m-1), for x > 0."""
-    return float(special.gammaln(x + m) - special.gammaln(x))
+    return float(scipy.special.gammaln(x + m) - scipy.special.gammaln(x))
 
 
 def _pitman_log_likelihood(spectrum: _Spectrum, theta: float, alpha: float) -> float:
@@ -232,7 +232,7 @@ def _pitman_log_likelihood(spectrum: _Spectrum, theta: float, alpha: float) -> f
         rising = (J - 1) * np.log(theta) + float(np.sum(np.log1p(steps * (alpha / theta))))
     else:
         rising = (J - 1) * np.log(alpha) + _log_rising(theta / alpha + 1, J - 1)
-    inside = special.gammaln(spectrum.size - alpha) - special.gammaln(1 - alpha)
+    inside = scipy.special.gammaln(spectrum.size - alpha) - scipy.special.gammaln(1 - alpha)
     return float(rising - _log_rising(theta + 1, spectrum.rows - 1) + np.sum(spectrum.frequency * inside))
 
 
@@ -242,7 +242,7 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
         return None
 
     def unpack(x: NDArray[np.float64]) -> tuple[float, float]:
-        alpha = float(special.expit(x[1]))
+        alpha = float(scipy.special.expit(x[1]))
         return float(np.exp(x[0])) - alpha, alpha
 
     def loss(x: NDArray[np.float64]) -> float:
@@ -251,7 +251,7 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
     box = [(-20.0, float(np.log(1e9 * spectrum.rows))), (-30.0, 15.0)]
     starts = [np.array([np.log(spectrum.classes), a]) for a in (-6.0, -1.0, 1.0)]
     runs = [
-        optimize.minimize(
+        scipy.optimize.minimize(
             loss,
             x,
             method="Nelder-Mead",
@@ -300,8 +300,8 @@ def _log_one_drawn(size: NDArray[np.float64], N: float, n: float) -> NDArray[np.
     ok = others <= rest
     i, m = size[ok], others[ok]
     # n * (N-n)(N-n-1)...(N-n-size+2) / (N (N-1) ... (N-size+1)), as falling factorials
-    kept = special.gammaln(rest + 1) - special.gammaln(rest - m + 1)
-    drawn = special.gammaln(N + 1) - special.gammaln(N - i + 1)
+    kept = scipy.special.gammaln(rest + 1) - scipy.special.gammaln(rest - m + 1)
+    drawn = scipy.special.gammaln(N + 1) - scipy.special.gammaln(N - i + 1)
     out[ok] = np.log(i) + np.log(n) + kept - drawn
     return out
 
@@ -340,7 +340,7 @@ def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -
     box = (np.array([-12.0, -16.0]), np.array([8.0, 12.0]))
     best, worst = None, np.inf
     for start in ((-3.0, -4.0), (-1.0, -2.0), (0.0, -3.0), (-4.0, -7.0), (1.0, 0.0)):
-        run = optimize.least_squares(misfit, np.array(start), bounds=box, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+        run = scipy.optimize.least_squares(misfit, np.array(start), bounds=box, xtol=1e-12, ftol=1e-12, gtol=1e-12)
         if (error := float(np.abs(run.fun).max())) < worst:
             best, worst = run.x, error
     if best is None or worst > _CONVERGED:

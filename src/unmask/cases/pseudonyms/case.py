@@ -15,7 +15,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import filed
 from unmask.measures.interval import Interval
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
-from unmask.measures.unlinkability.contingency import OWN
+from unmask.measures.unlinkability.contingency import DRAWN_ITEMS, OWN
 from unmask.measures.unlinkability.curves import LINK_TIE, overall_slope
 from unmask.measures.unlinkability.rates import RATES, Rate
 from unmask.measures.unlinkability.weighing import Floats
@@ -49,6 +49,10 @@ WHOLE: Final = {
 """Scores of a whole partition, and where `Companions` has them."""
 
 
+SHUFFLED_ITEMS: Final = 1 << 21
+"""Items that all shuffles hand out before no more are made, at least two: their means differ by less than is shown."""
+
+
 @dataclass(frozen=True)
 class Sensitivity:
     """What counts as linked too far, for all guesses of an audit.
@@ -61,7 +65,8 @@ class Sensitivity:
                 or left out of the truth and of every guess, so that all are compared on the same items
     unlabeled : what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth
                 has every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
-    shuffles  : shuffled guesses, for the baseline. See `Contingency.at_random`
+    shuffles  : shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
+                `SHUFFLED_ITEMS`
     seed      : random seed of the shuffles
     """
 
@@ -160,10 +165,11 @@ class Case:
     def at_random(self) -> dict[str, float]:
         """The mean of each rate over the counted subjects, or a random sample of them, under shuffled labels."""
         asked, rng = self.asked, np.random.default_rng(self.asked.seed)
+        handed_out = min(int(self.met.tables[0].subject_size.sum()), DRAWN_ITEMS)
         sampled = {"most": EVERY_ITEM} if asked.unlabeled == "unknown" else {}  # a sample takes owners from items
         drawn = [
             Case(self.name, self.met.at_random(rng=rng, min_size=asked.min_size, **sampled), asked).values
-            for _ in range(asked.shuffles)
+            for _ in range(min(asked.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
         ]
         return {
             rate.name: float(np.mean([rate.best(one[rate.name]).mean() for one in drawn])) if drawn else np.nan

@@ -9,13 +9,16 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.measures.rows import CHUNK
-from unmask.posterior import Posterior, segment_sum
+from unmask.posterior import Posterior
+from unmask.segments import segment_sum
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
+
+CHUNK = 1 << 22
+"""Numbers of a rectangle, or of a product with a loss, at once: some 150 MB of temporaries."""
 
 
 @dataclass(frozen=True, eq=False)

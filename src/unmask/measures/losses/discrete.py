@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import Floats, Ints, blocks, cells, rectangle, sharing
+from unmask.measures.losses.cells import CHUNK, Floats, Ints, blocks, cells, rectangle, sharing
 from unmask.measures.losses.problem import Between, Problem, distinct, paid_or_largest, pair_losses, tied
-from unmask.measures.rows import CHUNK, Rows, chunks, per_row
+from unmask.measures.rows import Rows, per_row
 from unmask.measures.success import _find as find_listed
 from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
+from unmask.segments import chunks
 from unmask.truth import Truth
 
 NOBODY = -1
@@ -44,7 +45,7 @@ class Hamming(Problem):
 
     def best(self, belief: Posterior) -> tuple[Floats, Ints]:
         """P(y) = 1 - max_x p(x given y), and the likeliest candidate, the first of those that tie."""
-        answer = np.concatenate([_likeliest(belief, start, stop) for start, stop in chunks(belief)])
+        answer = np.concatenate([_likeliest(belief, start, stop) for start, stop in chunks(belief.indptr)])
         return per_row(belief, missed), answer
 
     def sampled(self, belief: Posterior) -> Floats:
@@ -173,7 +174,7 @@ class Matrix(Choices):
         total, shared = self.matrix.sum(axis=1), sharing(belief)
         step = max(CHUNK // len(self.matrix), 1)
         for start, stop in (
-            (i, min(i + step, last)) for first, last in chunks(belief) for i in range(first, last, step)
+            (i, min(i + step, last)) for first, last in chunks(belief.indptr) for i in range(first, last, step)
         ):
             entries = slice(belief.indptr[start], belief.indptr[stop])
             indptr, shape = belief.indptr[start : stop + 1] - entries.start, (stop - start, self.n_candidates)

@@ -10,7 +10,8 @@ import numpy as np
 from unmask.measures.losses.cells import Bools, Cells, Floats, Ints, cells
 from unmask.measures.losses.coordinates import Points, mean
 from unmask.measures.losses.extent import diameter
-from unmask.posterior import Posterior, segment_max
+from unmask.posterior import Posterior
+from unmask.segments import segment_max
 
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth, in meters (IUGG)."""

@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from unmask.measures.losses.cells import Floats
-from unmask.measures.rows import CHUNK
+from unmask.measures.losses.cells import CHUNK, Floats
 
 
 def diameter(points: Floats) -> float:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
-from unmask.measures.rows import CHUNK
-from unmask.posterior import Posterior, segment_sum
+from unmask.measures.losses.cells import CHUNK, Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
+from unmask.posterior import Posterior
+from unmask.segments import segment_sum
 from unmask.truth import Truth
 
 LOSS_TIE = 1e-9

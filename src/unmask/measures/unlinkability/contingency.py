@@ -127,8 +127,7 @@ class Contingency:
             row = rng.choice(row, max(len(row) * most // total, 1), replace=False) if total > most else row
         size = self.tables[0].subject_size[row]
         ascending = np.lexsort((*self.cluster, self.block_size))
-        drawn = _drawn(int(self.block_size.sum()), int(size.sum()), rng)
-        block = ascending[np.searchsorted(np.cumsum(self.block_size[ascending]), drawn, side="right")]
+        block = ascending[_dealt(self.block_size[ascending], int(size.sum()), rng)]
         subject, ones = np.repeat(np.arange(len(size)), size), np.ones(len(block), dtype=np.int64)
         tables = tuple(
             of_cells(subject, cluster[block], ones, subject_size=size, cluster_size=table.cluster_size)
@@ -181,11 +180,15 @@ def _shuffled(solution: Partition, view: View, weight: NDArray[np.float64], rng:
     return Contingency.of(Partition(solution.code[item]), guess, weights=weight[item])
 
 
-def _drawn(n: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(k,) different numbers below n in random order, every sequence equally likely; memory for k where n is large."""
+def _dealt(size: NDArray[np.int64], k: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(k,) blocks of k different items in random order, every sequence of items equally likely.
+
+    size : (n_blocks,) items of each block; memory for k items where they are many
+    """
+    n = int(size.sum())
     if n <= 4 * k:
-        return rng.permutation(n)[:k]
+        return rng.permutation(np.repeat(np.arange(len(size)), size))[:k]
     found = np.zeros(0, dtype=np.int64)
     while len(found) < k:  # a set of draws is equally likely for every set of its size
         found = np.unique(np.concatenate([found, rng.integers(0, n, k)]))
-    return rng.permutation(found)[:k]
+    return np.searchsorted(np.cumsum(size), rng.permutation(found)[:k], side="right")

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import (
-    connected_components,
-    maximum_bipartite_matching,
-    min_weight_full_bipartite_matching,
-)
 
 from unmask.measures.unlinkability.overlap import Overlap
 
@@ -121,7 +116,7 @@ def _components(cells: _Cells) -> list[_Cells]:
     n_rows, n_columns = len(rows), len(columns)
     shape = (n_rows + n_columns, n_rows + n_columns)
     graph = coo_array((np.ones(len(cells), dtype=np.int8), (row, column + n_rows)), shape=shape)
-    n_components, label = connected_components(graph, directed=False)
+    n_components, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     local = _Cells(_rank(label[:n_rows])[row], _rank(label[n_rows:])[column], cells.x, cells.index)
     of_cell = label[row]
     order = np.argsort(of_cell, kind="stable")
@@ -146,12 +141,12 @@ def _assign(cells: _Cells) -> NDArray[np.bool_]:
     if n_rows * n_columns <= DENSE:
         overlap = np.zeros((n_rows, n_columns))
         overlap[cells.row, cells.column] = cells.x
-        rows, columns = linear_sum_assignment(overlap, maximize=True)
+        rows, columns = scipy.optimize.linear_sum_assignment(overlap, maximize=True)
         partner = np.empty(n_rows, dtype=np.int64)
         partner[rows] = columns
     elif cells.x.min() == cells.x.max():  # then the most cells are the best: no costs to weigh, and far faster
         graph = csr_array((np.ones(len(cells), dtype=np.int8), (cells.row, cells.column)), shape=(n_rows, n_columns))
-        partner = maximum_bipartite_matching(graph, perm_type="column").astype(np.int64)
+        partner = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column").astype(np.int64)
     else:
         partner = _assign_sparse(cells, n_rows, n_columns)
     return np.asarray(partner[cells.row] == cells.column)
@@ -167,7 +162,7 @@ def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> NDArray[np.int
     cost = np.concatenate([most - cells.x, np.full(n_rows, most)])
     row, column = np.concatenate([cells.row, own]), np.concatenate([cells.column, n_columns + own])
     matrix = csr_array((cost, (row, column)), shape=(n_rows, n_columns + n_rows))
-    rows, columns = min_weight_full_bipartite_matching(matrix)
+    rows, columns = scipy.sparse.csgraph.min_weight_full_bipartite_matching(matrix)
     partner = np.empty(n_rows, dtype=np.int64)
     partner[rows] = columns
     return partner

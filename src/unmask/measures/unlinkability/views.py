@@ -13,8 +13,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, lambertw
 
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.companions import SubjectCompanions, companions, variation_of_information
@@ -210,17 +210,18 @@ def log2_partitions_of_sizes(sizes: ArrayLike) -> float:
     if not size.size or size.dtype.kind not in "iu" or size.min() < 1:
         raise UnmaskError("the cluster sizes are empty, below 1 or not whole, expected whole numbers from 1")
     alike = np.unique(size, return_counts=True)[1]
-    bits = gammaln(size.sum() + 1) - gammaln(size + 1).sum() - gammaln(alike + 1).sum()
+    log_gamma = scipy.special.gammaln
+    bits = log_gamma(size.sum() + 1) - log_gamma(size + 1).sum() - log_gamma(alike + 1).sum()
     return max(float(bits) / math.log(2), 0.0)
 
 
 def _log2_bell(n: int) -> float:
     if n == 1:
         return 0.0
-    mode = n / float(lambertw(n).real)  # m ln m = n
+    mode = n / float(scipy.special.lambertw(n).real)  # m ln m = n
     width = 40 * mode / math.sqrt(n + mode) + 40  # 40 standard deviations of the terms; at least what small n need
     m = np.arange(max(1.0, math.floor(mode - width)), math.ceil(mode + width))
-    log_term = n * np.log(m) - gammaln(m + 1)
+    log_term = n * np.log(m) - scipy.special.gammaln(m + 1)
     top = log_term.max()
     return float((top + np.log(np.exp(log_term - top).sum()) - 1) / math.log(2))
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from unmask.errors import UnmaskError
 from unmask.pseudonyms.attacks.agreement import MISSING, agreement, has_near
@@ -130,7 +130,7 @@ class RecordLinkage:
                 if feature.name in weights.m:
                     gain = np.log(weights.m[feature.name]) - np.log(np.maximum(weights.u[feature.name], 1e-300))
                     log_odds += np.append(gain, 0.0)[self._levels(feature, left, right)]  # missing is -1: the 0
-        return Links(release, left, right, expit(log_odds))
+        return Links(release, left, right, scipy.special.expit(log_odds))
 
     def _rules(self, release: Items) -> tuple[tuple[Feature, ...], list[tuple[str, ...]]]:
         """The profiles to compare, those of the block rules among them, and the rules."""
@@ -223,7 +223,7 @@ def _expectation_maximization(
     m, share = m.copy(), 0.1
     for _ in range(_ROUNDS):
         log_odds = np.log(share) - np.log1p(-share) + _log_chance(m[outside], on) - gain_u
-        weight = count * expit(log_odds)
+        weight = count * scipy.special.expit(log_odds)
         tally = (on @ weight + 1.0) * allowed[outside]  # one pair of each level in advance: no chance is 0
         m[outside] = tally / tally.sum(axis=1, keepdims=True)
         new = float(np.clip(weight.sum() / count.sum(), 1e-9, 1 - 1e-9))

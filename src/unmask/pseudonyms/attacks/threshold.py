@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.pseudonyms.attacks.components import MAX_PAIRS, connected, grouped, over_items
@@ -116,7 +116,7 @@ def _linked(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
     if not points.size:
         return np.arange(len(points), dtype=np.int32)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
-    tree = cKDTree(distinct)
+    tree = scipy.spatial.cKDTree(distinct)
     pairs = (int(tree.count_neighbors(tree, _WITHIN, p=norm)) - len(distinct)) // 2
     if pairs > MAX_PAIRS:
         raise FailedError(

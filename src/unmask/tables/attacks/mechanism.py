@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
-from unmask.posterior import Posterior, segment_max, segment_sum
+from unmask.posterior import Posterior
 from unmask.randomness import secret_unless
+from unmask.segments import segment_max, segment_sum
 from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where

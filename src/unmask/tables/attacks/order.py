@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.special import gammaln
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, stored
@@ -181,7 +181,7 @@ class _Scene:
     def log_fit(self) -> float:
         """How much likelier a fitting order of people makes the sequence than chance: log n! - log F."""
         r = self.rows[self.seen]
-        return float(gammaln(self.n + 1) - np.sum(gammaln(r + 1) / np.maximum(r, 1)))
+        return float(scipy.special.gammaln(self.n + 1) - np.sum(scipy.special.gammaln(r + 1) / np.maximum(r, 1)))
 
     @cached_property
     def grouped(self) -> bool:
@@ -193,7 +193,7 @@ class _Scene:
     @property
     def log_grouped(self) -> float:
         """How much likelier the sequence is than by chance, if classes stand together, in any order of classes."""
-        return self.log_fit - float(gammaln(self.n_classes + 1))
+        return self.log_fit - float(scipy.special.gammaln(self.n_classes + 1))
 
     def fits(self, person: NDArray[np.int64], row: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each person fits the record beside."""
@@ -232,7 +232,7 @@ class _Scene:
         if not np.array_equal(np.sort(people), np.sort(records)):
             return -np.inf
         blocks = np.bincount(groups // self.n_classes, weights=sizes)
-        return self.log_fit + float(gammaln(sizes + 1).sum() - gammaln(blocks + 1).sum())
+        return self.log_fit + float(scipy.special.gammaln(sizes + 1).sum() - scipy.special.gammaln(blocks + 1).sum())
 
 
 def _any_missing(pairing: Pairing) -> NDArray[np.bool_]:

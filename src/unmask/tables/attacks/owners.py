@@ -17,13 +17,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
-from scipy.special import gammaln
 
 from unmask.errors import UnmaskError
-from unmask.posterior import segment_max, segment_sum
+from unmask.segments import segment_max, segment_sum
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -161,12 +160,12 @@ def in_boxes(n: Floats, of: Floats, t: Floats) -> Floats:
     reach = 40.0 + 12.0 * np.sqrt(mode)
     low = np.maximum(0.0, np.floor(mode - reach))
     terms = (np.minimum(np.minimum(n, of), np.ceil(mode + reach)) - low).astype(np.int64) + 1
-    found = np.empty(len(n))
+    found, log_gamma = np.empty(len(n)), scipy.special.gammaln
     for some in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // LARGEST_TERMS)) + 1):
         indptr = np.concatenate(([0], np.cumsum(terms[some])))
         box = np.repeat(some, terms[some])
         i = low[box] + np.arange(indptr[-1]) - np.repeat(indptr[:-1], terms[some])
-        log_p = i * np.log(t[box]) - gammaln(i + 1) - gammaln(n[box] - i + 1) - gammaln(of[box] - i + 1)
+        log_p = i * np.log(t[box]) - log_gamma(i + 1) - log_gamma(n[box] - i + 1) - log_gamma(of[box] - i + 1)
         p = np.exp(log_p - np.repeat(segment_max(log_p, indptr, empty=0.0), terms[some]))
         found[some] = segment_sum(i * p, indptr) / np.maximum(segment_sum(p, indptr), 1.0)
     return found
@@ -180,7 +179,7 @@ def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
     classes, klass = np.unique(klass, return_inverse=True)
     size = len(rows) + len(classes)
     graph = csr_array((np.ones(len(row)), (row, len(rows) + klass)), shape=(size, size))
-    label = connected_components(graph, directed=False)[1][row]
+    label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][row]
     order = np.argsort(label, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
@@ -301,4 +300,4 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
     if n.sum() >= MOST_COUNTED:
         raise UnmaskError(f"{n.sum():,} records of boxes that overlap are too many, expected below {MOST_COUNTED:,}")
     graph = block_array(blocks, format="csr").astype(np.int32)
-    return int(maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)
+    return int(scipy.sparse.csgraph.maximum_flow(graph, 0, graph.shape[0] - 1).flow_value)

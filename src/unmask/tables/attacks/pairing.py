@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from unmask.errors import UnmaskError
 from unmask.inference import by_class
@@ -292,7 +292,8 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
     right = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), before + 1])
     links = np.concatenate([one, outermost, len(ours) + before]), right
     n = len(ours) + len(theirs)
-    label = connected_components(csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n)), directed=False)[1]
+    graph = csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
+    label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     return np.concatenate([label[i], label[len(ours) + j]])
 
 

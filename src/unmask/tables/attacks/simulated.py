@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from unmask.tables.attacks.pairing import CHUNK, Pairing, Same, fits_of, pair
 from unmask.tables.column import Column
@@ -76,7 +76,7 @@ def _gaps(lines: list[Floats], n: int) -> Floats:
     places, of = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
     if len(places) == 1:
         return np.ones(n)
-    next_one = np.asarray(KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
+    next_one = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
     return np.maximum(next_one, SMALLEST)[of.reshape(-1)]
 
 

@@ -7,8 +7,8 @@ from math import comb, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
@@ -86,7 +86,7 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
             for j, before, after in game.walk(way.tolist()):
                 for target, own in added.items():
                     own[i, j] += (after[target] - before[target]) / 2
-    sure = float(stdtrit(pairs - 1, 0.975)) / sqrt(pairs)
+    sure = float(scipy.special.stdtrit(pairs - 1, 0.975)) / sqrt(pairs)
     return {target: (own.mean(axis=0), sure * own.std(axis=0, ddof=1)) for target, own in added.items()}
 
 
