@@ -367,7 +367,7 @@ def test_measures_of_linkage_are_realized_and_have_names():
     assert "Cleanly breached \u2013" in text
     line = re.search(r"<th scope=\"row\">items</th>(.*?)</tr>", text)
     assert line
-    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # self-assessed, realized
+    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # expected, realized
     assert "Misses \u2013 items of a subject that its most relevant cluster lacks; the adversary wants it low" in text
 
 

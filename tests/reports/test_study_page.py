@@ -308,9 +308,9 @@ def test_a_family_alone_is_drawn_with_its_adversaries():
 def test_a_column_without_a_value_is_left_out():
     heads = table(render(study()), "Identity")[0]
     assert "Realized" in heads
-    assert "Self-assessed" not in heads
+    assert "Expected" not in heads
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "Self-assessed" in table(render(study((*rows(), believed))), "Identity")[0]
+    assert "Expected" in table(render(study((*rows(), believed))), "Identity")[0]
 
 
 def priced(name, adversary, attacked, payoff, kept) -> list[Measured]:

@@ -42,6 +42,17 @@ def test_the_most_useful_of_those_that_pass_comes_first():
     assert found[-1].failures == ("risk<=0.1 fails: 0.3 against a, identity",)
 
 
+def test_what_is_expected_and_what_came_true_are_told_apart():
+    expects = summary("p", "success_probability", 0.05), summary("p", "realized_success", 0.2)
+    found = results(*expects, summary("p", "utility", 1.0))
+    (one,) = choose(found, [Condition.parse("success_probability<=0.1")])
+    held = "success_probability<=0.1 holds as expected alone"
+    assert one.satisfied
+    assert one.narrow == (f"{held}: 0.05 expected, 0.2 realized, against a, identity",)
+    (one,) = choose(found, [Condition.parse("success_probability<=0.01")])
+    assert one.failures == ("success_probability<=0.01 fails: 0.05 expected, 0.2 realized, against a, identity",)
+
+
 def test_every_adversary_and_target_must_be_held_unless_one_is_named():
     found = results(
         summary("p", "risk", 0.05),

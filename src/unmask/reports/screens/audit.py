@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from unmask.policy import Judged, Policy, Verdict
 from unmask.policy.policies import shipped
-from unmask.reports.data import ORIGINAL, ReportData, Scope
+from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.rows import at_risk, risky, sentences
 from unmask.reports.findings.verdict import (
@@ -70,11 +70,11 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source)
+        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source, one.about)
         for judged in verdict.judged
         for one in [checked(judged, data.least)]
     ]
-    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it")
+    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it", "What it is about")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
 
 
@@ -122,7 +122,7 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     most = max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
     told = rest(verdict).partition(": ")[2].rstrip(".")
     shown = checked(most, data.least)
-    return replace(shown, state=LOOK[verdict.state], name=name, told=told, source=called(most.requirement))
+    return replace(shown, state=LOOK[verdict.state], name=name, told=told, source=called(most.requirement), about="")
 
 
 # --- who -------------------------------------------------------------------------------------------------------------
@@ -179,6 +179,8 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
 def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
     """What they are asked for, the worst-off where no condition shows them, and how many it was before protection."""
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
+    if group := _largest(risk, limit, scope):
+        yield "Largest group", group
     shown = {one.requirement.require.field for one in judged if one.nearest and one.nearest.item.target == risk.target}
     worst = _worst(risk, scope)
     if "worst" not in shown and math.isfinite(worst):
@@ -188,6 +190,17 @@ def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judg
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
         above = bare.above[limit]
         yield "Unprotected", f"{above if isinstance(above, str) else f'{above:,}'} people"
+
+
+def _largest(risk: Distribution, limit: float, scope: Scope) -> str:
+    """The most people above the limit whom the same records fit, and how sure the adversary is of them."""
+    if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
+        return ""
+    own = [one for one in scope.data.classes if (one.release, one.target) == (risk.release, risk.target)]
+    best = max((one for one in own if one.probability > limit), key=lambda one: one.people, default=None)
+    if best is None:
+        return f"fewer than {scope.data.least:,} people alike in what is known of them"
+    return f"{best.people:,} people alike in what is known of them, each {percent(best.probability)}"
 
 
 def _worst(risk: Distribution, scope: Scope) -> float:

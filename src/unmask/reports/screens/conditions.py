@@ -11,7 +11,7 @@ from unmask.policy.condition import Sign
 from unmask.policy.verdict import times
 from unmask.reports.data import COUNTS
 from unmask.reports.few import few
-from unmask.reports.findings.verdict import amount, called, distance, narrow
+from unmask.reports.findings.verdict import about, amount, called, distance, narrow
 from unmask.reports.parts import Checked
 from unmask.reports.svg import number as place
 
@@ -20,6 +20,9 @@ FARTHEST = 8.0
 
 BOUND: Mapping[Sign, str] = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
 """What is asked of a value, before its limit."""
+
+UNSOURCED = "no source given"
+"""What stands for who asks for a condition, where nobody is named."""
 
 SEEN = 6
 """Conditions, or verdicts, that the first screen has room for."""
@@ -48,10 +51,11 @@ def checked(one: Judged, least: int) -> Checked:
         state=one.state,
         name=called(asked),
         told=narrow(one) or distance(one) or one.unknown,
-        source=asked.source,
+        source=asked.source or UNSOURCED,
         value=value,
         limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
         drawing=strip(factor(one), one.state),
+        about=about(one),
     )
 
 

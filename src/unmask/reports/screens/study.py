@@ -68,7 +68,8 @@ def _dataset(one: Option) -> Checked:
     order = {"missed": 2, "untested": 1, "met": 0}
     most = max(one.judged, key=lambda judged: (order[judged.state], factor(judged) or 0.0))
     told = f"with {release_name(one.protection)}: {_told(one)}"
-    return replace(checked(most, FEWEST), state=one.state, name=one.dataset, told=told, source=called(most.requirement))
+    shown = checked(most, FEWEST)
+    return replace(shown, state=one.state, name=one.dataset, told=told, source=called(most.requirement), about="")
 
 
 def _told(one: Option) -> str:

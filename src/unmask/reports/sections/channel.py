@@ -26,6 +26,8 @@ OBSERVATIONS = 20
 
 SPREAD = "Observations count by their probability. Where the steps begin far to the left, a few give much away."
 
+SECRETS = "How sure the adversary is of each, on average over what is shown where it is the truth."
+
 RATIO = "Ratio is the bound divided by the truth: the nearer to 1, the less the bound gives away by being simple."
 
 
@@ -46,6 +48,7 @@ def section(channel: ChannelRisk, scope: Scope) -> Section:
         (Heading("The observations that give most away", worst), lead(_observations_note(channel)), observations)
         if observations.rows
         else (),
+        (Heading("The secrets that are given away most", SECRETS), secret_table(channel)) if channel.per_secret else (),
         (Heading("Bounds, and what is true", _loosest(channel)), lead(RATIO), bounds) if bounds.rows else (),
     )
     return Section("channel", "What the best adversary can still estimate", shown, _against_limit(channel), open=True)
@@ -262,6 +265,12 @@ def observation_table(channel: ChannelRisk) -> Grid:
     )
     head = ("Observation", "Best answer", "Probability", titled("Error", channel.unit), "Likeliest secrets")
     return grid(head, rows, text=2, listed=True)
+
+
+def secret_table(channel: ChannelRisk) -> Grid:
+    """The secrets of which the adversary's belief grows most, where they are the truth."""
+    rows = ((short(one.secret, 40) or "(empty)", percent(one.prior), percent(one.belief)) for one in channel.per_secret)
+    return grid(("Secret", "Without seeing anything", "Once it is shown"), rows, listed=True)
 
 
 def _observations_note(channel: ChannelRisk) -> str:

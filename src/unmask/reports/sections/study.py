@@ -76,7 +76,8 @@ PRICES = {
 
 PLANES = (
     " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
-    "one is. A protection is named beside the adversary who does best against it."
+    "one is. A protection is named beside the adversary who does best against it. Success is what came true where that "
+    "was checked, and elsewhere what the adversary expects."
 )
 
 MEASURES = f"Means over seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
@@ -288,7 +289,7 @@ def _kept(plane: Plane, protection: str) -> str:
 
 # --- every measure ---------------------------------------------------------------------------------------------------
 
-_HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "Seeds", "n")
+_HEAD = ("Protection", "Adversary", "Prior", "Expected", "Realized", "Gain", "Worst-off", "Seeds", "n")
 
 
 def measure_tables(data: StudyData, rows: Sequence[Measured]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:
