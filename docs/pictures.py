@@ -200,7 +200,7 @@ CHARTS = {
     "chart-edges": ("graph", "figure:has(svg[aria-label*='by edges of the person'])"),
     "chart-leaked": ("graph", "figure:has(svg[aria-label*='by leaked identities'])"),
     "chart-passes": ("graph", "figure:has-text('Matches made or changed')"),
-    "chart-merges": ("linkage", "figure:has-text('Foreign items mixed in')"),
+    "chart-merges": ("linkage", "figure:has-text('Items of others mixed in')"),
     "chart-breached": ("linkage", "figure:has-text('Subjects breached')"),
     "chart-slope": ("linkage", "figure:has-text('Risk slope')"),
     "chart-distortion": ("channel", "figure:has-text('What is left to privacy')"),

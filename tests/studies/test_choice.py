@@ -6,14 +6,14 @@ import pytest
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.policy import Condition
-from unmask.reports.facts.study import Missing
+from unmask.reports.facts.study import Missing, undominated
 from unmask.reports.findings.study import findings
 from unmask.studies.choice import choose
 from unmask.studies.journal import Journal, Result
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
-from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results
 
 
 def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
@@ -173,9 +173,9 @@ def test_a_misspelled_measure_or_adversary_is_told():
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():
-    assert undominated([[1], [2], [3], [2]], [1, 2, 3, 1]) == [True, True, True, False]
-    assert undominated([[1], [1]], [1, 1]) == [True, True]
-    assert undominated([[1, 5], [2, 4], [2, 5]], [1, 1, 1]) == [True, True, False]
+    assert undominated([(1, -1), (2, -2), (3, -3), (2, -1)]) == [True, True, True, False]
+    assert undominated([(1, -1), (1, -1)]) == [True, True]
+    assert undominated([(1, 5, -1), (2, 4, -1), (2, 5, -1)]) == [True, True, False]
 
 
 PLAN = """

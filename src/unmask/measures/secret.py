@@ -59,7 +59,7 @@ def success_by_secret(belief: Posterior) -> NDArray[np.float64]:
     truth, right = (
         np.bincount(belief.candidate, weights=weight * p**power, minlength=belief.n_candidates) for power in (1, 2)
     )
-    return np.divide(right, truth, out=np.full(belief.n_candidates, np.nan), where=truth > 0)
+    return np.asarray(np.divide(right, truth, out=np.full(belief.n_candidates, np.nan), where=truth > 0))
 
 
 def place_of(belief: Posterior) -> list[str]:

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import Measured, Option, StudyData
+from unmask.reports.facts.study import Measured, Option, StudyData, undominated
 from unmask.reports.few import FEWEST, few
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import spoken, unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
-from unmask.reports.sections.utility import undominated
 from unmask.reports.words import IDENTITY, number, plural, rate, release_name, row_value
 
 NEXT = 4

@@ -16,7 +16,7 @@ from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, 
 from unmask.reports.scales import linear, shares
 from unmask.reports.screens.channel import advice as advice
 from unmask.reports.screens.channel import at_risk as at_risk
-from unmask.reports.words import percent, release_name, short
+from unmask.reports.words import percent, release_name, short, told_apart
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""
@@ -90,7 +90,9 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     Without a mechanism of finite distortion and error there is nothing to draw.
     """
     styles, unit = scope.looks((BEST, *channel.others)), channel.unit
-    spots = [spot for item in channel.mechanisms for spot in _spots(item, styles) if math.isfinite(spot.x + spot.y)]
+    names = told_apart(item.name for item in channel.mechanisms)
+    found = (spot for item in channel.mechanisms for spot in _spots(item, names[item.name], styles))
+    spots = [spot for spot in found if math.isfinite(spot.x + spot.y)]
     if all(spot.hollow for spot in spots):
         return ()
     limit = [point for point in channel.limit if all(map(math.isfinite, point))]
@@ -119,11 +121,11 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     return (Figure("What is left to privacy, and what it costs", svg),)
 
 
-def _spots(item: MechanismRisk, styles: dict[str, int]) -> Iterator[Spot]:
+def _spots(item: MechanismRisk, name: str, styles: dict[str, int]) -> Iterator[Spot]:
     """The best adversary with a thin line to the others behind the same mechanism."""
     errors = {name: error for name, error in item.errors.items() if name != BEST and error is not None}
     ends = [error for error in (item.privacy, *errors.values()) if math.isfinite(error)] or [0.0]
-    yield Spot(item.distortion, item.privacy, styles[BEST], short(item.name, 24), min(ends), max(ends))
+    yield Spot(item.distortion, item.privacy, styles[BEST], name, min(ends), max(ends))
     for name, error in errors.items():
         yield Spot(item.distortion, error, styles[name], hollow=True)
 
