@@ -153,7 +153,7 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
     Values of parameters are never cut, and names stay whole where two would be alike.
 
     >>> told_apart(["cells suppressed k=10", "Mondrian k=10"])
-    {'cells suppressed k=10': 'cells suppr. k=10', 'Mondrian k=10': 'Mondrian k=10'}
+    {'cells suppressed k=10': 'cells suppre. k=10', 'Mondrian k=10': 'Mondrian k=10'}
     >>> list(told_apart(["most exposed employees", "most exposed employers"]).values())
     ['most exposed employees', 'most exposed employers']
     """
@@ -164,8 +164,8 @@ def told_apart(names: Iterable[str]) -> dict[str, str]:
 
 def _fitted(name: str) -> str:
     """A name with as many letters of each word as there is room for, at least three."""
-    tried = (" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1))
-    return next((one for one in ([name, *tried]) if len(one) <= ROOM), " ".join(_begun(w, 3) for w in name.split()))
+    tried = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
+    return next((one for one in (name, *tried) if len(one) <= ROOM), tried[-1])
 
 
 def _begun(word: str, letters: int) -> str:
