@@ -121,8 +121,8 @@ def _known(found: Mapping[str, Any]) -> Terms:
 
 
 def _reached(found: Mapping[str, Any]) -> Grid:
-    """The success of each adversary: realized where the truth is known, else expected. The name of a single release, and
-    a column in which nothing is known, are left out.
+    """The success of each adversary: realized where the truth is known, else expected. The name of a single release is
+    left out, and so is a column in which nothing is known.
     """
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
