@@ -12,7 +12,7 @@ def _share(name: str, label: str, meaning: str, direction: Literal["high", "low"
 
 
 declare_all(
-    _share("breached", "Breached", "share of subjects of whose items the threshold is linked already"),
+    _share("breached", "Breached", "share of subjects with the threshold of their items in one cluster already"),
     _share("clean_breach", "Cleanly breached", "breached by a cluster without a single item of others"),
     _share("linked_now", "Linked now", "share of a subject's items in its most relevant cluster"),
     _share("foreign_share", "Foreign share", "share of items of others in that cluster", "low"),

@@ -167,7 +167,7 @@ def about(one: Judged) -> str:
     asked, item = one.requirement, one.nearest.item if one.nearest else None
     known = described(asked.require.measure) or CRITERIA.get(asked.require.measure)
     told = [asked.purpose or ("" if asked.name or known is None else known.meaning.partition(" (")[0])]
-    told += [f"n = {item.n:,}"] if isinstance(item, Row) and not asked.name else []
+    told += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not asked.name else []
     told += [f"{amount(one, one.realized.value)} came true"] if one.realized else []
     return "; ".join(filter(None, told))
 

@@ -122,7 +122,9 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     most = max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
     told = rest(verdict).partition(": ")[2].rstrip(".")
     shown = checked(most, data.least)
-    return replace(shown, state=LOOK[verdict.state], name=name, told=told, source=called(most.requirement), about="")
+    about, source = called(most.requirement), shown.source
+    about += f": {shown.about}" if shown.about else ""
+    return replace(shown, state=LOOK[verdict.state], name=name, told=told, about=about, source=source)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------

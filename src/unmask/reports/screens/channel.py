@@ -11,6 +11,8 @@ from unmask.reports.findings.channel import alike, off, quantity
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, release_name, short
 
+DESIGNED = "This designs the mechanism that leaves the most, for twice the distortion:"
+
 
 def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk:  # noqa: ARG001 - as every subject is asked
     """How sure the adversary is of the people whose secret is given away most."""
@@ -51,7 +53,8 @@ def advice(channel: ChannelRisk, scope: Scope) -> Advice | None:
     known = sorted(channel.mechanisms, key=lambda one: -one.privacy)
     if len(known) > 1:
         heads = ("error left", *(("distortion",) if channel.distorts else ()))
-        return Advice("", _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
+        said = "" if any(one.state == "acceptable" for one in verdicts) else DESIGNED
+        return Advice(said, _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
     if {one.state for one in verdicts} == {"acceptable"}:
         return None
     reached = channel.reached(channel.spoken_of)

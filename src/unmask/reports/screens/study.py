@@ -68,7 +68,7 @@ def _dataset(one: Option) -> Checked:
     most = max(one.judged, key=lambda judged: (order[judged.state], factor(judged) or 0.0))
     told = f"with {release_name(one.protection)}: {_told(one)}"
     shown = checked(most, FEWEST)
-    return replace(shown, state=one.state, name=one.dataset, told=told, source=called(most.requirement), about="")
+    return replace(shown, state=one.state, name=one.dataset, told=told, about=called(most.requirement))
 
 
 def _told(one: Option) -> str:
@@ -137,7 +137,9 @@ def _next(data: StudyData, dataset: str) -> Advice:
     if data.options:
         bare = data.unprotected
         changes = tuple(_option(one, one.protection, unprotected=one.protection in bare) for one in data.options[:NEXT])
-        return Advice("", "unmask choose RESULTS", changes, ("utility",))
+        best = data.options[0]
+        take = f"Take {release_name(best.protection)}: of what is acceptable it keeps the most." * (best.state == "met")
+        return Advice(take, "unmask choose RESULTS", changes, ("utility",))
     return Advice(
         "", "unmask choose RESULTS --policy ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
     )
