@@ -252,7 +252,7 @@ def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
 @pytest.mark.parametrize(
     ("classes", "said"),
     [
-        (((40, 0.95), (12, 0.6), (90, 0.2)), "40 people alike in what is known of them, each 95.0 %"),
+        (((40, 0.95), (12, 0.6), (90, 0.2)), "40 people alike in what is known of them, up to 95.0 %"),
         (((9, 0.95), (90, 0.2)), "fewer than 10 people alike"),
     ],
 )

@@ -284,7 +284,8 @@ def _secrets(case: _Case) -> tuple[tuple[SecretRisk, ...], int]:
     order = np.argsort(-gain, kind="stable")
     names = channel.x_labels or tuple(map(str, range(channel.n_x)))
     told = (SecretRisk(names[i], float(channel.prior[i]), float(found[i])) for i in order[:SHOWN].tolist())
-    return tuple(one for one in told if one.prior > 0), int((gain == gain.max()).sum())
+    first = (gain == gain.max()) & np.isclose(channel.prior, channel.prior[order[0]])
+    return tuple(one for one in told if one.prior > 0), int(first.sum())
 
 
 def _answer(answer: Any, secrets: tuple[str, ...], stakes: Stakes) -> str:

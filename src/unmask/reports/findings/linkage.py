@@ -128,21 +128,16 @@ def _of_size(linkage: Linkage) -> str:
 
 def _nearness(guess: GuessLinkage) -> str:
     """How many breaches are clean, and how many subjects one merge would breach, in a sentence."""
-    near = f"{percent(guess.one_away)} would be breached with one more cluster joined" if guess.one_away > 0 else ""
+    some = percent(guess.one_away) if guess.one_away > 0 else "Nobody"
+    near = f"{some} would be breached with one more cluster joined"
     if guess.breached == 0:
-        return (
-            f"{near}."
-            if near
-            else ""
-            if math.isnan(guess.one_away)
-            else "Nobody would be breached with one more cluster joined."
-        )
+        return "" if math.isnan(guess.one_away) else f"{near}."
     clean = f"{share_of(guess, 'clean')} are breached without a single item of others"
     if guess.clean == 0:
         clean = "Nobody is breached without items of others"
     elif share_of(guess, "clean") == share_of(guess, "breached"):
         clean = "All of these breaches are without a single item of others"
-    return f"{clean}, and {near}." if near else f"{clean}."
+    return f"{clean}, and {near}." if guess.one_away > 0 else f"{clean}."
 
 
 def _hidden(guess: GuessLinkage) -> str:

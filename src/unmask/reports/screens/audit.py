@@ -202,7 +202,7 @@ def _largest(risk: Distribution, limit: float, scope: Scope) -> str:
     best = max((one for one in own if one.probability > limit), key=lambda one: one.people, default=None)
     if best is None:
         return f"fewer than {scope.data.least:,} people alike in what is known of them"
-    return f"{best.people:,} people alike in what is known of them, each {percent(best.probability)}"
+    return f"{best.people:,} people alike in what is known of them, up to {percent(best.probability)}"
 
 
 def _worst(risk: Distribution, scope: Scope) -> float:

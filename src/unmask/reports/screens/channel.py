@@ -14,23 +14,25 @@ from unmask.reports.words import percent, plural, release_name, short
 DESIGNED = "This designs the mechanism that leaves the most, for twice the distortion:"
 
 
-def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk:  # noqa: ARG001 - as every subject is asked
-    """How sure the adversary is of the people whose secret is given away most."""
+def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk | None:  # noqa: ARG001 - as every subject is asked
+    """How sure the adversary is of the secret that is given away most."""
     first = next(iter(channel.per_secret), None)
     if first is None:
-        return AtRisk("All", "secrets alike, as far as is known", facts=tuple(_facts(channel)))
+        return None
+    if alike(first.belief, first.prior):
+        return AtRisk("Nobody", "is known any better than without seeing anything", facts=tuple(_facts(channel)))
     before = f"{percent(first.prior)} without seeing anything"
-    said = f"is how sure the adversary is, on average, of {_those(channel)}; {before}"
+    said = f"is how sure the adversary is, on average, {_where(channel)}; {before}"
     return AtRisk(percent(first.belief), said, facts=tuple(_facts(channel)))
 
 
-def _those(channel: ChannelRisk) -> str:
-    """The people whose secret is given away most."""
+def _where(channel: ChannelRisk) -> str:
+    """Where the secret is the one that is given away most."""
     if channel.worst_off == channel.secrets:
-        return "everybody, whatever the secret"
+        return "whatever the secret"
     more = channel.worst_off - 1
     others = f" or one of {plural(more, 'other')}" if more else ""
-    return f"people whose secret is {short(channel.per_secret[0].secret, 24) or '(empty)'}{others}, the worst-off"
+    return f"where the secret is {short(channel.per_secret[0].secret, 24) or '(empty)'}{others}, the worst-off"
 
 
 def _facts(channel: ChannelRisk) -> Iterator[tuple[str, str]]:
