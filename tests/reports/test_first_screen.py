@@ -262,3 +262,13 @@ def test_the_largest_group_at_risk_is_told_without_a_cell(classes: tuple[tuple[i
     groups = (ClassRisk("k=3", "diagnosis", 3, people, risk, "no. 2") for people, risk in classes)
     page = render(replace(data, distribution=(spread,), classes=tuple(groups)))
     assert f"Largest group {said}" in opening(page)
+
+
+def test_of_many_conditions_what_they_are_about_is_folded() -> None:
+    asked = ["success_probability.worst <= 0.09", "success_probability <= 0.04", "success_probability.q95 <= 0.2"]
+    about = "probability that the adversary&#39;s best guess is right"
+    few, many = (render(judged(single(), *asked, *more)) for more in ((), ("success_probability.gain <= 0.1",)))
+    assert about in few.partition("<main>")[0]
+    assert 'id="conditions"' not in few
+    assert about not in many.partition("<main>")[0]
+    assert about in many[many.index('id="conditions"') :]

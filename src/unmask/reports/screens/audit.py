@@ -23,7 +23,7 @@ from unmask.reports.findings.verdict import (
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.people import people
-from unmask.reports.screens.conditions import SEEN, checked, factor, first, one_sentence
+from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen
 from unmask.reports.words import IDENTITY, SPACE, listed, percent, plural, rate, row_value
@@ -55,14 +55,15 @@ def screen(scope: Scope) -> Screen:
         state, rest_ = joint(verdicts)
         items = first(_summed(one, verdicts, scope.data) for one in verdicts)
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
-    words = found.words if not verdicts else (*_more(verdicts, found), *_left(scope.data))
+    asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
+    words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
     return replace(found, words=words, who=_who(scope), next=_next(scope))
 
 
 def conditions_section(scope: Scope) -> Section | None:
-    """Every condition, where the first screen has no room for them."""
+    """Every condition, where the first screen has no room for them, or for what they are about."""
     verdicts = scope.data.verdicts
-    if (len(verdicts) == 1 and len(verdicts[0].judged) <= SEEN) or not verdicts:
+    if (len(verdicts) == 1 and len(verdicts[0].judged) <= TOLD) or not verdicts:
         return None
     told = f"{sum(len(one.judged) for one in verdicts):,} conditions with their values, limits and sources."
     return Section("conditions", "Every condition", tuple(_table(one, scope.data) for one in verdicts), told)
@@ -119,12 +120,21 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     titles = {one.policy.title for one in all_}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
     name = name if len(titles) in (1, len(all_)) else f"{verdict.release}, {verdict.policy.title}"
-    most = max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+    most = _farthest(verdict)
     told = rest(verdict).partition(": ")[2].rstrip(".")
     shown = checked(most, data.least)
-    about, source = called(most.requirement), shown.source
-    about += f": {shown.about}" if shown.about else ""
-    return replace(shown, state=LOOK[verdict.state], name=name, told=told, about=about, source=source)
+    return replace(shown, state=LOOK[verdict.state], name=name, told=told, about="", source=called(most.requirement))
+
+
+def _farthest(verdict: Verdict) -> Judged:
+    """The condition that is missed most, or is nearest to it."""
+    return max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+
+
+def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
+    """What the conditions that several verdicts are told by are about, and who asks for them, once each."""
+    told = (checked(_farthest(one), data.least) for one in verdicts[:SEEN])
+    yield from dict.fromkeys(f"{one.name}: {'; '.join(filter(None, (one.about, one.source)))}." for one in told)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from unmask.policy import Judged
 from unmask.policy.condition import Sign
@@ -28,11 +29,15 @@ SEEN = 6
 """Conditions, or verdicts, that the first screen has room for."""
 
 
+TOLD = 3
+"""Conditions up to which it has room to say what each is about."""
+
+
 def first(items: Iterable[Checked]) -> tuple[Checked, ...]:
-    """Those that the screen has room for, what is missed or open before what is met."""
+    """Those that the screen has room for, what is missed or open before what is met; of few, what they are about."""
     listed = list(items)
     kept = listed if len(listed) <= SEEN else sorted(listed, key=lambda one: one.state == "met")
-    return tuple(kept[:SEEN])
+    return tuple(kept[:SEEN] if len(kept) <= TOLD else (replace(one, about="") for one in kept[:SEEN]))
 
 
 def factor(one: Judged) -> float | None:
