@@ -189,8 +189,9 @@ def screens(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
     """The first screen of a page: wide and narrow, light and dark; its first sheet of paper."""
     opened(page, name, 1280, 800)
     yield from looks(page, name)
-    page.emulate_media(media="print", color_scheme="light")
     opened(page, name, 794, 1123)  # A4 at 96 dots an inch
+    page.emulate_media(media="print", color_scheme="light")  # behind it: opening a page ends it
+    page.add_style_tag(content="html { padding: 12mm; }")  # the margin of a printer
     yield f"{name}-print", picture(page)
     page.emulate_media(media="screen")
 
