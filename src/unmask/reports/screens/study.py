@@ -137,9 +137,9 @@ def _next(data: StudyData, dataset: str) -> Advice:
     if data.options:
         bare = data.unprotected
         changes = tuple(_option(one, one.protection, unprotected=one.protection in bare) for one in data.options[:NEXT])
-        best = data.options[0]
-        take = f"Take {release_name(best.protection)}: of what is acceptable it keeps the most."
-        return Advice(take if best.state == "met" else "", "unmask choose RESULTS", changes, ("utility",))
+        top = data.options[0]
+        take = f"Take {release_name(top.protection)}: of what is acceptable it keeps the most."
+        return Advice(take if top.state == "met" else "", "unmask choose RESULTS", changes, ("utility",))
     return Advice(
         "", "unmask choose RESULTS --policy ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
     )
