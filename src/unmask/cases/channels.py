@@ -206,7 +206,6 @@ def _risk(cases: Sequence[_Case], stakes: Stakes, *, limit: bool) -> tuple[Chann
     first, mechanisms = cases[0], tuple(_mechanism(case, stakes) for case in cases)
     farthest = max(one.distortion for one in mechanisms)
     curve, why = _limit(first.channel, stakes, farthest) if limit else ((), "it was not asked for")
-    secrets, worst_off = _secrets(first)
     risk = ChannelRisk(
         secrets=first.channel.n_x,
         observations=first.belief.n_observations,
@@ -218,8 +217,7 @@ def _risk(cases: Sequence[_Case], stakes: Stakes, *, limit: bool) -> tuple[Chann
         limit=curve,
         detail=first.name,
         per_observation=_observations(first, stakes),
-        per_secret=secrets,
-        worst_off=worst_off,
+        **_secrets(first),
         spread=_spread(first),
         bounds=_bounds(first.belief, stakes),
     )
@@ -276,7 +274,7 @@ def _observations(case: _Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
     return tuple(shown)
 
 
-def _secrets(case: _Case) -> tuple[tuple[SecretRisk, ...], int]:
+def _secrets(case: _Case) -> dict[str, Any]:
     """The secrets of which the belief grows most where they are the truth, and how many share the first place."""
     channel = case.channel
     found = success_by_secret(case.belief)
@@ -285,7 +283,7 @@ def _secrets(case: _Case) -> tuple[tuple[SecretRisk, ...], int]:
     names = channel.x_labels or tuple(map(str, range(channel.n_x)))
     told = (SecretRisk(names[i], float(channel.prior[i]), float(found[i])) for i in order[:SHOWN].tolist())
     first = (gain == gain.max()) & np.isclose(channel.prior, channel.prior[order[0]])
-    return tuple(one for one in told if one.prior > 0), int(first.sum())
+    return {"per_secret": tuple(one for one in told if one.prior > 0), "worst_off": int(first.sum())}
 
 
 def _answer(answer: Any, secrets: tuple[str, ...], stakes: Stakes) -> str:
