@@ -85,6 +85,14 @@ def table(rows: list[tuple[Row, Row]]) -> str:
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
+PICTURE = """```{picture} Cases with a peer, by program, from the table below: right of 1 unmask takes less time.
+from docs.tallies import ratios
+
+ratios()
+```
+"""
+
+
 def machine(load: float, rows: list[tuple[Row, Row]]) -> str:
     """The machine, how busy it was before the run, and what is installed."""
     import unmask
@@ -114,6 +122,7 @@ def page(rows: list[tuple[Row, Row]], options: argparse.Namespace, load: float, 
         f"Written by `python benchmarks/all.py{flag}` on {date.today():%Y-%m-%d}.\n",
         machine(load, rows),
         LEGEND.format(quick=counted),
+        PICTURE,
         table(rows) + "\n",
         f"Not run: {'; '.join(left_out)}.\n" if left_out else "",
         "" if finished else STOPPED,

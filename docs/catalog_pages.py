@@ -28,6 +28,24 @@ DOMAIN_WORDS = {
     "graphs": "networks",
 }
 
+PICTURES = {
+    ("attacks", "tables"): ("chart-success", "How often attacks on a table are right, beside guessing"),
+    ("attacks", "pseudonyms"): (
+        "chart-breached",
+        "People whom attacks breach, by the share of items linked",
+    ),
+    ("attacks", "channels"): ("chart-observations", "How far off an attack is, over what it observes"),
+    ("attacks", "graphs"): (
+        "chart-leaked",
+        "People whom attacks re-identify, by the identities that leaked",
+    ),
+    ("protections", "tables"): ("chart-plane", "What protections of a table keep, and what adversaries still reach"),
+    ("protections", "pseudonyms"): ("chart-merges", "What of others is mixed in, as an adversary joins clusters"),
+    ("protections", "channels"): ("chart-distortion", "What protections of a channel leave, and what they cost"),
+    ("protections", "graphs"): ("chart-edges", "People of a network who are still re-identified, by their edges"),
+}
+"""Kind and domain -> the chart by which an audit or a study judges it, and what the chart shows."""
+
 OPENINGS = {"assumes": "Assumes:", "fails": "Fails when:"}
 
 
@@ -92,6 +110,8 @@ def write_pages(place: dict[str, str]) -> None:
 
 def _index() -> Iterator[str]:
     yield from _title("Attacks and protections", "=")
+    law = "An attack turns a release, and what is known already, into beliefs about its targets"
+    yield from (".. image:: ../pictures/law.svg", f"   :alt: {law}", "")
     yield "Idea, assumptions, limits, an example and the source of each; ``unmask list`` prints the same names."
     for kind in ("attacks", "protections"):
         for domain, words in DOMAIN_WORDS.items():
@@ -119,6 +139,9 @@ def _page(name: str, one: object, kind: str, place: dict[str, str]) -> Iterator[
     yield from _title(name, "=")
     what = "An attack on" if kind == "attacks" else "A protection of"
     yield f'{what} {DOMAIN_WORDS[domain]}. In plans ``use = "{name}"``, in Python :py:class:`{path}`.'
+    picture, shows = PICTURES[kind, domain]
+    yield from ("", f".. figure:: ../pictures/{picture}.webp", f"   :alt: {shows}", "")
+    yield from (f"   {shows}: the chart by which it is judged; the :doc:`gallery </gallery>` says how to read it.", "")
     for heading, lines in (("Idea", entry.idea), ("Assumes", _sentence(entry.assumes)),
                            ("Fails when", _sentence(entry.fails))):  # fmt: skip
         yield from (*_title(heading, "-"), *part(lines))

@@ -274,6 +274,38 @@ def test_c2_a_design_stands_against_answers_between_the_secrets(tmp_path):
     assert audited["mechanisms"][0]["privacy"] == pytest.approx(found["privacy"], abs=1e-6)
 
 
+def test_the_secret_that_is_given_away_most_is_told(tmp_path):
+    names = ("none", "cold", "HIV")
+    rows = [[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.0, 0.2, 0.8]]
+    channel = write(tmp_path / "c.csv", rows, names=names, columns=names)
+    prior = tmp_path / "p.csv"
+    prior.write_text("secret,p\nnone,0.7\ncold,0.29\nHIV,0.01\n")
+    page = tmp_path / "page.html"
+    found = told("audit", "channel", channel, "--prior", prior, "--report", page)
+    first = found["per_secret"][0]
+    right = 0.2 * 0.01 * 0.2 / (0.7 * 0.1 + 0.29 * 0.6 + 0.01 * 0.2) + 0.8  # only HIV is shown as HIV
+    assert (first["secret"], first["prior"]) == ("HIV", pytest.approx(0.01))
+    assert first["belief"] == pytest.approx(right, abs=1e-6)
+    assert found["worst_off"] == 1
+    assert "where the secret is HIV, the worst-off; 1.0\u00a0% without seeing anything" in page.read_text()
+
+
+def test_where_nothing_is_learned_nobody_is_worst_off(tmp_path):
+    channel = write(tmp_path / "c.csv", [[0.5, 0.5], [0.5, 0.5]], names=("a", "b"), columns=("a", "b"))
+    prior = tmp_path / "p.csv"
+    prior.write_text("secret,p\na,0.9\nb,0.1\n")
+    page = tmp_path / "page.html"
+    told("audit", "channel", channel, "--prior", prior, "--report", page)
+    assert "<strong>Nobody</strong> is known any better" in page.read_text()
+
+
+def test_where_every_secret_is_given_away_alike_none_is_named(tmp_path):
+    channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
+    page = tmp_path / "page.html"
+    assert told("audit", "channel", channel, "--report", page)["worst_off"] == 2
+    assert "on average, whatever the secret; 50.0\u00a0% without" in page.read_text()
+
+
 def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):
     names = ("low", "mid", "high")
     channel = write(tmp_path / "c.csv", [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]], names=names, columns=names)

@@ -224,7 +224,7 @@ def test_e6_the_page_says_what_is_open(wide, tmp_path):
     given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
     done = unmask(*given, "--unlabeled", "unknown", "--report", page)
     text = page.read_text().replace("\u00a0", " ")
-    assert "50.0 % to 100 % are breached without a single foreign item" in done.stdout.replace("\u00a0", " ")
+    assert "50.0 % to 100 % are breached without a single item of others" in done.stdout.replace("\u00a0", " ")
     assert "Up to 2 items of a guess are not in the truth and may be of its subjects or of somebody else." in text
     assert "By merges" not in text
     assert not any(word in text for word in (">nan<", "undefined %"))

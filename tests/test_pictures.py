@@ -1,46 +1,68 @@
 """Every page of the documentation has its picture, and every picture its page."""
 
+import json
 import re
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from docs import pictures
+from docs import catalog_pages, pictures, shown, tallies
+from unmask.catalog import examples
 
 DOCS = Path(__file__).parent.parent / "docs"
-
-WITHOUT = {"benchmarks.md", "verification.md"}  # tables that programs write
-OTHERS = ("explanation", "class")
 
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if "api" not in path.parts]
 
 MADE = {
-    *(name + look[0] for name, look in product((*pictures.PAGES, *pictures.SCREENS), pictures.LOOKS)),
-    *(f"{name}-print" for name in pictures.PAGES),
-    *pictures.CHARTS,
-    *pictures.TERMINALS,
+    *(name + look[0] for name, look in product((*shown.PAGES, *shown.SCREENS), shown.LOOKS)),
+    *(f"{name}-print" for name in shown.PAGES),
+    *shown.CHARTS,
+    *shown.TERMINALS,
     "badges",
 }
 
 
-def shown(page):
+def files(page):
     """The pictures of a page, as paths."""
     return [page.parent / name for name in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_page_has_its_picture(page):
-    pictures_of = shown(page)
+    pictures_of = files(page)
     assert [path for path in pictures_of if not path.is_file()] == []
-    relative = str(page.relative_to(DOCS))
-    assert pictures_of or relative in WITHOUT or relative.startswith(OTHERS)
+    assert pictures_of or "```{picture}" in page.read_text(encoding="utf-8")
+
+
+def test_every_generated_page_has_the_picture_of_its_kind():
+    for kind in ("attacks", "protections"):
+        for name, one in examples(kind).items():
+            lines = list(catalog_pages._page(name, one, kind, {}))
+            [picture] = [line.partition(":: ../")[2] for line in lines if line.startswith(".. figure::")]
+            assert (DOCS / picture).is_file(), name
+
+
+@pytest.mark.parametrize("notebook", sorted((DOCS / "class").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_every_notebook_draws(notebook):  # its solutions have no picture but those that they are asked about
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    assert any(".chart(" in "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+@pytest.mark.parametrize("drawing", [tallies.claims, tallies.ratios])
+def test_tables_that_programs_write_are_drawn_from_the_page(drawing):
+    assert re.search(r'aria-label="[^"]*\d', drawing().svg)
+
+
+def test_what_is_drawn_of_the_verification_adds_up_to_its_table():
+    held = sum(int(row["hold"]) for row in tallies.lines("verification.md") if row["hold"].isdigit())
+    assert f"Claims by program: {held} hold" in tallies.claims().svg
 
 
 def test_every_picture_is_made_and_shown():
     there = {path.stem for path in pictures.FOLDER.glob("*.webp")}
     assert there == MADE
-    seen = {path.stem for page in PAGES for path in shown(page)}
+    seen = {path.stem for page in PAGES for path in files(page)}
     assert {name for name in there if name.removesuffix("-dark") not in seen} == set()
 
 

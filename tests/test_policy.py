@@ -15,11 +15,11 @@ from tests.reports.test_first_screen import Seen
 from tests.test_gates import CRITERIA, ROW
 from unmask import UnmaskError
 from unmask.cli import main
-from unmask.policy import Condition, Policy, judge, read_policy
-from unmask.policy.policies import policy_of, shipped
+from unmask.policy import Condition, Policy, judge, read_policies, read_policy
+from unmask.policy.policies import TYPED, policy_of, shipped
 from unmask.policy.verdict import times
 from unmask.reports import ReportData, render
-from unmask.reports.findings.verdict import called, distance, sentence
+from unmask.reports.findings.verdict import about, called, distance, narrow, sentence
 from unmask.reports.overview import overview
 from unmask.tables import datasets
 
@@ -226,9 +226,27 @@ def test_single_conditions_are_one_policy_beside_those_with_a_name():
     ]
 
 
+def test_a_condition_that_is_typed_has_its_source_behind_a_number_sign_or_says_that_it_has_none():
+    first, second = read_policies(["k >= 2 # board, 2026-03", "k >= 3"])[0].requirements
+    assert (str(first.require), first.source) == ("k>=2", "board, 2026-03")
+    assert (str(second.require), second.source) == ("k>=3", TYPED)
+
+
+def test_beside_what_an_adversary_expects_stands_what_came_true():
+    came_true = replace(ROW, measure="realized_success", posterior=0.2)
+    expects = Policy.of(["success_probability <= 0.1"], title="Ours")
+    (verdict,) = found(replace(ROW, posterior=0.05), came_true).judged([expects])
+    (one,) = verdict.judged
+    assert (one.state, one.realized.value) == ("met", 0.2)
+    assert narrow(one).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
+    assert about(one).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
+    (worst,) = found(ROW, came_true).judged([Policy.of(["success_probability.worst <= 0.1"], title="Ours")])[0].judged
+    assert worst.realized is None
+
+
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (one,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert called(one) == "Success of the worst-off, register"
+    assert called(one) == "Expected success of the worst-off, register"
     (other,) = Policy.of(["my_own <= 1"], title="Ours").requirements
     assert called(other) == "my own"
 

@@ -60,6 +60,12 @@ LEGEND = """\
 with enumeration, and that attack its own files. *hold*: claims that are as published or as enumerated. *differ*: claims
 of a paper that we could not confirm; the program prints the measured reason. *fail*: faults, here or in the claim.
 `verification/README.md` says what each program reads and what it needs.
+
+```{picture} Claims by program: what holds, what differs from the paper, and what fails, from the table below.
+from docs.tallies import claims
+
+claims()
+```
 """
 
 

@@ -22,6 +22,9 @@ HERE = Path(__file__).resolve().parent
 WIDTHS = (360, 400, 768, 1280, 1920)
 SMALLEST = 13.0
 
+UNFOLD = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+"""Opens what is folded, as a reader does."""
+
 BOXES = """() => [...document.querySelectorAll('.drawing')].flatMap((drawing, chart) => {
   const frame = drawing.getBoundingClientRect();
   return [...drawing.querySelectorAll('svg.chart text, .legend span')].map((one) => {
@@ -72,7 +75,7 @@ def measured(browser: Any, paths: Sequence[Path]) -> Section:
         for width in WIDTHS:
             page = browser.new_page(viewport={"width": width, "height": 900})
             page.goto(path.as_uri())
-            page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+            page.evaluate(UNFOLD)
             boxes = page.evaluate(BOXES)
             cut = [box for box in boxes if box["left"] < box["from"] - 12 or box["right"] > box["to"] + 12]
             out = page.evaluate("document.documentElement.scrollWidth") - width
@@ -105,6 +108,7 @@ def used(browser: Any, paths: Sequence[Path]) -> Section:
         page, errors = browser.new_page(viewport={"width": 1280, "height": 900}), []
         page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
         page.goto(path.as_uri())
+        page.evaluate(UNFOLD)
         mark = page.locator(".drawing svg.chart g .mark").first
         mark.scroll_into_view_if_needed()
         box = mark.bounding_box()

@@ -125,7 +125,7 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     assert given["audit"] == {"targets": 100, "attacker": "attacker.toml"}
     assert "gain = 250.0" in (project.folder / "attacker.toml").read_text()
     assert given["adversaries"][-1] == {"name": "colleague", "use": "tables.NearestNeighbor", "knows": {"error": 0.05}}
-    assert [one["require"] for one in given["policy"]] == ["k >= 5", "identity:success_probability.worst <= 0.2"]
+    assert [one["require"] for one in given["policy"]] == ["k>=5", "identity:success_probability.worst<=0.2"]
     found = browser.sends("/adversaries", policy="own", do="apply")
     assert not {"register", "linkability", "audit"} & project.given.keys()
 

@@ -12,7 +12,7 @@ import pytest
 from tests.reports.test_html import Page, row, sample, sections
 from tests.reports.text_boxes import crossing, text_boxes
 from unmask.reports import ReportData, render, sentences
-from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 from unmask.reports.room import NARROW
 
 INF = math.inf
@@ -42,6 +42,7 @@ def channel(**changes) -> ChannelRisk:
         "limit": ((0.0, 0.0), (1.0, 1.0), (3.0, 2.92), (4.0, 3.1)),
         "detail": "laplace 0.5",
         "per_observation": (observation(),),
+        "per_secret": (SecretRisk("(3, 4)", 0.0025, 0.12), SecretRisk("a", 0.01, 0.05)),
         "spread": ((0.31, 0.012), (0.9, 0.3), (1.5, 0.9), (2.2, 1.0)),
         "bounds": (BoundRow("Pinsker", 3.0, 2.0, "km", "from leakage"), BoundRow("none", 1.0, 0.0, "km")),
     } | changes

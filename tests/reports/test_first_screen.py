@@ -18,7 +18,7 @@ from unmask.reports import ReportData, render
 from unmask.reports.data import Scope
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.study import Option
-from unmask.reports.facts.tables import Change, Distribution
+from unmask.reports.facts.tables import Change, ClassRisk, Distribution
 from unmask.reports.findings.folds import SENTENCES
 from unmask.reports.overview import lines, overview
 from unmask.results import Row
@@ -247,3 +247,28 @@ def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
     assert "This release 1 condition missed" in next_.replace("  ", " ")
     assert "Protect with k = 5 every tested condition met" in next_.replace("  ", " ")
     assert "unmask protect \u2026 --k 5" in next_
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [
+        (((40, 0.95), (12, 0.6), (90, 0.2)), "40 people alike in what is known of them, up to 95.0 %"),
+        (((9, 0.95), (90, 0.2)), "fewer than 10 people alike"),
+    ],
+)
+def test_the_largest_group_at_risk_is_told_without_a_cell(classes: tuple[tuple[int, float], ...], said: str) -> None:
+    data = replace(single(), rows=(row(adversary="prosecutor", target="diagnosis"),))
+    spread = Distribution("k=3", "prosecutor", "diagnosis", (0.0, 0.5, 1.0), (0.5, 0.5), 300, {0.5: 52})
+    groups = (ClassRisk("k=3", "diagnosis", 3, people, risk, "no. 2") for people, risk in classes)
+    page = render(replace(data, distribution=(spread,), classes=tuple(groups)))
+    assert f"Largest group {said}" in opening(page)
+
+
+def test_of_many_conditions_what_they_are_about_is_folded() -> None:
+    asked = ["success_probability.worst <= 0.09", "success_probability <= 0.04", "success_probability.q95 <= 0.2"]
+    about = "probability that the adversary&#39;s best guess is right"
+    few, many = (render(judged(single(), *asked, *more)) for more in ((), ("success_probability.gain <= 0.1",)))
+    assert about in few.partition("<main>")[0]
+    assert 'id="conditions"' not in few
+    assert about not in many.partition("<main>")[0]
+    assert about in many[many.index('id="conditions"') :]

@@ -142,8 +142,8 @@ def test_the_finding_says_who_is_breached_how_cleanly_and_how_near_the_others_ar
     assert found() == [
         (
             "The guess name_bd links at least 80 % of the items of 25.9 % of 1,000 subjects with at least 2 items; "
-            "clusters of the same sizes with shuffled labels link 0 %. 25.0 % are breached without a single foreign "
-            "item, and 74.1 % are one merge away."
+            "clusters of the same sizes with shuffled labels link 0 %. 25.0 % are breached without a single item "
+            "of others, and 74.1 % would be breached with one more cluster joined."
         )
     ]
 
@@ -173,7 +173,7 @@ def test_a_high_ari_is_said_to_hide_breaches_and_a_low_one_too():
 
 def test_breaches_by_contaminated_clusters_come_with_a_caution():
     foreign = guess(breached=0.6, clean=0.1, miss_include=((0, 100, 6), (1, 0, 4)))
-    caution = "most breaching clusters hold foreign items too, 60.0 of them on average over all subjects; one block"
+    caution = "most breaching clusters hold items of others too, 60.0 of them on average over all subjects; one block"
     assert caution in found(foreign)[0]
     assert "Caution" not in found(replace(foreign, clean=0.3))[0]
     assert found(block())[0].endswith(
@@ -182,16 +182,17 @@ def test_breaches_by_contaminated_clusters_come_with_a_caution():
 
 
 def test_clean_breaches_only_and_none_are_said():
-    assert "All of these breaches are without a single foreign item, and 74.1 %" in found(guess(clean=0.259))[0]
-    assert "Nobody is breached without foreign items, and 74.1 %" in found(guess(clean=0.0))[0]
+    assert "All of these breaches are without a single item of others, and 74.1 %" in found(guess(clean=0.259))[0]
+    assert "Nobody is breached without items of others, and 74.1 %" in found(guess(clean=0.0))[0]
 
 
 def test_nobody_breached_is_said():
     spared = guess(breached=0.0, clean=0.0, one_away=0.0)
-    shuffled = ", as do clusters of the same sizes with shuffled labels. Nobody is one merge away."
+    away = "Nobody would be breached with one more cluster joined."
+    shuffled = f", as do clusters of the same sizes with shuffled labels. {away}"
     start = "The guess name_bd breaches nobody: it links at least 80 % of the items of none of 1,000 subjects with"
     assert found(spared)[0] == f"{start} at least 2 items{shuffled}"
-    assert found(replace(spared, one_away=0.3))[0].endswith("30.0 % are one merge away.")
+    assert found(replace(spared, one_away=0.3))[0].endswith("30.0 % would be breached with one more cluster joined.")
     assert "shuffled labels link that of 2.0 %" in found(replace(spared, guessing=0.02))[0]
 
 
@@ -245,7 +246,7 @@ def test_charts_of_one_guess():
         "Subjects breached, by threshold",
         "Risk slope, by threshold",
         "Own items linked",
-        "Foreign items mixed in",
+        "Items of others mixed in",
         "Misses and includes",
     ]
     assert all(
@@ -289,16 +290,16 @@ def test_the_horizontal_axis_ends_where_all_curves_are_flat():
 
 def test_where_nothing_is_mixed_in_that_is_said_instead_of_drawn():
     clean = guess(mixed_curve=(0.0, 0.0), worst_mixed=(0.0,))
-    assert "Foreign items mixed in" not in figures(page(clean))
-    assert "No foreign item is mixed in at any number of merges" in words(page(clean))
+    assert "Items of others mixed in" not in figures(page(clean))
+    assert "No item of others is mixed in at any number of merges" in words(page(clean))
     wanted = guess(mixed_curve=(1.0, 0.9), worst_mixed=(1.0,))
-    assert "Foreign items still lacking" in figures(page(wanted, wanted=True))
-    assert "Foreign items are welcome to the subjects" in words(page(wanted, wanted=True))
+    assert "Items of others still lacking" in figures(page(wanted, wanted=True))
+    assert "Items of others are welcome to the subjects" in words(page(wanted, wanted=True))
 
 
 def test_a_guess_that_mixes_far_more_does_not_hide_the_others():
     text = page(guess(), guess("other"), block())
-    drawn = chart(text, "Foreign items mixed in")
+    drawn = chart(text, "Items of others mixed in")
     assert ">B  other<" in drawn
     assert "block" not in drawn
     assert "The guess block mixes in far more than all others" in words(text)
@@ -358,7 +359,7 @@ def test_subjects_breached_by_definition_are_a_caution(changes, said):
 def test_the_policy_is_told_with_its_weights():
     text = words(page(bare(guess()), betas=(), alpha=0.75))
     assert "All rates are of the 1,000 of 9,000 subjects with at least 2 items." in text
-    assert "0.75 for each item of the subject that it lacks, 0.25 for each foreign item in it." in text
+    assert "0.75 for each item of the subject that it lacks, 0.25 for each item of others in it." in text
 
 
 def test_measures_of_linkage_are_realized_and_have_names():
@@ -367,7 +368,7 @@ def test_measures_of_linkage_are_realized_and_have_names():
     assert "Cleanly breached \u2013" in text
     line = re.search(r"<th scope=\"row\">items</th>(.*?)</tr>", text)
     assert line
-    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # self-assessed, realized
+    assert re.findall(r">([^<]+)</td>", line[1])[1:3] == ["\u2013", "25.9\u00a0%"]  # expected, realized
     assert "Misses \u2013 items of a subject that its most relevant cluster lacks; the adversary wants it low" in text
 
 
@@ -416,7 +417,7 @@ def test_bounds_are_called_bounds():
     )
     text = found(open_, unlabeled="unknown", betas=())[0]
     assert "links at least 80 % of the labeled items of 94.0 % to 96.0 % of 1,000 subjects" in text
-    assert "56.0 % to 94.0 % are breached without a single foreign item." in text
+    assert "56.0 % to 94.0 % are breached without a single item of others." in text
     cells_of = cells(page(open_, unlabeled="unknown", betas=()))
     assert cells_of[0] == ["Guess", "Clusters", "Breached", "Shuffled", "Clean"]
     assert cells_of[1][2] == "94.0 % to 96.0 %"

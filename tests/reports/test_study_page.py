@@ -23,6 +23,7 @@ from unmask.reports.facts.study import Measured, Missing, StudyData
 from unmask.reports.findings.study import findings
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.families import families
+from unmask.reports.words import told_apart
 from unmask.studies.page import planes, study_page
 from unmask.studies.run import COLUMNS, RESULTS
 
@@ -296,8 +297,13 @@ def test_a_long_name_in_a_plane_tells_whose_parameters_it_shows():
     names = ("best, five identities adopters=0.5", "the most exposed adopters=0.5")
     given = [measured(name, "anna", "identity", risk) for name, risk in zip(names, (0.1, 0.3), strict=True)]
     shown = render(study((*given, useful(names[0], "anna", 0.5), useful(names[1], "anna", 0.9))))
-    assert "best, five id\u2026 0.5" in shown
-    assert "the most expo\u2026 0.5" in shown
+    assert ">bes. five ide. ado.=0.5</text>" in shown
+    assert ">the most exp. ado.=0.5</text>" in shown
+
+
+def test_names_of_protections_that_would_be_cut_alike_stay_whole():
+    names = ("the most exposed employees", "the most exposed employers")
+    assert told_apart((*names, "none")) == {name: name for name in (*names, "none")}
 
 
 def test_a_family_alone_is_drawn_with_its_adversaries():
@@ -308,9 +314,9 @@ def test_a_family_alone_is_drawn_with_its_adversaries():
 def test_a_column_without_a_value_is_left_out():
     heads = table(render(study()), "Identity")[0]
     assert "Realized" in heads
-    assert "Self-assessed" not in heads
+    assert "Expected" not in heads
     believed = measured("M k=3", "anna", "identity", 0.3, measure="success_probability")
-    assert "Self-assessed" in table(render(study((*rows(), believed))), "Identity")[0]
+    assert "Expected" in table(render(study((*rows(), believed))), "Identity")[0]
 
 
 def priced(name, adversary, attacked, payoff, kept) -> list[Measured]:

@@ -6,14 +6,14 @@ import pytest
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.policy import Condition
-from unmask.reports.facts.study import Missing
+from unmask.reports.facts.study import Missing, undominated
 from unmask.reports.findings.study import findings
 from unmask.studies.choice import choose
 from unmask.studies.journal import Journal, Result
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import JOURNAL, run_study
-from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results
 
 
 def summary(protection, measure, value, *, adversary="a", target="identity", low=None, high=None, dataset="d", seeds=2):
@@ -40,6 +40,17 @@ def test_the_most_useful_of_those_that_pass_comes_first():
     )
     assert [(one.protection, one.satisfied) for one in found] == [("k=5", True), ("k=9", True), ("k=2", False)]
     assert found[-1].failures == ("risk<=0.1 fails: 0.3 against a, identity",)
+
+
+def test_what_is_expected_and_what_came_true_are_told_apart():
+    expects = summary("p", "success_probability", 0.05), summary("p", "realized_success", 0.2)
+    found = results(*expects, summary("p", "utility", 1.0))
+    (one,) = choose(found, [Condition.parse("success_probability<=0.1")])
+    held = "success_probability<=0.1 holds as expected alone"
+    assert one.satisfied
+    assert one.narrow == (f"{held}: 0.05 expected, 0.2 realized, against a, identity",)
+    (one,) = choose(found, [Condition.parse("success_probability<=0.01")])
+    assert one.failures == ("success_probability<=0.01 fails: 0.05 expected, 0.2 realized, against a, identity",)
 
 
 def test_every_adversary_and_target_must_be_held_unless_one_is_named():
@@ -162,9 +173,9 @@ def test_a_misspelled_measure_or_adversary_is_told():
 
 
 def test_points_on_the_front_are_those_that_nothing_beats():
-    assert undominated([[1], [2], [3], [2]], [1, 2, 3, 1]) == [True, True, True, False]
-    assert undominated([[1], [1]], [1, 1]) == [True, True]
-    assert undominated([[1, 5], [2, 4], [2, 5]], [1, 1, 1]) == [True, True, False]
+    assert undominated([(1, -1), (2, -2), (3, -3), (2, -1)]) == [True, True, True, False]
+    assert undominated([(1, -1), (1, -1)]) == [True, True]
+    assert undominated([(1, 5, -1), (2, 4, -1), (2, 5, -1)]) == [True, True, False]
 
 
 PLAN = """

@@ -13,7 +13,7 @@ from unmask.document import by_role
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
 from unmask.errors import UnmaskError
-from unmask.policy import Policy
+from unmask.policy import Policy, Requirement
 from unmask.policy.policies import policy_of, shipped
 
 COLLEAGUE = "colleague"
@@ -159,7 +159,8 @@ def _policy(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -
     if chosen in shipped():
         given["policy"] = [{"use": chosen}]
     elif text := str(form.get("require", "")).strip():
-        given["policy"] = [{"require": line.strip()} for line in text.splitlines() if line.strip()]
+        typed = [Requirement.typed(line) for line in text.splitlines() if line.strip()]
+        given["policy"] = [{"require": str(one.require), "source": one.source} for one in typed]
     if not given.get("policy"):
         raise UnmaskError("no policy says what is acceptable; choose one, or write a condition such as k >= 5")
 

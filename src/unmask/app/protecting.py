@@ -22,10 +22,11 @@ from unmask.errors import UnmaskError
 from unmask.policy import Requirement
 from unmask.policy.policies import policy_of
 from unmask.policy.verdict import times
+from unmask.reports.facts.study import undominated
 from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
 from unmask.studies.run import RESULTS, export
-from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results
 from unmask.tables.column import Column
 
 SHOWN = 200_000
@@ -152,7 +153,7 @@ def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iter
 
 def _marked(points: Sequence[Point]) -> list[Point]:
     known = [one for one in points if math.isfinite(one.times + one.utility)]
-    best = undominated([[one.times] for one in known], [one.utility for one in known]) if known else []
+    best = undominated([(one.times, -one.utility) for one in known])
     return [replace(one, front=front) for one, front in zip(known, best, strict=True)]
 
 

@@ -28,10 +28,11 @@ from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.losses import LOSS_NAMES, LossName
+from unmask.measures.secret import success_by_secret
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import ReportData
-from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk
+from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -46,7 +47,8 @@ MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 BAYES = "bayes"
 """The adversary who decides best under the loss."""
 
-MOST_OBSERVATIONS = 20
+SHOWN = 20
+"""Observations, and secrets, that are told one by one."""
 
 LIKELIEST = 5
 
@@ -215,6 +217,7 @@ def _risk(cases: Sequence[_Case], stakes: Stakes, *, limit: bool) -> tuple[Chann
         limit=curve,
         detail=first.name,
         per_observation=_observations(first, stakes),
+        **_secrets(first),
         spread=_spread(first),
         bounds=_bounds(first.belief, stakes),
     )
@@ -255,7 +258,7 @@ def _observations(case: _Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
     secrets = channel.x_labels or tuple(map(str, range(channel.n_x)))
     outputs = channel.y_labels or tuple(map(str, range(channel.n_y)))
     shown = []
-    for i in order[weight[order] > 0][:MOST_OBSERVATIONS].tolist():
+    for i in order[weight[order] > 0][:SHOWN].tolist():
         entries = slice(belief.indptr[i], belief.indptr[i + 1])
         p, who = np.exp(belief.log_probability[entries].astype(np.float64)), belief.candidate[entries]
         best = np.argsort(-p, kind="stable")[:LIKELIEST]
@@ -269,6 +272,18 @@ def _observations(case: _Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
             )
         )
     return tuple(shown)
+
+
+def _secrets(case: _Case) -> dict[str, Any]:
+    """The secrets of which the belief grows most where they are the truth, and how many share the first place."""
+    channel = case.channel
+    found = success_by_secret(case.belief)
+    gain = np.nan_to_num(found - channel.prior, nan=-1.0).round(6)
+    order = np.argsort(-gain, kind="stable")
+    names = channel.x_labels or tuple(map(str, range(channel.n_x)))
+    told = (SecretRisk(names[i], float(channel.prior[i]), float(found[i])) for i in order[:SHOWN].tolist())
+    first = (gain == gain.max()) & np.isclose(channel.prior, channel.prior[order[0]])
+    return {"per_secret": tuple(one for one in told if one.prior > 0), "worst_off": int(first.sum())}
 
 
 def _answer(answer: Any, secrets: tuple[str, ...], stakes: Stakes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import le
+from itertools import compress
 from typing import Any
 
 from unmask.cases.tables import audit
@@ -14,6 +14,7 @@ from unmask.face.protecting import protect
 from unmask.policy import Policy, Verdict
 from unmask.reports import ReportData
 from unmask.reports.data import Scope
+from unmask.reports.facts.study import undominated
 from unmask.reports.facts.tables import Change
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import limit_of
@@ -138,14 +139,10 @@ def _undominated(changes: Sequence[Change]) -> list[Change]:
     """Changes than which no other is at least as good in everything and better in something, the fewest conditions
     missed first, then the most utility.
     """
-    by_cost = {}
+    by_cost: dict[tuple[Any, ...], Change] = {}
     for one in sorted(changes, key=lambda one: -(one.k or 0)):  # of equal ones that with the smallest k
         by_cost[one.missed, one.untested, one.above or 0, -(one.utility or 0)] = one
-    kept = [
-        one
-        for cost, one in by_cost.items()
-        if not any(other != cost and all(map(le, other, cost)) for other in by_cost)
-    ]
+    kept = compress(by_cost.values(), undominated(list(by_cost)))
     return sorted(kept, key=lambda one: (one.missed, -(one.utility or 0)))
 
 

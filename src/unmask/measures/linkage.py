@@ -12,16 +12,16 @@ def _share(name: str, label: str, meaning: str, direction: Literal["high", "low"
 
 
 declare_all(
-    _share("breached", "Breached", "share of subjects of whose items the threshold is linked already"),
-    _share("clean_breach", "Cleanly breached", "breached by a cluster without a single foreign item"),
+    _share("breached", "Breached", "share of subjects with the threshold of their items in one cluster already"),
+    _share("clean_breach", "Cleanly breached", "breached by a cluster without a single item of others"),
     _share("linked_now", "Linked now", "share of a subject's items in its most relevant cluster"),
-    _share("foreign_share", "Foreign share", "share of foreign items in that cluster", "low"),
+    _share("foreign_share", "Foreign share", "share of items of others in that cluster", "low"),
     Quantity("merges", "Merges to the threshold", "clusters to merge until the threshold is linked; 0 if breached",
              "merges", "low"),
     Quantity("risk_slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
     Quantity("slope", "Risk slope", "how steeply linking rises with every merge: 0 hidden, 1 breached"),
     Quantity("miss", "Misses", "items of a subject that its most relevant cluster lacks", "items", "low"),
-    Quantity("include", "Includes", "foreign items in the most relevant cluster of a subject", "items", "low"),
+    Quantity("include", "Includes", "items of others in the most relevant cluster of a subject", "items", "low"),
     Quantity("foreign_subjects", "Foreign subjects",
              "other subjects with items in the most relevant cluster of a subject", "subjects", "low"),
     Quantity("effective_foreign_subjects", "Foreign subjects, effective",
@@ -31,7 +31,7 @@ declare_all(
     Quantity("split", "Split",
              "bits that the clusters of a subject's items differ by; 0 if all are together", "bits", "low"),
     Quantity("mix", "Mixed",
-             "bits by which foreign items hide a subject in its clusters; 0 if there are none", "bits", "low"),
+             "bits by which items of others hide a subject in its clusters; 0 if there are none", "bits", "low"),
     needs_truth=True,
 )  # fmt: skip
 

@@ -74,6 +74,15 @@ def declare_all(*quantities: Quantity, among: dict[str, Quantity] = MEASURES, ne
         declare(replace(one, needs_truth=True) if needs_truth else one, among)
 
 
+def realized_by(name: str) -> str:
+    """The measure that is the realized side of a self-assessed one; "" where there is none.
+
+    >>> realized_by("success_probability"), realized_by("realized_success")
+    ('realized_success', '')
+    """
+    return next((one.name for one in MEASURES.values() if one.realizes == name), "")
+
+
 def described(name: str) -> Quantity | None:
     """The measure of a name, those with a number in it included; None for one that nobody declared.
 

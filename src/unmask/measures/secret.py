@@ -44,6 +44,25 @@ def likeliest_secret(belief: Posterior) -> NDArray[np.int64]:
     return found
 
 
+def success_by_secret(belief: Posterior) -> NDArray[np.float64]:
+    """(n_candidates,) what a belief gives, on average, to each candidate where it is the truth; nan where it never is.
+
+    S(x) = E_Y[p(x given y) given x] = sum_y p(y) p(x given y)^2 / p(x). Never below p(x), and p(x) for every x only
+    where nothing is learned; its mean over x is the success probability of an adversary who answers with a draw from
+    the posterior. The observations must be all that can occur, weighted by how likely each is.
+
+    >>> belief = Posterior.from_dense(np.array([[0.9, 0.1], [0.3, 0.7]]), prior=np.array([0.6, 0.4]))
+    >>> success_by_secret(belief).round(6)
+    array([0.75 , 0.625])
+    """
+    p = np.exp(belief.log_probability.astype(np.float64))
+    weight = np.repeat(belief.observation_weight, belief.row_length) / belief.observation_weight.sum()
+    truth, right = (
+        np.bincount(belief.candidate, weights=weight * p**power, minlength=belief.n_candidates) for power in (1, 2)
+    )
+    return np.asarray(np.divide(right, truth, out=np.full(belief.n_candidates, np.nan), where=truth > 0))
+
+
 def place_of(belief: Posterior) -> list[str]:
     """(n_candidates,) each value by its place among the commonest before the release: no cell is repeated.
 

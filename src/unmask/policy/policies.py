@@ -20,6 +20,9 @@ SHIPPED = resources.files("unmask.policy") / "shipped"
 GIVEN = "the conditions given"
 """The title of conditions that were given one by one."""
 
+TYPED = "typed in for this audit, no source given"
+"""The source of a condition that was given by itself, without one."""
+
 DOCUMENTS = "its own policy"
 """The title of conditions in a document, whose own title is that of the release."""
 
@@ -40,6 +43,16 @@ class Requirement:
     source: str = ""
     purpose: str = ""
     domain: str = ""
+
+    @classmethod
+    def typed(cls, text: str) -> Requirement:
+        """One that is typed: a condition, and behind a number sign its source.
+
+        >>> Requirement.typed("k >= 5  # our board").source, Requirement.typed("k >= 5").source
+        ('our board', 'typed in for this audit, no source given')
+        """
+        condition, source = re.fullmatch(r"([^<>]*[^#]*)#?(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+        return cls(Condition.parse(condition), source=source.strip() or TYPED)
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,7 @@ def read_policies(given: Iterable[Policy | str | Path]) -> tuple[Policy, ...]:
     listed = list(given)
     single = [one for one in listed if isinstance(one, str) and re.search("[<>]", one)]
     named = [one if isinstance(one, Policy) else read_policy(one) for one in listed if one not in single]
-    return (*named, *([Policy.of(single, title=GIVEN)] if single else []))
+    return (*named, *([Policy(GIVEN, tuple(map(Requirement.typed, single)))] if single else []))
 
 
 def read_policy(which: str | Path) -> Policy:

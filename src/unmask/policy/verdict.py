@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 from unmask.errors import UnmaskError, nearest
-from unmask.measures.registry import CRITERIA, MEASURES, described
+from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
 from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
 from unmask.policy.policies import Policy, Requirement
 from unmask.results import Row
@@ -54,12 +54,14 @@ class Judged:
     values : what the requirement is about, those that break it most first, those not known last
     silent : adversaries it is about who have no result on the release
     why    : why it could not be tested, where nothing is known that it is about
+    realized : where it asks what an adversary expects, what came true of the first of its values; None elsewhere
     """
 
     requirement: Requirement
     values: tuple[Valued, ...]
     silent: tuple[str, ...] = ()
     why: str = ""
+    realized: Valued | None = None
 
     @property
     def missed(self) -> tuple[Valued, ...]:
@@ -272,4 +274,12 @@ def _judged(asked: _Asked, release: str, items: Sequence[Found]) -> Judged:
     own.sort(key=lambda one: (math.isnan(one.value), -one.value if high else one.value))
     there = {one.adversary for one in items if one.release == release}
     silent = dict.fromkeys(one.adversary for one in asked.items if one.adversary not in there | {CRITERION})
-    return Judged(asked.requirement, tuple(own), tuple(silent), asked.why)
+    return Judged(asked.requirement, tuple(own), tuple(silent), asked.why, _realized(condition, own, items))
+
+
+def _realized(condition: Condition, own: Sequence[Valued], items: Sequence[Found]) -> Valued | None:
+    """What came true of what an adversary expects, on average over the same people."""
+    side = realized_by(condition.measure) if condition.field in (None, "posterior") and own else ""
+    whose = [(one.release, one.adversary, one.target, side) for one, _ in own[:1]]
+    found = (one for one in items if side and (one.release, one.adversary, one.target, one.measure) in whose)
+    return next((Valued(one, condition.value(one)) for one in found), None)

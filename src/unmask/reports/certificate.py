@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from unmask.policy.verdict import State
@@ -99,19 +100,15 @@ def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
     return named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
-def _released(found: Mapping[str, Any]) -> Grid:
+def _released(found: Mapping[str, Any]) -> Terms:
     """Files that may be shown, with their digests; of the owner's own only that they were read."""
-    head = ("File", "Role", "Rows", "SHA-256")
-    rows = (
-        (
-            one["name"],
-            one["role"],
-            f"{one['rows']:,}" if one["rows"] else "\u2013",
-            one["sha256"] or "kept by the owner",
-        )
-        for one in found["inputs"]
-    )
-    return grid(head, rows, text=2, listed=True)
+    return Terms(tuple((one["name"], (_file(one),)) for one in found["inputs"]), "reproduce")
+
+
+def _file(one: Mapping[str, Any]) -> str:
+    rows = f"{one['rows']:,} rows" if one["rows"] else ""
+    digest = f"SHA-256 {one['sha256']}" if one["sha256"] else "kept by the owner"
+    return ", ".join(filter(None, (one["role"], rows, digest)))
 
 
 def _said(found: Mapping[str, Any]) -> Terms:
@@ -124,12 +121,16 @@ def _known(found: Mapping[str, Any]) -> Terms:
 
 
 def _reached(found: Mapping[str, Any]) -> Grid:
-    """The success of each adversary: realized where the truth is known, else as they announce it."""
+    """The success of each adversary: realized where the truth is known, else expected. The name of a single release is
+    left out, and so is a column in which nothing is known.
+    """
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
+    rows = [_reach(row) for row in best.values() if row["release"] != ORIGINAL]
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
-    return grid(head, (_reach(row) for row in best.values() if row["release"] != ORIGINAL), text=3)
+    told = [len({row[0] for row in rows}) > 1, *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head)))]
+    return grid(compress(head, told), (compress(row, told) for row in rows), text=2 + told[0])
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -38,6 +38,9 @@ ORIGINAL = "original"
 COLUMNS = "all columns"
 """The adversary who knows every released column that is not sensitive."""
 
+PROSECUTOR = "prosecutor"
+"""The adversary who knows the quasi-identifiers of people in the table."""
+
 INSIDER = "insider"
 """The adversary who knows the sensitive columns, too, but for the one asked for."""
 
@@ -155,7 +158,7 @@ class ReportData(Found):
             rows=tuple(_row(row, least) for row in self.rows if row.target != ADOPTERS or row.n >= least),
             criteria={name: {key: _criterion(key, own[key], least) for key in own} for name, own in criteria},
             values=tuple(common_values(self.values, least)),
-            classes=tuple(worst_classes(self.classes, least)),
+            classes=tuple(one for one in self.classes if one.people >= least),
             steps=tuple(one.without_small(least) for one in self.steps),
             changes=tuple(one.without_small(least) for one in self.changes),
             distribution=tuple(item.without_small(least) for item in self.distribution),
@@ -167,7 +170,8 @@ class ReportData(Found):
     def for_programs(self) -> ReportData:
         """The same without what tells of few people, and without the exact criteria of the original."""
         exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
-        return replace(self.without_small(), criteria=exact)
+        small = self.without_small()
+        return replace(small, criteria=exact, classes=tuple(worst_classes(small.classes)))
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""

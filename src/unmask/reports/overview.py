@@ -41,7 +41,7 @@ NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target",
 BELIEVED = "success_probability"
 """The measure whose worst-off is told: of what came true that would be whether anybody was guessed right."""
 
-WIDEST = 40
+WIDEST = 48
 """Characters of a name."""
 
 MOST = 20

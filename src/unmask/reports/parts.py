@@ -89,7 +89,7 @@ class Figures:
 @dataclass(frozen=True)
 class Checked:
     """A condition of a policy: its state, its name, how far it is off or why it is open, who asks for it, its value,
-    its limit, and a drawing of the distance between them.
+    its limit, a drawing of the distance between them, and what it is about.
     """
 
     state: str
@@ -99,6 +99,7 @@ class Checked:
     value: str
     limit: str
     drawing: str
+    about: str = ""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def bubbles(
     """
     height = 230.0 if largest[1] else 90.0
     x = errors(largest[0], "Misses: own items lacking", NARROW, RADIUS + 2)
-    y = errors(largest[1], "Includes: foreign items" if largest[1] else "Includes", height, RADIUS + 2)
+    y = errors(largest[1], "Includes: items of others" if largest[1] else "Includes", height, RADIUS + 2)
     gathered = sorted(_gathered(points, largest), key=lambda point: (-point[2], point[:2]))
     radii = [max(2.2, RADIUS * math.sqrt(min(n / largest[2], 1.0))) for _, _, n in gathered]
     spots = [

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, SHARES, UTILITIES, Quantity, described
 from unmask.results import Row
@@ -140,6 +141,37 @@ def points(row: Row) -> str:
 def short(name: str, longest: int = 18) -> str:
     """A name cut to the room there is."""
     return name if len(name) <= longest else name[: longest - 1] + "\u2026"
+
+
+ROOM = 18
+"""Letters for a name in a chart."""
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Names for a chart, no two of them alike: the words of a long one are cut, with a period behind what is left.
+
+    Values of parameters are never cut, and names stay whole where two would be alike.
+
+    >>> told_apart(["cells suppressed k=10", "Mondrian k=10"])
+    {'cells suppressed k=10': 'cells suppre. k=10', 'Mondrian k=10': 'Mondrian k=10'}
+    >>> list(told_apart(["most exposed employees", "most exposed employers"]).values())
+    ['most exposed employees', 'most exposed employers']
+    """
+    cut = {name: _fitted(name) for name in names}
+    times = Counter(cut.values())
+    return {name: said if times[said] == 1 else name for name, said in cut.items()}
+
+
+def _fitted(name: str) -> str:
+    """A name with as many letters of each word as there is room for, at least three."""
+    tried = [" ".join(_begun(word, n) for word in name.split()) for n in range(ROOM, 2, -1)]
+    return next((one for one in (name, *tried) if len(one) <= ROOM), tried[-1])
+
+
+def _begun(word: str, letters: int) -> str:
+    """A word, or its first letters; what stands behind an equals sign is kept."""
+    stem, sign, value = word.partition("=")
+    return word if len(stem) <= letters + 1 else f"{stem[:letters]}.{sign}{value}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, nearest
+from unmask.measures.registry import realized_by
 from unmask.policy.condition import Condition
 from unmask.studies.summary import Results, Summary
 
@@ -79,18 +80,33 @@ def _judge(
         if not judged:
             failures.append(f"{requirement} fails: nobody took this measure")
         for summary in judged:
-            against, value = f"{summary.adversary}, {summary.target}", requirement.value(summary)
+            value, against = requirement.value(summary), f"{summary.adversary}, {summary.target}"
+            came = _realized(requirement, summary, found)
             if summary.seeds < summary.cells:
                 failures.append(
                     f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {against}"
                 )
             elif not requirement.holds(value):
-                failures.append(f"{requirement} fails: {value:.4g} against {against}")
+                failures.append(f"{requirement} fails: {_sides(value, came)} against {against}")
+            elif came is not None and not requirement.holds(came):
+                narrow.append(f"{requirement} holds as expected alone: {_sides(value, came)} against {against}")
             elif not requirement.holds(requirement.ends(summary)[requirement.sign[0] == "<"]):
                 narrow.append(f"{requirement} holds narrowly: {value:.4g} against {against}")
     if math.isnan(score):
         failures.append(f"{maximize} is not known")
     return Verdict(*key, score=score, failures=tuple(failures), narrow=tuple(narrow), judged=bool(about))
+
+
+def _realized(requirement: Condition, summary: Summary, found: Sequence[Summary]) -> float | None:
+    """What came true of what an adversary expects, on average; None where nothing says it."""
+    side = realized_by(summary.measure) if requirement.field in (None, "posterior") else ""
+    whose = (summary.adversary, summary.target, side)
+    return next((one.posterior for one in found if (one.adversary, one.target, one.measure) == whose), None)
+
+
+def _sides(value: float, realized: float | None) -> str:
+    """A value, and which is which where what came true is known too."""
+    return f"{value:.4g}" if realized is None else f"{value:.4g} expected, {realized:.4g} realized,"
 
 
 def _score(found: Sequence[Summary], maximize: str) -> float:

@@ -25,10 +25,11 @@ from unmask.reports.facts.study import (
     StudyData,
     judged,
     spoken_of,
+    undominated,
 )
 from unmask.results import Row
 from unmask.studies.run import PLAN, RESULTS
-from unmask.studies.summary import Results, Summary, read_results, undominated
+from unmask.studies.summary import Results, Summary, read_results
 from unmask.studies.verdicts import options
 from unmask.version import __version__
 
@@ -125,7 +126,7 @@ def _spots(heads: Headlines, kept: Mapping[tuple[str, str], float], *, sign: int
             and (item.row.release, adversary) in kept
             and math.isfinite(item.row.posterior + kept[item.row.release, adversary])
         ]
-        best = undominated([[sign * row.posterior] for row, _ in own], [utility for _, utility in own]) if own else []
+        best = undominated([(sign * row.posterior, -utility) for row, utility in own])
         for (row, utility), front in zip(own, best, strict=True):
             yield Spot(row.release, adversary, target, utility, row.posterior, row.low, row.high, front)
 
@@ -148,7 +149,7 @@ def _undominated(spots: Sequence[Spot], *, sign: int) -> tuple[str, ...]:
         for name in names
     ]
     useful = [[spot.utility for spot in spots if spot.protection == name] for name in names]
-    best = undominated(risks, [sum(values) / len(values) for values in useful])
+    best = undominated([(*risk, -sum(kept) / len(kept)) for risk, kept in zip(risks, useful, strict=True)])
     return tuple(name for name, front in zip(names, best, strict=True) if front)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
-import numpy as np
 
 from unmask.engines.sql import exact_path
 from unmask.errors import FailedError
@@ -161,15 +160,3 @@ def _within(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float |
     least, most = (0.0, 1.0) if unit in SHARES else (-math.inf, 0.0) if measure == "utility" else (0.0, math.inf)
     low, high = (None if math.isnan(end) else min(max(end, least), most) for end in ends)
     return low, high
-
-
-def undominated(risks: Sequence[Sequence[float]], utility: Sequence[float]) -> list[bool]:
-    """Whether no other point has at most each of its risks and at least its utility, and one of them strictly.
-
-    >>> undominated([[0.1], [0.2], [0.2]], [0.5, 0.4, 0.9])
-    [True, False, True]
-    """
-    r, u = np.asarray(risks), np.asarray(utility)
-    better = (r[None] <= r[:, None]).all(axis=2) & (u[None, :] >= u[:, None])
-    strictly = (r[None] < r[:, None]).any(axis=2) | (u[None, :] > u[:, None])
-    return [not one for one in np.any(better & strictly, axis=1).tolist()]

@@ -15,6 +15,7 @@ from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
+from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
@@ -26,7 +27,6 @@ from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.release import Table
 from unmask.truth import UNKNOWN, Truth
 
-PROSECUTOR = "prosecutor"
 REGISTER = "register"
 
 LEARNER = "learner"

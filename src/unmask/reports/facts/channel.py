@@ -55,6 +55,19 @@ class ObservationRisk:
 
 
 @dataclass(frozen=True)
+class SecretRisk:
+    """One secret by its label.
+
+    prior  : its probability without any observation
+    belief : the probability that the adversary gives it where it is the truth, on average over what is observed
+    """
+
+    secret: str
+    prior: float
+    belief: float
+
+
+@dataclass(frozen=True)
 class BoundRow:
     """A bound beside the quantity that it bounds, in the same unit."""
 
@@ -77,6 +90,8 @@ class ChannelRisk(Subject):
     limit                 : (distortion, privacy) of the optimal mechanism, by rising distortion; empty where not run
     detail                : name of the mechanism of which the rest speaks
     per_observation       : the observations that give most away first, at most twenty
+    per_secret            : the secrets of which the adversary's belief grows most first, at most twenty
+    worst_off             : how many secrets are as badly off as the first of these
     spread                : (error, share): share of observations by weight whose error is at most so much, rising
     bounds                : bounds against truth
     """
@@ -99,6 +114,8 @@ class ChannelRisk(Subject):
     limit: tuple[tuple[float, float], ...] = ()
     detail: str = ""
     per_observation: tuple[ObservationRisk, ...] = ()
+    per_secret: tuple[SecretRisk, ...] = ()
+    worst_off: int = 1
     spread: tuple[tuple[float, float], ...] = ()
     bounds: tuple[BoundRow, ...] = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import le
 from typing import Any, ClassVar
 
 from unmask.errors import UnmaskError
@@ -236,6 +237,18 @@ class StudyData(Found):
     def styles(self) -> dict[str, int]:
         """Adversary -> number of its letter, color and shape."""
         return styles_of(self.adversaries)
+
+
+def undominated(costs: Sequence[Sequence[float]]) -> list[bool]:
+    """Whether no other costs at most as much in everything and less in something; of equal ones all stay.
+
+    costs : of each the same kinds, such as risk and minus utility; what is undefined is beaten by none, and beats none
+
+    >>> undominated([(0.1, -0.5), (0.2, -0.4), (0.2, -0.9)])
+    [True, False, True]
+    """
+    every = [tuple(own) for own in costs]
+    return [not any(other != own and all(map(le, other, own)) for other in every) for own in every]
 
 
 Headlines = Mapping[tuple[str, str, str], Measured]

@@ -127,13 +127,12 @@ class ClassRisk:
     value: str = ""
 
 
-def worst_classes(classes: Sequence[ClassRisk], least: int) -> Iterator[ClassRisk]:
-    """Of each release and target the first `CLASSES` of at least so many people."""
+def worst_classes(classes: Sequence[ClassRisk]) -> Iterator[ClassRisk]:
+    """Of each release and target the first `CLASSES`."""
     told: Counter[tuple[str, str]] = Counter()
     for one in classes:
-        key = one.release, one.target
-        if one.people >= least and told[key] < CLASSES:
-            told[key] += 1
+        told[one.release, one.target] += 1
+        if told[one.release, one.target] <= CLASSES:
             yield one
 
 

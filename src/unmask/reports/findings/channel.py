@@ -46,13 +46,17 @@ def figure(value: float, unit: str) -> str:
     return percent(kept) if unit in SHARES else number(kept)
 
 
+BARE = ("", "distance")
+"""Units that tell nobody anything: a loss between numbers has none."""
+
+
 def quantity(value: float, unit: str) -> str:
-    """A loss with its unit.
+    """A loss with its unit, if that says something.
 
     >>> quantity(1.2378, "km").replace(SPACE, " ")
     '1.24 km'
     """
-    return figure(value, unit) if unit in SHARES or not unit else f"{figure(value, unit)}{SPACE}{unit}"
+    return figure(value, unit) if unit in SHARES or unit in BARE else f"{figure(value, unit)}{SPACE}{unit}"
 
 
 def titled(name: str, unit: str) -> str:

@@ -127,16 +127,17 @@ def _of_size(linkage: Linkage) -> str:
 
 
 def _nearness(guess: GuessLinkage) -> str:
-    """How many breaches are clean, and how many subjects are one merge away, in a sentence."""
-    near = f"{percent(guess.one_away)} are one merge away" if guess.one_away > 0 else ""
+    """How many breaches are clean, and how many subjects one merge would breach, in a sentence."""
+    some = percent(guess.one_away) if guess.one_away > 0 else "Nobody"
+    near = f"{some} would be breached with one more cluster joined"
     if guess.breached == 0:
-        return f"{near}." if near else "" if math.isnan(guess.one_away) else "Nobody is one merge away."
-    clean = f"{share_of(guess, 'clean')} are breached without a single foreign item"
+        return "" if math.isnan(guess.one_away) else f"{near}."
+    clean = f"{share_of(guess, 'clean')} are breached without a single item of others"
     if guess.clean == 0:
-        clean = "Nobody is breached without foreign items"
+        clean = "Nobody is breached without items of others"
     elif share_of(guess, "clean") == share_of(guess, "breached"):
-        clean = "All of these breaches are without a single foreign item"
-    return f"{clean}, and {near}." if near else f"{clean}."
+        clean = "All of these breaches are without a single item of others"
+    return f"{clean}, and {near}." if guess.one_away > 0 else f"{clean}."
 
 
 def _hidden(guess: GuessLinkage) -> str:
@@ -157,17 +158,17 @@ def value_of(guess: GuessLinkage, name: str) -> float:
 
 
 def _foreign(guess: GuessLinkage) -> str:
-    """A caution where most breaches come with foreign items, or may."""
+    """A caution where most breaches come with items of others, or may."""
     if guess.at_least:
         n = f"{guess.unlabeled:,} item{'' if guess.unlabeled == 1 else 's'}"
-        return f"The truth lacks {n} of the guess: what is their owners' and what is foreign is unknown."
+        return f"The truth lacks {n} of the guess: whose they are is unknown."
     if guess.breached == 0 or guess.clean >= guess.breached / 2:
         return ""
     if guess.clusters == 1 and guess.partitions == 1:
         return "It puts all items into one cluster: that breaches everybody and tells nobody apart."
     foreign = mean_includes(guess)
     much = f", {number(foreign, 1)} of them on average over all subjects" if foreign > 0 else ""
-    return f"Caution: most breaching clusters hold foreign items too{much}; one block would breach everybody."
+    return f"Caution: most breaching clusters hold items of others too{much}; one block would breach everybody."
 
 
 def mean_includes(guess: GuessLinkage) -> float:
@@ -189,8 +190,8 @@ def setting(linkage: Linkage) -> str:
 
 _UNLABELED = {
     "foreign": (
-        "Up to {} items of a guess are not in the truth; as that has every item of its subjects, they are foreign to "
-        "all of them. Scores of the whole partition are of the items in the truth."
+        "Up to {} items of a guess are not in the truth; as that has every item of its subjects, they belong to "
+        "none of them. Scores of the whole partition are of the items in the truth."
     ),
     "unknown": (
         "Up to {} items of a guess are not in the truth and may be of its subjects or of somebody else. So a rate is "
@@ -203,14 +204,14 @@ _UNLABELED = {
 def policy(linkage: Linkage) -> str:
     """What is a breach, and of which cluster, in words."""
     alpha, rest = f"{linkage.alpha:.3g}", f"{1 - linkage.alpha:.3g}"
-    welcome = " Foreign items are welcome to the subjects: they hide them." if linkage.wanted else ""
+    welcome = " Items of others are welcome to the subjects: they hide them." if linkage.wanted else ""
     if linkage.own:
         mine = ", ".join(linkage.own)
         welcome += f" Of their own, as the truth says, items or subjects have: {mine}."
     return (
         f"A subject is breached where its most relevant cluster holds {threshold(linkage.beta)} of the subject. The "
         f"most relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {rest} for "
-        f"each foreign item in it. Where less is linked, the adversary must merge further clusters.{welcome}"
+        f"each item of others in it. Where less is linked, the adversary must join more clusters to it.{welcome}"
     )
 
 

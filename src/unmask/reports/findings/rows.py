@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from unmask.measures.registry import SHARES, needs_truth
-from unmask.reports.data import APART, ORDER, ORIGINAL, Heads, ReportData, Scope
+from unmask.reports.data import APART, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.wp216 import asked
@@ -191,7 +191,7 @@ def wildcard_findings(scope: Scope) -> list[str]:
         own = scope.data.criteria.get(release, {})
         published = own.get("prosecutor_average")
         claimed = own.get("missing") == "wildcard" and own.get("rows_missing") and target == IDENTITY
-        if claimed and isinstance(published, float) and adversary == "prosecutor" and row.posterior > 1.1 * published:
+        if claimed and isinstance(published, float) and adversary == PROSECUTOR and row.posterior > 1.1 * published:
             gaps.append((row.posterior / published, release, row, published))
     if not gaps:
         return []

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from unmask.measures.registry import CRITERIA, SHARES, described
+from unmask.measures.registry import CRITERIA, SHARES, described, realized_by
 from unmask.policy import Condition, Judged, Requirement, Verdict
 from unmask.policy.condition import BESIDE_CONTROL
 from unmask.policy.verdict import Outcome, State, Valued, state_of, times
 from unmask.reports.data import APART, LIMITS, PROBABILITIES, ReportData, headlines
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, row_value
+from unmask.results import Row
 
 NO_POLICY = ("Not judged:", "no policy was given.")
 """What stands in the place of a verdict: its first words, and the rest."""
@@ -137,7 +138,9 @@ def _target(found: Valued) -> str:
 
 
 def narrow(one: Judged) -> str:
-    """What the interval says where it says another thing than the value; "" elsewhere."""
+    """What came true, or the interval, where that says another thing than the value; "" elsewhere."""
+    if one.state == "met" and one.realized and not one.requirement.require.holds(one.realized.value):
+        return f"met as the adversary expects, but {amount(one, one.realized.value)} came true"
     end = one.across
     if end is None:
         return ""
@@ -151,8 +154,22 @@ def called(one: Requirement) -> str:
     asked = one.require
     known = described(asked.measure) or CRITERIA.get(asked.measure)
     label = (known.label if known else "") or asked.measure.replace("_", " ")
+    side = "Expected" if realized_by(asked.measure) else "Realized" if known and known.realizes else ""
+    label = f"{side} {label[0].lower()}{label[1:]}" if side else label
     words = " ".join(filter(None, (label, OF_FIELD.get(asked.field or ""))))
     return f"{words}, {asked.whom}" if asked.whom else words
+
+
+def about(one: Judged) -> str:
+    """What a condition is for; of one without a name, what its measure is, and over how many. Beside what an adversary
+    expects stands what came true.
+    """
+    asked, item = one.requirement, one.nearest.item if one.nearest else None
+    known = described(asked.require.measure) or CRITERIA.get(asked.require.measure)
+    told = [asked.purpose or ("" if asked.name or known is None else known.meaning.partition(" (")[0])]
+    told += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not asked.name else []
+    told += [f"{amount(one, one.realized.value)} came true"] if one.realized else []
+    return "; ".join(filter(None, told))
 
 
 def amount(one: Judged, value: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from unmask.policy import Judged, Policy, Verdict
 from unmask.policy.policies import shipped
-from unmask.reports.data import ORIGINAL, ReportData, Scope
+from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
 from unmask.reports.facts.tables import Change, Distribution
 from unmask.reports.findings.rows import at_risk, risky, sentences
 from unmask.reports.findings.verdict import (
@@ -23,7 +23,7 @@ from unmask.reports.findings.verdict import (
 )
 from unmask.reports.parts import Advice, AtRisk, Checked, Grid, Screen, Section, Tried
 from unmask.reports.people import people
-from unmask.reports.screens.conditions import SEEN, checked, factor, first, one_sentence
+from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen
 from unmask.reports.words import IDENTITY, SPACE, listed, percent, plural, rate, row_value
@@ -55,14 +55,15 @@ def screen(scope: Scope) -> Screen:
         state, rest_ = joint(verdicts)
         items = first(_summed(one, verdicts, scope.data) for one in verdicts)
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
-    words = found.words if not verdicts else (*_more(verdicts, found), *_left(scope.data))
+    asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
+    words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
     return replace(found, words=words, who=_who(scope), next=_next(scope))
 
 
 def conditions_section(scope: Scope) -> Section | None:
-    """Every condition, where the first screen has no room for them."""
+    """Every condition, where the first screen has no room for them, or for what they are about."""
     verdicts = scope.data.verdicts
-    if (len(verdicts) == 1 and len(verdicts[0].judged) <= SEEN) or not verdicts:
+    if (len(verdicts) == 1 and len(verdicts[0].judged) <= TOLD) or not verdicts:
         return None
     told = f"{sum(len(one.judged) for one in verdicts):,} conditions with their values, limits and sources."
     return Section("conditions", "Every condition", tuple(_table(one, scope.data) for one in verdicts), told)
@@ -70,11 +71,11 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _table(verdict: Verdict, data: ReportData) -> Grid:
     rows = [
-        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source)
+        (one.name, STATE[judged.state], one.value, one.limit, one.told, one.source, one.about)
         for judged in verdict.judged
         for one in [checked(judged, data.least)]
     ]
-    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it")
+    head = ("Condition", "State", "Value", "Limit", "How far", "Who asks for it", "What it is about")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
 
 
@@ -119,10 +120,21 @@ def _summed(verdict: Verdict, all_: Sequence[Verdict], data: ReportData) -> Chec
     titles = {one.policy.title for one in all_}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
     name = name if len(titles) in (1, len(all_)) else f"{verdict.release}, {verdict.policy.title}"
-    most = max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+    most = _farthest(verdict)
     told = rest(verdict).partition(": ")[2].rstrip(".")
     shown = checked(most, data.least)
-    return replace(shown, state=LOOK[verdict.state], name=name, told=told, source=called(most.requirement))
+    return replace(shown, state=LOOK[verdict.state], name=name, told=told, about="", source=called(most.requirement))
+
+
+def _farthest(verdict: Verdict) -> Judged:
+    """The condition that is missed most, or is nearest to it."""
+    return max(verdict.judged, key=lambda one: (one.state == "missed", one.state == "untested", factor(one) or 0.0))
+
+
+def _asked(verdicts: Sequence[Verdict], data: ReportData) -> Iterator[str]:
+    """What the conditions that several verdicts are told by are about, and who asks for them, once each."""
+    told = (checked(_farthest(one), data.least) for one in verdicts[:SEEN])
+    yield from dict.fromkeys(f"{one.name}: {'; '.join(filter(None, (one.about, one.source)))}." for one in told)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------
@@ -179,6 +191,8 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
 def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
     """What they are asked for, the worst-off where no condition shows them, and how many it was before protection."""
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
+    if group := _largest(risk, limit, scope):
+        yield "Largest group", group
     shown = {one.requirement.require.field for one in judged if one.nearest and one.nearest.item.target == risk.target}
     worst = _worst(risk, scope)
     if "worst" not in shown and math.isfinite(worst):
@@ -188,6 +202,17 @@ def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judg
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
         above = bare.above[limit]
         yield "Unprotected", f"{above if isinstance(above, str) else f'{above:,}'} people"
+
+
+def _largest(risk: Distribution, limit: float, scope: Scope) -> str:
+    """The most people above the limit whom the same records fit, and how sure the adversary is of them."""
+    if risk.adversary != PROSECUTOR or risk.above[limit] == 0:
+        return ""
+    own = [one for one in scope.data.classes if (one.release, one.target) == (risk.release, risk.target)]
+    best = max((one for one in own if one.probability > limit), key=lambda one: one.people, default=None)
+    if best is None:
+        return f"fewer than {scope.data.least:,} people alike in what is known of them"
+    return f"{best.people:,} people alike in what is known of them, up to {percent(best.probability)}"
 
 
 def _worst(risk: Distribution, scope: Scope) -> float:

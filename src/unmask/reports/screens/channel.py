@@ -1,4 +1,4 @@
-"""A channel: in how many cases it gives most away, and which mechanism leaves more."""
+"""A channel: whose secret it gives away most, by what it shows, and which mechanism leaves more."""
 
 from __future__ import annotations
 
@@ -9,26 +9,44 @@ from unmask.reports.data import Scope
 from unmask.reports.facts.channel import ChannelRisk, MechanismRisk
 from unmask.reports.findings.channel import alike, off, quantity
 from unmask.reports.parts import Advice, AtRisk, Tried
-from unmask.reports.words import percent, plural, release_name
+from unmask.reports.words import percent, plural, release_name, short
+
+DESIGNED = "This designs the mechanism that leaves the most, for twice the distortion:"
 
 
-def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk:  # noqa: ARG001 - as every subject is asked
-    """The share of cases in which the observation gives most away, and what is left there."""
-    item, unit = channel.spoken_of, channel.unit
-    first = next(((error, share) for error, share in channel.spread if alike(error, item.worst)), None)
-    worst = f"the adversary is {off(item.worst, unit)} there"
-    if first is None or alike(item.worst, item.privacy):
-        return AtRisk("All", f"cases alike: {worst}", facts=tuple(_facts(channel)))
-    return AtRisk(percent(first[1]), f"of cases show what gives most away: {worst}", facts=tuple(_facts(channel)))
+def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk | None:  # noqa: ARG001 - as every subject is asked
+    """How sure the adversary is of the secret that is given away most."""
+    first = next(iter(channel.per_secret), None)
+    if first is None:
+        return None
+    if alike(first.belief, first.prior):
+        return AtRisk("Nobody", "is known any better than without seeing anything", facts=tuple(_facts(channel)))
+    before = f"{percent(first.prior)} without seeing anything"
+    said = f"is how sure the adversary is, on average, {_where(channel)}; {before}"
+    return AtRisk(percent(first.belief), said, facts=tuple(_facts(channel)))
+
+
+def _where(channel: ChannelRisk) -> str:
+    """Where the secret is the one that is given away most."""
+    if channel.worst_off == channel.secrets:
+        return "whatever the secret"
+    more = channel.worst_off - 1
+    others = f" or one of {plural(more, 'other')}" if more else ""
+    return f"where the secret is {short(channel.per_secret[0].secret, 24) or '(empty)'}{others}, the worst-off"
 
 
 def _facts(channel: ChannelRisk) -> Iterator[tuple[str, str]]:
+    item, unit = channel.spoken_of, channel.unit
+    share = next((share for error, share in channel.spread if alike(error, item.worst)), None)
+    if share is not None and not alike(item.worst, item.privacy):
+        yield "Most telling", f"what {percent(share)} of cases show: the adversary is {off(item.worst, unit)} there"
+    elif math.isfinite(item.worst):
+        yield "Every case", f"the adversary is {off(item.worst, unit)}"
     first = next(iter(channel.per_observation), None)
     if first is not None and first.likeliest:
-        _, chance = first.likeliest[0]
-        yield "There", f"the likeliest secret has {percent(chance)}"
+        yield "There", f"the likeliest secret has {percent(first.likeliest[0][1])}"
     if len(channel.mechanisms) > 1:
-        yield "Mechanism", channel.spoken_of.name
+        yield "Mechanism", item.name
 
 
 def advice(channel: ChannelRisk, scope: Scope) -> Advice | None:
@@ -37,7 +55,8 @@ def advice(channel: ChannelRisk, scope: Scope) -> Advice | None:
     known = sorted(channel.mechanisms, key=lambda one: -one.privacy)
     if len(known) > 1:
         heads = ("error left", *(("distortion",) if channel.distorts else ()))
-        return Advice("", _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
+        said = "" if any(one.state == "acceptable" for one in verdicts) else DESIGNED
+        return Advice(said, _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
     if {one.state for one in verdicts} == {"acceptable"}:
         return None
     reached = channel.reached(channel.spoken_of)

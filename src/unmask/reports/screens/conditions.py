@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from unmask.policy import Judged
 from unmask.policy.condition import Sign
 from unmask.policy.verdict import times
 from unmask.reports.data import COUNTS
 from unmask.reports.few import few
-from unmask.reports.findings.verdict import amount, called, distance, narrow
+from unmask.reports.findings.verdict import about, amount, called, distance, narrow
 from unmask.reports.parts import Checked
 from unmask.reports.svg import number as place
 
@@ -21,15 +22,22 @@ FARTHEST = 8.0
 BOUND: Mapping[Sign, str] = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
 """What is asked of a value, before its limit."""
 
+UNSOURCED = "no source given"
+"""What stands for who asks for a condition, where nobody is named."""
+
 SEEN = 6
 """Conditions, or verdicts, that the first screen has room for."""
 
 
+TOLD = 3
+"""Conditions up to which it has room to say what each is about."""
+
+
 def first(items: Iterable[Checked]) -> tuple[Checked, ...]:
-    """Those that the screen has room for, what is missed or open before what is met."""
+    """Those that the screen has room for, what is missed or open before what is met; of few, what they are about."""
     listed = list(items)
     kept = listed if len(listed) <= SEEN else sorted(listed, key=lambda one: one.state == "met")
-    return tuple(kept[:SEEN])
+    return tuple(kept[:SEEN] if len(kept) <= TOLD else (replace(one, about="") for one in kept[:SEEN]))
 
 
 def factor(one: Judged) -> float | None:
@@ -48,10 +56,11 @@ def checked(one: Judged, least: int) -> Checked:
         state=one.state,
         name=called(asked),
         told=narrow(one) or distance(one) or one.unknown,
-        source=asked.source,
+        source=asked.source or UNSOURCED,
         value=value,
         limit=f"{BOUND[asked.require.sign]} {amount(one, asked.require.bound)}",
         drawing=strip(factor(one), one.state),
+        about=about(one),
     )
 
 

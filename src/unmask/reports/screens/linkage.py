@@ -22,18 +22,18 @@ def at_risk(linkage: Linkage, scope: Scope) -> AtRisk:
     """How many subjects the strongest guess breaches."""
     best = strongest_first(linkage)[0]
     count = few(round(best.breached * linkage.counted), scope.data.least)
-    what = "their share of the items" if "beta" in linkage.own else threshold(linkage.beta)
-    said = f"of {linkage.counted:,} subjects are breached: {what} linked"
+    what = "their own share of the items is" if "beta" in linkage.own else f"{threshold(linkage.beta)} of each are"
+    said = f"of {linkage.counted:,} subjects are breached: {what} in one cluster"
     big = f"at most {count}" if best.at_least else count if isinstance(count, str) else f"{count:,}"
     return AtRisk(big, said, facts=tuple(_facts(best)))
 
 
 def _facts(best: GuessLinkage) -> Iterator[tuple[str, str]]:
-    yield "By a clean one", f"{share_of(best, 'clean')}, in a cluster without a foreign item"
+    yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
     if not math.isnan(best.recovered):
-        yield "Exactly", f"{percent(best.recovered)}: all of their items, and nothing else"
+        yield "Wholly", f"{percent(best.recovered)}: all of their items, and nothing else"
     if not math.isnan(best.one_away):
-        yield "Nearly", f"{percent(best.one_away)} more are one merge away"
+        yield "Nearly", f"{percent(best.one_away)} more, once the adversary joins one more cluster"
 
 
 def advice(_: Linkage, scope: Scope) -> Advice | None:

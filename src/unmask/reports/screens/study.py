@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import Measured, Option, StudyData
+from unmask.reports.facts.study import Measured, Option, StudyData, undominated
 from unmask.reports.few import FEWEST, few
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import spoken, unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
-from unmask.reports.sections.utility import undominated
 from unmask.reports.words import IDENTITY, number, plural, rate, release_name, row_value
 
 NEXT = 4
@@ -68,7 +67,8 @@ def _dataset(one: Option) -> Checked:
     order = {"missed": 2, "untested": 1, "met": 0}
     most = max(one.judged, key=lambda judged: (order[judged.state], factor(judged) or 0.0))
     told = f"with {release_name(one.protection)}: {_told(one)}"
-    return replace(checked(most, FEWEST), state=one.state, name=one.dataset, told=told, source=called(most.requirement))
+    shown = checked(most, FEWEST)
+    return replace(shown, state=one.state, name=one.dataset, told=told, about=called(most.requirement))
 
 
 def _told(one: Option) -> str:
@@ -137,7 +137,9 @@ def _next(data: StudyData, dataset: str) -> Advice:
     if data.options:
         bare = data.unprotected
         changes = tuple(_option(one, one.protection, unprotected=one.protection in bare) for one in data.options[:NEXT])
-        return Advice("", "unmask choose RESULTS", changes, ("utility",))
+        top = data.options[0]
+        take = f"Take {release_name(top.protection)}: of what is acceptable it keeps the most."
+        return Advice(take if top.state == "met" else "", "unmask choose RESULTS", changes, ("utility",))
     return Advice(
         "", "unmask choose RESULTS --policy ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
     )

@@ -16,7 +16,7 @@ from unmask.reports.parts import Figure, Figures, Grid, Heading, Section, grid, 
 from unmask.reports.scales import linear, shares
 from unmask.reports.screens.channel import advice as advice
 from unmask.reports.screens.channel import at_risk as at_risk
-from unmask.reports.words import percent, release_name, short
+from unmask.reports.words import percent, release_name, short, told_apart
 
 CROWDED = 8
 """Mechanisms from which on the chart may not have room for all names."""
@@ -25,6 +25,8 @@ OBSERVATIONS = 20
 """Observations that the table shows."""
 
 SPREAD = "Observations count by their probability. Where the steps begin far to the left, a few give much away."
+
+SECRETS = "How sure the adversary is of each, on average over what is shown where it is the truth."
 
 RATIO = "Ratio is the bound divided by the truth: the nearer to 1, the less the bound gives away by being simple."
 
@@ -46,6 +48,7 @@ def section(channel: ChannelRisk, scope: Scope) -> Section:
         (Heading("The observations that give most away", worst), lead(_observations_note(channel)), observations)
         if observations.rows
         else (),
+        (Heading("The secrets that are given away most", SECRETS), secret_table(channel)) if channel.per_secret else (),
         (Heading("Bounds, and what is true", _loosest(channel)), lead(RATIO), bounds) if bounds.rows else (),
     )
     return Section("channel", "What the best adversary can still estimate", shown, _against_limit(channel), open=True)
@@ -87,7 +90,9 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     Without a mechanism of finite distortion and error there is nothing to draw.
     """
     styles, unit = scope.looks((BEST, *channel.others)), channel.unit
-    spots = [spot for item in channel.mechanisms for spot in _spots(item, styles) if math.isfinite(spot.x + spot.y)]
+    names = told_apart(item.name for item in channel.mechanisms)
+    found = (spot for item in channel.mechanisms for spot in _spots(item, names[item.name], styles))
+    spots = [spot for spot in found if math.isfinite(spot.x + spot.y)]
     if all(spot.hollow for spot in spots):
         return ()
     limit = [point for point in channel.limit if all(map(math.isfinite, point))]
@@ -116,11 +121,11 @@ def plane_figure(channel: ChannelRisk, scope: Scope) -> tuple[Figure, ...]:
     return (Figure("What is left to privacy, and what it costs", svg),)
 
 
-def _spots(item: MechanismRisk, styles: dict[str, int]) -> Iterator[Spot]:
+def _spots(item: MechanismRisk, name: str, styles: dict[str, int]) -> Iterator[Spot]:
     """The best adversary with a thin line to the others behind the same mechanism."""
     errors = {name: error for name, error in item.errors.items() if name != BEST and error is not None}
     ends = [error for error in (item.privacy, *errors.values()) if math.isfinite(error)] or [0.0]
-    yield Spot(item.distortion, item.privacy, styles[BEST], short(item.name, 24), min(ends), max(ends))
+    yield Spot(item.distortion, item.privacy, styles[BEST], name, min(ends), max(ends))
     for name, error in errors.items():
         yield Spot(item.distortion, error, styles[name], hollow=True)
 
@@ -262,6 +267,12 @@ def observation_table(channel: ChannelRisk) -> Grid:
     )
     head = ("Observation", "Best answer", "Probability", titled("Error", channel.unit), "Likeliest secrets")
     return grid(head, rows, text=2, listed=True)
+
+
+def secret_table(channel: ChannelRisk) -> Grid:
+    """The secrets of which the adversary's belief grows most, where they are the truth."""
+    rows = ((short(one.secret, 40) or "(empty)", percent(one.prior), percent(one.belief)) for one in channel.per_secret)
+    return grid(("Secret", "Without seeing anything", "Once it is shown"), rows, listed=True)
 
 
 def _observations_note(channel: ChannelRisk) -> str:

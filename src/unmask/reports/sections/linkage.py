@@ -50,10 +50,10 @@ AVERAGE, WORST = "average subject", "worst-off tenth"
 
 COLUMNS = (
     "Breached, clean and one away are shares of subjects. Shuffled: breached by clusters of the same sizes with "
-    "shuffled labels, on average. Clean: breached by a cluster without a single foreign item. One away: not breached, "
-    "and breached with one merge. Merges are those until the threshold, 0 where it is linked already. Gini (0 even, 1 "
-    "uneven) and Jain (1 even) compare the risk of subjects. Kind: conservative guesses miss more items than they "
-    "include, liberal ones the other way round."
+    "shuffled labels, on average. Clean: breached by a cluster without a single item of others. One away: not "
+    "breached, and breached once one more cluster is joined. Merges: clusters to join until the threshold, 0 where it "
+    "is linked already. Gini (0 even, 1 uneven) and Jain (1 even) compare the risk of subjects. Kind: conservative "
+    "guesses miss more items than they include, liberal ones the other way round."
 )
 
 VIEWS = (
@@ -63,12 +63,13 @@ VIEWS = (
 
 SLOPE = (
     "The risk slope is that of the average subject: how steeply its linked share rises to the threshold, and with "
-    "weight 1 \u2212 \u03b1 how steeply the mixed share does; 1 where the threshold is linked at once."
+    "weight 1 \u2212 \u03b1 how steeply the mixed share does; 1 where the threshold is linked at once. At \u03b1 1 "
+    "only what is linked counts, at \u03b1 0 only what of others is mixed in."
 )
 
 BUBBLES = (
     "The area of a bubble is its number of subjects. At the left, all items of a subject are together; at the bottom, "
-    "nothing foreign is with them; in the corner the adversary is right about the subject."
+    "nothing of others is with them; in the corner the adversary is right about the subject."
 )
 
 
@@ -101,7 +102,7 @@ def section(linkage: Linkage, scope: Scope) -> Section:
         if whole
         else (),
         whole,
-        Heading("By merges", _after_one(told[0].guess)),
+        Heading("By clusters joined", _after_one(told[0].guess)),
         _curves(linkage, drawn),
         Heading("Two kinds of error", _kind(told[0].guess)),
         _errors(linkage, drawn[:PANELS], scope.data.least),
@@ -114,14 +115,15 @@ def _after_one(guess: GuessLinkage) -> str:
     curve = guess.linked_curve
     if len(curve) < 2:
         return ""
-    return f"Linked of the average subject: {percent(curve[0])} now, {percent(curve[1])} after one merge."
+    now, then = percent(curve[0]), percent(curve[1])
+    return f"Of the average subject {now} of the items are in one cluster, and {then} once one more is joined to it."
 
 
 def _kind(guess: GuessLinkage) -> str:
     """Which error is commoner."""
     kinds = {
         "conservative": "The guess misses more items than it includes.",
-        "liberal": "The guess includes more foreign items than it misses own ones.",
+        "liberal": "The guess includes more items of others than it misses own ones.",
     }
     return kinds.get(guess.kind, "The guess misses as many items as it includes.")
 
@@ -223,7 +225,7 @@ def _curves(linkage: Linkage, told: Sequence[Told]) -> tuple[Loose, ...]:
     longest, upto = max(len(guess.linked_curve) for guess in linkage.guesses), horizon(linkage)
     beta = Rule(linkage.beta, f"\u03b2 {plain(linkage.beta)}", across=True)
     linked = _lines("Own items linked", told, ("linked_curve", "worst_linked"), upto)
-    what = "Foreign items still lacking" if linkage.wanted else "Foreign items mixed in"
+    what = "Items of others still lacking" if linkage.wanted else "Items of others mixed in"
     beside = [one for one in told if one.guess.name != _far_off(linkage)] if _mixes(linkage) else []
     mixed = list(_lines(what, beside, ("mixed_curve", "worst_mixed"), upto))
     top = _top([[y for _, y in line.points] for _, lines in mixed for line in lines])
@@ -249,12 +251,12 @@ class _Panel:
     def figure(self, upto: int) -> Figure:
         """The panel drawn over 0 to `upto` merges."""
         label = f"{self.caption}, after 0 to {plural(upto, 'merge')}. {ends(self.lines)}"
-        x, y = whole(0, upto, "Merges", about=6), linear(self.top, beyond=True)
+        x, y = whole(0, upto, "Merges: clusters joined", about=6), linear(self.top, beyond=True)
         return Figure(self.caption, plot(x, y, self.lines, rules=self.rules, label=label))
 
 
 def _mixes(linkage: Linkage) -> bool:
-    """Whether any foreign item is mixed in anywhere."""
+    """Whether any item of others is mixed in anywhere."""
     none = 1.0 if linkage.wanted else 0.0
     curves = _all_curves(linkage, "mixed_curve", "worst_mixed")
     return any(math.isfinite(value) and value != none for curve in curves for value in curve)
@@ -294,8 +296,8 @@ def _lines(
 def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto: int) -> Iterator[str]:
     """What is drawn of the curves over merges, and how they are read; what is said in place of a flat chart."""
     foreign = (
-        " Foreign items are a share of all items of other subjects: in large sets it stays small although a cluster "
-        "may be mostly foreign."
+        " Items of others are a share of all that other subjects have: in large sets it stays small although most of a "
+        "cluster may be theirs."
     )
     yield f"Every subject is given as many merges of its own.{foreign if _mixes(linkage) else ''}"
     if len(linkage.guesses) > 1 and any(guess.breached > 0.1 for guess in linkage.guesses):
@@ -303,7 +305,7 @@ def _curve_notes(linkage: Linkage, panels: Sequence[_Panel], longest: int, upto:
     for panel in (panel for panel in panels if panel.even):
         yield f"{panel.caption}, after 0 to {plural(upto, 'merge')}, too even to draw: {ends(panel.lines)}"
     if not _mixes(linkage):
-        yield "No foreign item is mixed in at any number of merges; no chart is drawn of that."
+        yield "No item of others is mixed in at any number of merges; no chart is drawn of that."
     if (far := _far_off(linkage)) is not None:
         yield f"{the_guess(far)} mixes in far more than all others; it is left out of that chart."
     if longest - 1 > upto:

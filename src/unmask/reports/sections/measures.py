@@ -34,7 +34,7 @@ LEADING = frozenset(
 NO_VALUE = "\u2013"
 
 HOW = (
-    "Self-assessed values are what the adversary believes, and need no truth; realized values were checked against the "
+    "Expected values are what the adversary believes, and need no truth; realized values were checked against the "
     "truth. Gain is what the release adds to the prior, positive when the adversary profits."
 )
 """How the tables of measures are read, of an audit and of a study."""
@@ -48,7 +48,7 @@ LEADERS = "Success, error, bits and calibration, by adversary and target"
 
 OTHERS = "The other measures: the same beliefs, seen in other ways"
 
-COLUMNS = ("Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "n")
+COLUMNS = ("Prior", "Expected", "Realized", "Gain", "Worst-off", "n")
 
 
 def measures_section(scope: Scope) -> Section:
@@ -131,7 +131,7 @@ Pair = Mapping[bool, Row]
 
 
 def measure_cells(pair: Pair) -> tuple[str, ...]:
-    """Prior, self-assessed, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
+    """Prior, expected, realized, gain, worst-off and n of one measure; worst-off by the adversary's own belief."""
     own, real = pair.get(False), pair.get(True)
     given = [row for row in (real, own) if row is not None]
     if not given:
@@ -173,7 +173,7 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     if any("\u2020" in cell for cell in cells):
         notes.append("\u2020 The truth refutes what the adversary expects: the belief has lost its status.")
     if any(" / " in row[-1] for table in tables for _, rows in table.groups for row in rows):
-        notes.append("n: people behind the self-assessed / behind the realized value.")
+        notes.append("n: people behind the expected / behind the realized value.")
     if any("unbounded" in cell for cell in cells):
         notes.append(
             "unbounded: the release rules something out, or confirms it, with certainty; no finite number bounds that."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -53,16 +53,13 @@ from unmask.reports.words import (
     percent,
     plural,
     row_estimate,
-    short,
+    told_apart,
     what,
 )
 from unmask.results import Row
 
 CHARTS = 30
 """On the whole page: planes of risk and utility first, then curves over parameters."""
-
-LONGEST = 17
-"""Letters of a name that is cut, and of the values behind it."""
 
 PRICES = {
     "campaign_success": "One campaign: re-identified",
@@ -76,7 +73,8 @@ PRICES = {
 
 PLANES = (
     " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
-    "one is. A protection is named beside the adversary who does best against it."
+    "one is. A protection is named beside the adversary who does best against it. Success is what came true where that "
+    "was checked, and elsewhere what the adversary expects."
 )
 
 MEASURES = f"Means over seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
@@ -204,14 +202,14 @@ def _whose(data: StudyData, adversary: str, target: str) -> str:
 
 def _spots(data: StudyData, drawn: Plane) -> Iterator[Spot]:
     """Each protection as each adversary sees it."""
-    stems = {stem for stem, given in (settings(spot.protection) for spot in drawn.spots) if given}
+    names = _names(spot.protection for spot in drawn.spots)
     said = percent if drawn.risk_unit in SHARES else number
     kept = percent if drawn.unit in SHARES else number
     for spot in drawn.spots:
-        name, of = _cut(spot.protection, alone=len(stems) == 1), _whose(data, spot.adversary, spot.target)
+        of = _whose(data, spot.adversary, spot.target)
         told = f"{spot.protection}, {of}: {said(spot.success)}, utility {kept(spot.utility)}"
         style = data.styles[spot.adversary]
-        yield Spot(spot.success, spot.utility, style, name, hollow=not spot.best, of=of, told=told)
+        yield Spot(spot.success, spot.utility, style, names[spot.protection], hollow=not spot.best, of=of, told=told)
 
 
 def _reach(plane: Plane) -> str:
@@ -221,15 +219,13 @@ def _reach(plane: Plane) -> str:
     return "Error" if plane.risk_unit in SHARES else f"Error ({plane.risk_unit})"
 
 
-def _cut(name: str, *, alone: bool) -> str:
-    """A long name by its parameters, where no other has any; else the start of it, and their values."""
-    stem, given = settings(name)
-    if short(name) == name:
-        return name
-    if alone:
-        return " ".join(f"{key}={value}" for key, value in given.items()) or name
-    values = " ".join(given.values())
-    return f"{short(stem, max(LONGEST - len(values), 6))} {values}".strip()
+def _names(protections: Iterable[str]) -> dict[str, str]:
+    """Names for a plane: long ones by their parameters alone, where no other protection has any, or cut."""
+    given = {name: settings(name) for name in protections}
+    alone = len({stem for stem, own in given.values() if own}) == 1
+    apart = told_apart(given)
+    bare = {name: " ".join(f"{key}={value}" for key, value in own.items()) for name, (_, own) in given.items()}
+    return {name: bare[name] if alone and bare[name] and said != name else said for name, said in apart.items()}
 
 
 def overview(data: StudyData, dataset: str, heads: Headlines) -> Grid | None:
@@ -288,7 +284,7 @@ def _kept(plane: Plane, protection: str) -> str:
 
 # --- every measure ---------------------------------------------------------------------------------------------------
 
-_HEAD = ("Protection", "Adversary", "Prior", "Self-assessed", "Realized", "Gain", "Worst-off", "Seeds", "n")
+_HEAD = ("Protection", "Adversary", "Prior", "Expected", "Realized", "Gain", "Worst-off", "Seeds", "n")
 
 
 def measure_tables(data: StudyData, rows: Sequence[Measured]) -> tuple[tuple[Grid, ...], tuple[Grid, ...]]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.reports.data import ReportData, Scope
+from unmask.reports.facts.study import undominated
 from unmask.reports.marks import Key, Spot
 from unmask.reports.parts import Figure, Figures, Grid, Section, folded, lead, notes, parts
 from unmask.reports.planes import plane
 from unmask.reports.scales import linear, risks, turned
 from unmask.reports.svg import Drawing
-from unmask.reports.words import Value, name_of, number, percent, row_estimate, short, what, written
+from unmask.reports.words import Value, name_of, number, percent, row_estimate, told_apart, what, written
 from unmask.results import Row
 
 
@@ -34,15 +35,6 @@ def criteria_section(data: ReportData) -> Section | None:
     heading = "Criteria: properties of the release, without an adversary"
     shown = parts(folded("The criteria of each release", listing(data.criteria, CRITERIA, "Criterion")), without)
     return Section("criteria", heading, shown) if data.criteria else None
-
-
-def undominated(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Whether no other point loses at most as much at most the same risk, and less of one. Equal points both stay.
-
-    >>> undominated([(0.1, 0.3), (0.2, 0.1), (0.2, 0.2)])
-    [True, True, False]
-    """
-    return [not any(a <= x and b <= y and (a, b) != (x, y) for a, b in points) for x, y in points]
 
 
 def plane_figures(scope: Scope) -> tuple[Figure, ...]:
@@ -71,10 +63,11 @@ def plane_figures(scope: Scope) -> tuple[Figure, ...]:
 
 def _plane_spots(rows: Sequence[tuple[float, Row]], style: int, of: str) -> Iterator[Spot]:
     best = undominated([(loss, row.posterior) for loss, row in rows])
+    names = told_apart(row.release for _, row in rows)
     for (loss, row), front in zip(rows, best, strict=True):
         told = f"{row.release}: success {row_estimate(row)}, lost {percent(loss) if loss <= 1 else number(loss)}"
-        name = short(row.release, 24)
-        yield Spot(row.posterior, loss, style, name, hollow=not front, of=of, told=f"{told}; {of}" if of else told)
+        of_whom = f"{told}; {of}" if of else told
+        yield Spot(row.posterior, loss, style, names[row.release], hollow=not front, of=of, told=of_whom)
 
 
 def _plane(spots: Sequence[Spot], keys: Sequence[Key], title: str, caption: str) -> Drawing:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unmask.facts import Contribution, Count
 from unmask.measures.registry import needs_truth
 from unmask.reports.data import LIMITS, ORIGINAL, ReportData, Scope
-from unmask.reports.facts.tables import ColumnRisk, Step, ValueRisk
+from unmask.reports.facts.tables import ColumnRisk, Step, ValueRisk, worst_classes
 from unmask.reports.findings.where import (
     classes_finding,
     counted,
@@ -229,7 +229,7 @@ def classes_section(scope: Scope) -> Section | None:
         return None
     several = len({one.release for one in data.classes}) > 1
     rows = []
-    for one in data.classes:
+    for one in worst_classes(data.classes):
         line = f"{one.release}: {_sought(one.target)}" if several else _sought(one.target)
         rows.append((line, (str(one.row), one.value, f"{one.people:,}", percent(one.probability))))
     table = grouped(("Row of the release", "Value", "People", "Most, of anybody"), rows, text=2)
