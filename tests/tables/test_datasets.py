@@ -164,6 +164,11 @@ def test_unknown_names_list_the_known_ones(load):
 # --- the generated census -------------------------------------------------------------------------------------------
 
 
+def test_census_of_a_bare_seed_is_refused_in_a_sentence():
+    with pytest.raises(UnmaskError, match=r"rng is of type int, expected a generator of NumPy"):
+        datasets.synthetic_census(5, rng=0)
+
+
 def test_census_follows_its_stated_law():
     census = datasets.synthetic_census(200_000, rng=np.random.default_rng(5))
     assert census["age"].min() == 16

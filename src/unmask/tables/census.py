@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.randomness import secret_unless
 from unmask.tables.hierarchy import Hierarchy
 
 _REGIONS = {"north": "1", "east": "2", "south": "3", "west": "4"}
@@ -35,6 +36,7 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
     """
     if n < 1:
         raise UnmaskError(f"n is {n}, expected at least 1 person")
+    rng = secret_unless(rng)
     chance = np.minimum(1.0, np.exp(-(np.arange(16, 96) - 65) / 12.0)) * (1 - 0.004 * np.arange(80))
     age = rng.choice(np.arange(16, 96), size=n, p=chance / chance.sum())
     female = rng.random(n) < 0.51

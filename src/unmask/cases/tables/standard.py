@@ -58,40 +58,55 @@ def audit_tables(
     the parts say is added up. A register stays in memory. With more than 131,072 different values of a measure its
     quantiles are rounded to about that part of its range.
     """
-    if not releases:
-        raise UnmaskError("0 releases were given, expected at least 1 table to attack")
     evidence = replace(evidence or Evidence(), watched=watched)
-    original = evidence.original
+    _check(releases, evidence)
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
-    if original is not None and len(tables) < len(releases):
-        raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
-    if original is None and evidence.control is not None:
-        raise UnmaskError("control people stand beside those of the original, and none was given; give both")
-    if tables and isinstance(evidence.register, Combinations):
-        raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
-    notes = [said for name, table in releases.items() if name not in tables for said in overlaps(name, table)]
     foreign: Mapping[str, float | None] = (
-        dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, original, evidence.origins)
+        dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
     )
-    unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
-    everything = releases if original is None else {ORIGINAL: original, **releases}
-    counts = {name: Counts(name, table, original, name in foreign) for name, table in everything.items()}
-    given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
+    everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
+    counts = {name: Counts(name, one, evidence.original, name in foreign) for name, one in everything.items()}
     found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign)
     for count in counts.values():
         found.take(count.release, count.table, _cases(count, evidence))
+    return _reported(title, found, releases, tables, counts)
+
+
+def _check(releases: Mapping[str, Table | Reduced], evidence: Evidence) -> None:
+    """Refuse evidence that cannot be held against these releases."""
+    if not releases:
+        raise UnmaskError("0 releases were given, expected at least 1 table to attack")
+    counted = [name for name, table in releases.items() if not isinstance(table, Table)]
+    if evidence.original is not None and counted:
+        raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
+    if evidence.original is None and evidence.control is not None:
+        raise UnmaskError("control people stand beside those of the original, and none was given; give both")
+    if len(counted) < len(releases) and isinstance(evidence.register, Combinations):
+        raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
+
+
+def _reported(
+    title: str,
+    found: _Found,
+    releases: Mapping[str, Table | Reduced],
+    tables: Mapping[str, Table],
+    counts: Mapping[str, Counts],
+) -> ReportData:
+    """What was found, and all that is said of the releases besides. tables : those in memory"""
+    evidence, original = found.evidence, found.evidence.original
     first, price = next(iter(releases.values())), found.price(_people(releases))
+    traced = (
+        [] if original is None else [(name, original, one) for name, one in tables.items() if name in evidence.origins]
+    )
+    given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
+    notes = (said for name, table in releases.items() if name not in tables for said in overlaps(name, table))
     return ReportData(
         title=title,
-        who=" ".join((words.who(first, evidence), *words.of_nobody(foreign))),
+        who=" ".join((words.who(first, evidence), *words.of_nobody(found.foreign))),
         rows=tuple(found.rows),
         criteria={name: count.criteria() for name, count in counts.items()},
-        utility={
-            name: facts.utility_of(original, table, evidence.origins[name])
-            for name, table in tables.items()
-            if original is not None and name in evidence.origins
-        },
+        utility={name: facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         contributions=given,
         classes=tuple(found.classes),
@@ -99,28 +114,38 @@ def audit_tables(
         distribution=tuple(found.spread),
         promises=tuple(found.promises),
         shapes=tuple(
-            shape
-            for name, table in tables.items()
-            if original is not None and name in evidence.origins
-            for shape in shapes(name, original, table, evidence.origins[name])
+            shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
         assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
         not_run=(
-            *words.nobodys(foreign),
-            *words.asked_about(facts.doubted(unstated, original)),
-            *(words.missing_evidence(evidence, () if evidence.synthetic else tables) if tables else ()),
-            *(words.NEED_ROWS if len(tables) < len(releases) else ()),
-            *([words.NO_REGISTER] if evidence.register is None else []),
-            *words.unlike(evidence),
-            *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
+            *_not_run(found, releases, tables),
             *ungiven,
             *found.unasked,
             *words.grouped(found.not_run),
             *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
-        subjects=tuple(filter(None, (_exposure(tables, foreign, evidence), price))),
+        subjects=tuple(filter(None, (_exposure(tables, found.foreign, evidence), price))),
     )
+
+
+def _not_run(
+    found: _Found, releases: Mapping[str, Table | Reduced], tables: Mapping[str, Table]
+) -> Iterator[tuple[str, str]]:
+    """What was not asked at all, and what it needs."""
+    evidence, foreign, original = found.evidence, found.foreign, found.evidence.original
+    yield from words.nobodys(foreign)
+    unstated = {name: one for name, one in tables.items() if name not in foreign and name not in evidence.origins}
+    yield from words.asked_about(facts.doubted(unstated, original))
+    if tables:
+        yield from words.missing_evidence(evidence, () if evidence.synthetic else tables)
+    if len(tables) < len(releases):
+        yield from words.NEED_ROWS
+    if evidence.register is None:
+        yield words.NO_REGISTER
+    yield from words.unlike(evidence)
+    if original is not None and evidence.control is None and next(iter(releases.values())).sensitive:
+        yield words.NO_CONTROL
 
 
 def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
@@ -238,7 +263,7 @@ class _Found:
 
     motive: Motive | None
     evidence: Evidence
-    foreign: Collection[str]
+    foreign: Mapping[str, float | None]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
