@@ -4,6 +4,7 @@ from unmask.graphs import criteria, datasets
 from unmask.graphs.attacks import (
     Attack,
     Bumblebee,
+    Climb,
     DirectedNar09,
     GraphMatching,
     Grasshopper,
@@ -28,6 +29,7 @@ __all__ = [
     "Attack",
     "Auxiliary",
     "Bumblebee",
+    "Climb",
     "Decoy",
     "DirectedGraph",
     "DirectedNar09",

@@ -2,6 +2,7 @@
 
 from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.calibration import calibrated
+from unmask.graphs.attacks.climb import Climb
 from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
@@ -14,6 +15,7 @@ from unmask.graphs.attacks.witnesses import KorulaLattanzi
 __all__ = [
     "Attack",
     "Bumblebee",
+    "Climb",
     "DirectedNar09",
     "GraphMatching",
     "Grasshopper",
