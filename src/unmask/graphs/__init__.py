@@ -24,6 +24,7 @@ from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
 from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Together
 from unmask.graphs.release import Dropped, SocialGraph
+from unmask.graphs.similarity import Similarity
 
 __all__ = [
     "Attack",
@@ -47,6 +48,7 @@ __all__ = [
     "Pair",
     "Rematch",
     "SeedPairs",
+    "Similarity",
     "SocialGraph",
     "Together",
     "calibrated",

@@ -130,6 +130,16 @@ class SocialGraph:
         found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         return found
 
+    def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
+        """The node of each label, compared as texts, -1 where there is none; without labels nodes have their numbers.
+
+        >>> SocialGraph.from_edges([0], [1], labels=[7, 30]).nodes_called(["30", "a"])
+        array([ 1, -1])
+        """
+        names = range(self.n_nodes) if self.labels is None else self.labels.tolist()
+        number = {str(name): node for node, name in enumerate(names)}
+        return np.array([number.get(str(label), -1) for label in labels], dtype=np.int64)
+
     def take(self, nodes: ArrayLike) -> SocialGraph:
         """The subgraph induced by these nodes: node i of it is `nodes[i]`, and it keeps the edges between them.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.catalog import find
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, examples, select_seeds, split
+from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, examples, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
@@ -32,6 +32,9 @@ ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.
 
 OF_ITS_OWN = ("DirectedNar09", "Iterated")
 """Attacks that add nothing unless edges have directions, or people several identities."""
+
+SEEING_ALIKE = ("Rematch", "Climb")
+"""Attacks that use a similarity beside edges."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
 
@@ -167,6 +170,7 @@ class Derived:
     edge_overlap: float
     separation: Separation | None = None
     released = None
+    similarity = None
     truth_known = True
     truth_partial = False
 
@@ -228,6 +232,7 @@ class Acquired:
     given  : the adversary's first matches, where they are not to be chosen
     origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
     truth_partial : whether people who are nobody by the truth may be in the target all the same
+    similarity : of nodes of both graphs, by anything but edges
     """
 
     target: SocialGraph
@@ -236,6 +241,7 @@ class Acquired:
     given: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
     truth_partial: bool = False
+    similarity: Similarity | None = None
     overlap = None
     separation = None
 
@@ -283,6 +289,7 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
+            *_alike(self.similarity),
             *_left_out("the release", self.target),
             *_left_out("the adversary's network", self.auxiliary),
         )
@@ -360,6 +367,21 @@ def _separated(by: Separation, plan: Plan) -> str:
         how += MODELS[by.model]
     leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+
+
+def similarity_in(scene: Scene, pair: Pair) -> Similarity | None:
+    """The similarity that the adversary of a scene has, in the numbers of the nodes in one of its runs."""
+    if scene.similarity is None:
+        return None
+    return scene.similarity.renumbered(_places(pair.source), _places(pair.target))
+
+
+def _alike(similarity: Similarity | None) -> tuple[str, ...]:
+    """Who uses what the adversary knows besides edges."""
+    if similarity is None:
+        return ()
+    who = " and ".join(SEEING_ALIKE)
+    return (f"How similar people are is used by {who}, as far as it singles out leaked identities, and by no others.",)
 
 
 def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:

@@ -41,8 +41,13 @@ class Climb:
     with d the degree in its own graph and m the edges of the target. A node is mapped where a candidate holds more than
     half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists shares of at least .03.
 
+    Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
+    exp(8 l / scale), and Q has exp((3 + t) (H / s + l / scale)), both scaled as above.
+
     gamma : how much degrees are discounted, at least 0: 0 where the target is a small, thinned part of the source, .5
             where edges between strangers go by degree in both, .25 between them
+    scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the fewer edges the graphs
+            share, the smaller should it be
 
     Work: each step visits, for each pair (u, c), about the neighbors of c, and for each neighbor of u its candidates:
     about 50 times the pairs times twice the mean degree, in memory of some 60 bytes a pair and edge.
@@ -63,10 +68,13 @@ class Climb:
     """
 
     gamma: float = 0.25
+    scale: float = 8.0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.gamma < np.inf:
             raise UnmaskError(f"gamma is {self.gamma}, expected at least 0: how much degrees are discounted")
+        if not 0.0 < self.scale < np.inf:
+            raise UnmaskError(f"scale is {self.scale}, expected above 0: the ratio that counts as much as edges do")
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
@@ -96,10 +104,13 @@ class Climb:
         pairs, free = (support.indptr, candidate), support.image < 0
         rare = np.maximum(0.1, np.log(max(target.n_edges, 1) / (5 * np.maximum(target.degree, 1))))[candidate]
         discount = np.maximum(source.degree[row] * target.degree[candidate], 1.0) ** -self.gamma
-        share = 1.0 / np.diff(support.indptr)[row]
+        alike, share = np.zeros(len(row)), 1.0 / np.diff(support.indptr)[row]
+        if support.ratio is not None:
+            alike = support.ratio / self.scale
+            share = balanced(pairs, 8 * alike, target.n_nodes)
         for step in range(STEPS):
             told = evidence(here, there, pairs, free, share * rare) * discount
-            logit = (3 + step) * (told / _spread(told, support))
+            logit = (3 + step) * (told / _spread(told, support) + alike)
             share += 2 / (step + 3) * (balanced(pairs, logit, target.n_nodes) - share)
         return share
 

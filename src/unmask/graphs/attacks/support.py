@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from unmask.graphs.attacks.matching import Matching, seeded
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
+from unmask.graphs.similarity import Ratios, proposed
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Source nodes and the target node of each."""
@@ -33,6 +34,7 @@ class Support:
     image          : (n_source,) int32, the target node of each seed, -1 of all others
     indptr         : (n_source + 1,) the candidates of node u are candidate[indptr[u]:indptr[u + 1]]
     candidate      : (n_pairs,) int32, ascending within a node; a seed has its image alone
+    ratio          : (n_pairs,) log-likelihood ratios of the adversary's similarity; None where it tells nothing
 
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Support.of(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
@@ -44,6 +46,7 @@ class Support:
     image: NDArray[np.int32]
     indptr: NDArray[np.int64]
     candidate: NDArray[np.int32]
+    ratio: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         """Pairs of free nodes."""
@@ -62,13 +65,14 @@ class Support:
     def of(
         cls, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, lists: tuple[Matching, Matching] | None = None
     ) -> Support:
-        """The candidates of `Rematch` in both directions, and the nearest profiles; of free nodes that have neighbors.
+        """Candidates of `Rematch` in both directions, nearest profiles, most similar nodes; free ones with neighbors.
 
         A profile of node u is log(1 + (share of visits to u of walks from seed i) / (degree of u) * 2m / 10) for up to
         256 seeds i, those of largest degree; the walks return to the seed with probability .15 and make 12 steps.
         Profiles are centered and of length 1, and the nearest have the largest product: k target nodes of each source
         node and k / 3 source nodes of each target node, k = 100 up to 1,200 nodes, 50 up to 4,000, 30 above. What ties
         across such a limit is left out together. Beyond 2 * 10^8 pairs of free nodes profiles are not compared.
+        Of the adversary's similarity they are k of each source node, see `Ratios.nearest`.
 
         lists : beliefs of `Rematch` from source to target and from target to source, of these graphs and seeds; None:
                 they are made here, see `rematched`
@@ -78,21 +82,31 @@ class Support:
         free_there = np.flatnonzero((inverse < 0) & (release.degree > 0))
         seed = np.flatnonzero(image >= 0)
         forward, backward = rematched(release, knowledge) if lists is None else lists
-        found = [_listed(forward), _listed(backward)[::-1], _alike(release, knowledge, free, free_there)]
+        ratios = knowledge.ratios(release)
+        near = _alike(release, knowledge, free, free_there)
+        found = [_listed(forward), _listed(backward)[::-1], near, _similar(ratios, max(len(image), release.n_nodes))]
         u, c = (np.concatenate(side) for side in zip(*found, strict=True))
         kept = np.isin(u, free) & np.isin(c, free_there)
         u, c = np.append(u[kept], seed), np.append(c[kept], image[seed])
         pair = np.unique(u.astype(np.int64) * release.n_nodes + c)
-        n_candidates = np.bincount(pair // release.n_nodes, minlength=len(image))
-        indptr = np.concatenate(([0], np.cumsum(n_candidates)))
-        return cls(knowledge.graph, release, image, indptr, (pair % release.n_nodes).astype(np.int32))
+        u, c = np.divmod(pair, release.n_nodes)
+        indptr = np.searchsorted(u, np.arange(len(image) + 1))
+        ratio = None if ratios is None else ratios.of(u, c)
+        return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
 
 
 def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:
     """The beliefs of forced `Rematch` from source to target and from target to source."""
-    attack, seeds = Rematch(forced=True, listed=LISTED), knowledge.seeds
-    back = replace(knowledge, graph=release, seeds=(seeds[1], seeds[0]))
-    return attack(release, knowledge), attack(knowledge.graph, back)
+    attack = Rematch(forced=True, listed=LISTED)
+    return attack(release, knowledge), attack(knowledge.graph, knowledge.reversed(release))
+
+
+def _similar(ratios: Ratios | None, n_nodes: int) -> Pairs:
+    """The most similar pairs."""
+    if ratios is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    near = ratios.nearest(proposed(n_nodes))
+    return ratios.row[near], ratios.candidate[near]
 
 
 def _listed(belief: Matching) -> Pairs:
@@ -110,8 +124,7 @@ def _alike(
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     graphs, seeds = (knowledge.graph, release), _landmarks(release, knowledge)
     here, there = (_profiles(graph, seed) for graph, seed in zip(graphs, seeds, strict=True))
-    n = max(graph.n_nodes for graph in graphs)
-    k = 100 if n <= 1200 else 50 if n <= 4000 else 30
+    k = proposed(max(graph.n_nodes for graph in graphs))
     (u, c), (c_back, u_back) = _nearest(here[free], there[free_there], k, k // 3)
     return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
 

@@ -328,9 +328,10 @@ def setting(graph: GraphRisk) -> str:
     start = "leaked identities, the seeds: people of whom they know who they are in the release"
     if all(attack.seeds in GUESSED for attack in graph.attacks):
         start = "seeds: people of whom they guess by their looks who they are in the release"
+    how = f"edges, and by how similar they are ({graph.similar:,} pairs)" if graph.similar else "edges alone"
     return (
         f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
-        f"{seen}.{both} They start from {start}, and find the others by their edges alone."
+        f"{seen}.{both} They start from {start}, and find the others by their {how}."
     )
 
 
