@@ -68,7 +68,7 @@ class Climb:
     """
 
     gamma: float = 0.25
-    scale: float = 8.0
+    scale: float = 4.0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.gamma < np.inf:
