@@ -390,7 +390,7 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
-    return SocialGraph(graph.indptr, graph.neighbor, np.arange(graph.n_nodes))
+    return replace(graph, labels=np.arange(graph.n_nodes))
 
 
 def _places(graph: SocialGraph) -> NDArray[np.int64]:

@@ -165,8 +165,11 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     ran = {name for _, name in ledger.runs}
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
+    pairs = [pair for pair, _ in ledger.drawn.values()]
+    directed = any(pair.source.way is not None and pair.target.way is not None for pair in pairs)
+    could = (*STANDARD, *(("DirectedNar09",) if directed else ()))
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name in STANDARD if ATTACKS[name] not in asked
+        name: "it was not asked for" for name in could if ATTACKS[name] not in asked
     }
 
 
