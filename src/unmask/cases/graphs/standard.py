@@ -235,7 +235,7 @@ def _page(
         truth_known=known,
         truth_partial=scene.truth_partial,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
-        most_recall=_bound(ledger, attacks) if known else None,
+        most_recall=_bound(ledger, attacks) if known and scene.similarity is None else None,
         transition=transition,
         overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),

@@ -25,20 +25,21 @@ _TIE = 1e-6  # twins share a node by halves, but for rounding
 
 @dataclass(frozen=True)
 class Climb:
-    """Global matching on a sparse support: Frank-Wolfe steps towards the shares that keep most edges, ever less soft.
+    """Global matching on a sparse support: Frank-Wolfe steps, ever bolder, towards the shares that keep most edges.
 
-    P(u, c) is the share of source node u that is held to be target node c, of the pairs of `Support.of` alone: 1 for
-    seeds; at first alike for all candidates of a node. Step t = 0..24 asks how much the neighbors speak for each pair,
-    and moves towards the shares that follow, where a target node is given away once at most:
+    P(u, c) is the share of source node u that is given to target node c, for the pairs of `Support.of` alone: 1 for
+    seeds, at first the same for all candidates of a node. Each step t = 0..24 adds up how much the neighbors speak for
+    each pair, and moves towards the shares that follow, in which a target node is given away once at most:
 
         w_y     = max(.1, log(2m / (10 d_y)))                      rare neighbors count more
         G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y
         H(u, c) = G(u, c) / (d_u d_c)^gamma
         s       = root mean square of (largest H of u) - H(u, c), over all pairs of free nodes
-        Q       = exp((3 + t) H / s), scaled 20 times so that columns sum to at most 1 and then rows to 1
+        Q       = exp((3 + t) H / s), scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn, 20 sweeps)
         P       = P + 2 / (t + 3) (Q - P)
 
-    with d the degree in its own graph and m the edges of the target. A node is mapped where a candidate holds more than
+    with d the degree in its own graph and m the edges of the target. Rows are scaled last: where more nodes ask for
+    candidates than there are, rows sum to 1 and columns to more. A node is mapped where a candidate holds more than
     half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists shares of at least .03.
 
     Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
@@ -46,15 +47,16 @@ class Climb:
 
     gamma : how much degrees are discounted, at least 0: 0 where the target is a small, thinned part of the source, .5
             where edges between strangers go by degree in both, .25 between them
-    scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the fewer edges the graphs
-            share, the smaller should it be
+    scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
+            similarity is trusted against the edges
 
-    Work: each step visits, for each pair (u, c), about the neighbors of c, and for each neighbor of u its candidates:
-    about 50 times the pairs times twice the mean degree, in memory of some 60 bytes a pair and edge.
+    Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about 50
+    times pairs times mean degree in all steps. Memory: some 80 bytes a pair beside the graphs.
 
-    Assumes: most right pairs are in the support, and who is next to whom says more than by how much.
+    Assumes: most right pairs are in the support, and people with an edge in one graph are likelier than strangers to
+    have one in the other.
 
-    Fails when: most people are in one graph alone; nothing in P tells that they are absent.
+    Fails when: most people are in one graph alone: they are mapped too, and nothing in P tells that they are absent.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])

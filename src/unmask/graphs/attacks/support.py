@@ -22,7 +22,7 @@ LISTED = 15
 
 _MOST_COMPARED = 2 * 10**8  # pairs of profiles: minutes of work beyond
 _LANDMARKS, _RESTART, _STEPS = 256, 0.15, 12
-_BLOCK = 512  # rows that are compared at a time
+_WALKED, _COMPARED = 32, 2**23  # seeds and pairs at a time
 _TIE = 1e-6  # profiles are 32-bit numbers of length 1
 
 
@@ -139,18 +139,24 @@ def _landmarks(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Pairs
 
 def _profiles(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float32]:
     """(n_nodes, n_seeds) see `Support.of`."""
+    profile = np.empty((graph.n_nodes, len(seed)), dtype=np.float32)
+    for start in range(0, len(seed), _WALKED):
+        few = slice(start, start + _WALKED)
+        found = np.log1p(_visits(graph, seed[few]) * (2 * graph.n_edges / 10))
+        profile[:, few] = found - found.mean(axis=0)
+    profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return profile
+
+
+def _visits(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node visited."""
     share = 1.0 / np.maximum(graph.degree, 1)
     step = sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
-    visits = start = np.zeros(
-        (graph.n_nodes, len(seed))
-    )  # by the degree of the node visited, which makes steps symmetric
+    visits = start = np.zeros((graph.n_nodes, len(seed)))
     start[seed, np.arange(len(seed))] = share[seed]
     for _ in range(_STEPS):
         visits = _RESTART * start + (1 - _RESTART) * (step @ visits)
-    profile = np.log1p(visits * (2 * graph.n_edges / 10))
-    profile -= profile.mean(axis=0)
-    profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    return profile.astype(np.float32)
+    return visits
 
 
 def _nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
@@ -158,8 +164,9 @@ def _nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_ba
     from unmask.graphs.attacks._climb import keep_nearest
 
     rows, columns = _leaders(len(here), k), _leaders(len(there), k_back)
-    for start in range(0, len(here), _BLOCK):
-        keep_nearest(here[start : start + _BLOCK] @ there.T, start, rows, columns)
+    block = max(1, _COMPARED // len(there))
+    for start in range(0, len(here), block):
+        keep_nearest(here[start : start + block] @ there.T, start, rows, columns)
     return _untied(*rows), _untied(*columns)
 
 

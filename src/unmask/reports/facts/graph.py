@@ -172,8 +172,8 @@ class GraphRisk(Subject):
     truth_partial : whether people without an entry in the truth are neither right nor wrong
     similar     : pairs of people of whom the adversary knows how similar they are
     not_run     : attacks that were not run on any release, and why
-    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart; of the release
-                  where most people are named; None where not run
+    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
+                  where most people are named; None where not run, or where the adversary knows more than edges
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share

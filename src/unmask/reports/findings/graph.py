@@ -131,7 +131,8 @@ def findings(graph: GraphRisk, scope: Scope) -> list[str]:
 def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     where = f"From {release_name(attack.release)}, with" if several_releases(graph) else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
-    start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
+    known = leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)
+    start = f"{where} {known}{', and knowing how similar people are,' if graph.similar else ''} {who}"
     names = plural(attack.names, "match", "matches")
     if not graph.truth_known:
         return (
