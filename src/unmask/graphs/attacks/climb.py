@@ -50,8 +50,8 @@ class Climb:
     scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
             similarity is trusted against the edges
 
-    Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about 50
-    times pairs times mean degree in all steps. Memory: some 80 bytes a pair beside the graphs.
+    Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about
+    50 times pairs times mean degree in all steps. Memory: some 80 bytes a pair beside the graphs.
 
     Assumes: most right pairs are in the support, and people with an edge in one graph are likelier than strangers to
     have one in the other.
