@@ -1,5 +1,7 @@
 """Climb and its support against literal dense matrices, and what they owe to anybody's graphs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +12,10 @@ from unmask.graphs import Auxiliary, Climb
 from unmask.graphs.attacks.support import Support, rematched
 
 
-def shares(support, gamma):
-    """The formulas of `Climb`, on matrices."""
+def shares(support, gamma, ways=None):
+    """The formulas of `Climb`, on matrices; ways: those of who links to whom, where links have directions."""
     a, b = (one.adjacency().toarray().astype(float) for one in (support.source, support.target))
+    relations = [(a, b)] if ways is None else [ways, (ways[0].T, ways[1].T)]
     inside = np.zeros((len(a), len(b)), dtype=bool)
     inside[support.row, support.candidate] = True
     free = inside & (support.image < 0)[:, None]
@@ -20,7 +23,7 @@ def shares(support, gamma):
     rare = np.maximum(0.1, np.log(max(b.sum(), 2) / (10 * degree_there)))
     p = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
     for t in range(25):
-        h = a @ (p * rare) @ b / np.outer(degree, degree_there) ** gamma
+        h = sum(x @ (p * rare) @ y.T for x, y in relations) / np.outer(degree, degree_there) ** gamma
         h = np.where(free, h, 0)
         largest = np.where(free, h, -np.inf).max(axis=1, initial=-np.inf, keepdims=True)
         s = np.sqrt(np.mean((np.where(np.isfinite(largest), largest, 0) - h)[free] ** 2)) if free.any() else 0
@@ -46,6 +49,26 @@ def test_it_finds_the_shares_of_its_formulas(gamma, problem):
     belief = climb.on(support)
     for u in range(source.n_nodes):
         assert set(probability(belief, u)) == set(np.flatnonzero(expected[u] >= 0.03))
+
+
+def test_it_tells_those_who_link_to_somebody_from_those_whom_they_link_to():
+    source, target, truth = noisy_pair(np.random.default_rng(6))
+    rng, sides, ways = np.random.default_rng(7), [], []
+    for one in (source, target):
+        matrix = np.triu(one.adjacency().toarray()).astype(float)
+        turned = rng.random(matrix.shape)
+        matrix = matrix * (turned < 0.7) + (matrix * (turned > 0.4)).T
+        way = (matrix + 2 * matrix.T)[np.repeat(np.arange(40), one.degree), one.neighbor]
+        sides.append(replace(one, way=way.astype(np.int8)))
+        ways.append(matrix)
+    plain, directed = (
+        Support.of(there, Auxiliary(here, (truth[0][:9], truth[1][:9]))) for here, there in ((source, target), sides)
+    )
+    pairs = directed.row, directed.candidate
+    assert Climb().shares(directed) == pytest.approx(shares(directed, 0.25, ways)[pairs], abs=1e-9)
+    assert not np.allclose(Climb().shares(directed), Climb().shares(plain))
+    half = replace(directed, source=source)
+    assert np.array_equal(Climb().shares(half), Climb().shares(plain))  # directions on one side tell nothing
 
 
 def profiles(one, seeds):

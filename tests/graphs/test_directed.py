@@ -224,5 +224,5 @@ def test_the_audit_sees_directions_where_both_files_have_them_and_says_who_does(
     assert recall["DirectedNar09"] > recall["Nar09"] + 0.1
     CliRunner().invoke(main, [*asked, "Nar09", "--report", f"{tmp_path}/page.html"])
     page = (tmp_path / "page.html").read_text()
-    assert "Of the release, direction (except by DirectedNar09) is left out: attacks see edges alone." in page
+    assert "Of the release, direction (except by DirectedNar09 and Climb) is left out: attacks see edges alone." in page
     assert "DirectedNar09" in page.partition("Attacks that were not asked for may re-identify more")[2][:200]

@@ -115,7 +115,7 @@ def audit_graph(
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.cases.graphs import audit, check_choice
-    from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
+    from unmask.cases.graphs.scenes import parse_attacks
 
     name = stems((release,))[0]
     in_engine = taken(asked, IN_ENGINE)
@@ -129,7 +129,7 @@ def audit_graph(
     refuse_networks_without_engine(**in_engine)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
-    asked["attacks"] = parse_attacks(attacks or DEFAULT)
+    asked["attacks"] = parse_attacks(attacks) if attacks else ()
     tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
     graph, known = _read(release, auxiliary, tables, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")

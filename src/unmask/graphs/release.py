@@ -39,7 +39,7 @@ class Dropped:
                  some links in both directions and others in one
 
     >>> str(Dropped(attributes=("direction", "weight"))), str(Dropped(duplicates=3))
-    ('direction (except by DirectedNar09) and weight are left out', '')
+    ('direction (except by DirectedNar09 and Climb) and weight are left out', '')
     """
 
     self_loops: int = 0
@@ -49,7 +49,7 @@ class Dropped:
 
     def __str__(self) -> str:
         """The attributes in a sentence; nothing where there is none."""
-        seen = {"direction": "direction (except by DirectedNar09)"}
+        seen = {"direction": "direction (except by DirectedNar09 and Climb)"}
         names = [seen.get(name, name) for name in self.attributes[:_SHOWN]]
         *first, last = [*names, *(["other attributes"] * (len(self.attributes) > _SHOWN))] or [""]
         named = f"{', '.join(first)} and {last} are" if first else f"{last} is"
@@ -65,7 +65,7 @@ class SocialGraph:
     labels    : (n_nodes,) what the nodes are called, each once; None where they have no names but their numbers
     dropped   : what the list of links held beyond the edges
     way       : (2 n_edges,) int8, of each entry of `neighbor`: 1 where the node links to the neighbor, 2 where the
-                neighbor links to the node, 3 for both; None where links have no direction. Only `DirectedNar09` looks
+                neighbor links to the node, 3 for both; None where links have no direction
 
     >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
     >>> graph, graph.dropped

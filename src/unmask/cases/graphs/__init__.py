@@ -15,12 +15,12 @@ import numpy as np
 from unmask.cases.at_risk import Watched
 from unmask.cases.graphs.case import ADOPTERS, attempt, rows
 from unmask.cases.graphs.scenes import (
-    DEFAULT,
     Acquired,
     Derived,
     Plan,
     Scene,
     Separation,
+    defaults,
     parse_attacks,
     parse_seeds,
     scene_name,
@@ -93,7 +93,7 @@ def audit(
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
-    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or DEFAULT)
+    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or defaults(graph, auxiliary))
     method, n = parse_seeds(seeds) if isinstance(seeds, str) else (Plan.seeds, Plan.n_seeds)
     plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed)
     if auxiliary is None:

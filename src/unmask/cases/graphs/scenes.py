@@ -42,6 +42,12 @@ DEFAULT = (*STANDARD, "Rematch:forced=true")
 """What is run unless it is asked for something else: which is the strongest depends on the networks."""
 
 
+def defaults(*graphs: SocialGraph | None) -> tuple[str, ...]:
+    """`DEFAULT`, and where all these graphs have directions the attack that looks at nothing else."""
+    directed = all(graph is None or graph.way is not None for graph in graphs)
+    return (*DEFAULT, "DirectedNar09") if directed else DEFAULT
+
+
 def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
     """Attacks by what was written, each once.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,11 @@ from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
+
+if TYPE_CHECKING:
+    from unmask.graphs.attacks._climb import Links
 
 STEPS = 25
 """Of the climb; longer ones become too sure."""
@@ -41,6 +46,9 @@ class Climb:
     with d the degree in its own graph and m the edges of the target. Rows are scaled last: where more nodes ask for
     candidates than there are, rows sum to 1 and columns to more. A node is mapped where a candidate holds more than
     half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists shares of at least .03.
+
+    Where both graphs have directions (`SocialGraph.way`), G adds up twice: over x and y that u and c link to, and over
+    x and y that link to u and c.
 
     Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
     exp(8 l / scale), and Q has exp((3 + t) (H / s + l / scale)), both scaled as above.
@@ -102,7 +110,7 @@ class Climb:
         from unmask.graphs.attacks._climb import balanced, evidence
 
         source, target, row, candidate = support.source, support.target, support.row, support.candidate
-        here, there = (source.indptr, source.neighbor), (target.indptr, target.neighbor)
+        relations = _relations(source, target)
         pairs, free = (support.indptr, candidate), support.image < 0
         rare = np.maximum(0.1, np.log(max(target.n_edges, 1) / (5 * np.maximum(target.degree, 1))))[candidate]
         discount = np.maximum(source.degree[row] * target.degree[candidate], 1.0) ** -self.gamma
@@ -111,10 +119,20 @@ class Climb:
             alike = support.ratio / self.scale
             share = balanced(pairs, 8 * alike, target.n_nodes)
         for step in range(STEPS):
-            told = evidence(here, there, pairs, free, share * rare) * discount
+            told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
             logit = (3 + step) * (told / _spread(told, support) + alike)
             share += 2 / (step + 3) * (balanced(pairs, logit, target.n_nodes) - share)
         return share
+
+
+def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Links]]:
+    """The edges of both sides; where both have directions, their links out, and their links in."""
+    if source.way is None or target.way is None:
+        return [((source.indptr, source.neighbor), (target.indptr, target.neighbor))]
+    here, there = DirectedGraph.of(source), DirectedGraph.of(target)
+    out = (here.out_indptr, here.out_neighbor), (there.out_indptr, there.out_neighbor)
+    back = (here.in_indptr, here.in_neighbor), (there.in_indptr, there.in_neighbor)
+    return [out, back]
 
 
 def _spread(told: NDArray[np.float64], support: Support) -> float:
