@@ -12,8 +12,7 @@ from tests.envelopes import parsed
 from tests.graphs.problems import graph, noisy_pair, probability
 from unmask.cli import main
 from unmask.errors import UnmaskError
-from unmask.graphs import Auxiliary, Climb, Nar09, Rematch, Similarity, SocialGraph
-from unmask.graphs.attacks.support import Support
+from unmask.graphs import Auxiliary, Climb, Nar09, Rematch, Similarity, SocialGraph, Support
 
 N = 60
 
@@ -130,12 +129,20 @@ def test_the_most_similar_join_the_support():
             lambda: Similarity(np.array([5]), np.array([1]), np.array([1.0])).ratios(3, 3, ([0], [0])),
             "nodes of the similarity go to 5",
         ),
+        (lambda: Similarity(*np.zeros((3, 0), dtype=int)), "the similarity has no pairs"),
         (lambda: Climb(scale=0), "scale is 0, expected above 0"),
     ],
 )
 def test_a_similarity_that_is_none_is_refused(made, said):
     with pytest.raises(UnmaskError, match=said):
         made()
+
+
+def test_seeds_that_are_not_in_the_graphs_are_refused_before_a_similarity_is_read():
+    target, known, _ = scene()
+    for attack in (Climb(), Rematch()):
+        with pytest.raises(UnmaskError, match="source seed 0 is node 99, expected 0"):
+            attack(target, replace(known, seeds=(np.array([99]), np.array([0]))))
 
 
 @pytest.fixture

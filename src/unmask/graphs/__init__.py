@@ -15,6 +15,7 @@ from unmask.graphs.attacks import (
     Matching,
     Nar09,
     Rematch,
+    Support,
     calibrated,
     log_odds,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "SeedPairs",
     "Similarity",
     "SocialGraph",
+    "Support",
     "Together",
     "calibrated",
     "co_location",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import UnmaskError
 from unmask.graphs.lines import rows_of, start_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Similarity:
         n = {len(self.source), len(self.target), len(self.weight)}
         if len(n) > 1:
             raise UnmaskError(f"there are {max(n)} and {min(n)} entries, expected a source, target and weight each")
+        if not len(self.source):
+            raise UnmaskError("the similarity has no pairs, expected at least one; leave it out")
         if not np.isfinite(self.weight).all():
             raise UnmaskError("a weight of the similarity is no finite number, expected larger ones for more alike")
         key = self.source.astype(np.int64) * 2**31 + self.target
@@ -117,7 +119,7 @@ class Ratios:
     indptr     : (n_source + 1,) the pairs of node u are the entries indptr[u]..indptr[u + 1]
     candidate  : (n_pairs,) their target nodes, the most similar first
     rank       : (n_pairs,) r of each
-    behind     : (n_pairs,) target nodes at least as similar, itself included
+    depth      : (n_pairs,) how many target nodes are at least as similar, itself included
     n_target   : nodes of the target
     exponent   : a
     """
@@ -125,9 +127,15 @@ class Ratios:
     indptr: NDArray[np.int64]
     candidate: NDArray[np.int64]
     rank: NDArray[np.float64]
-    behind: NDArray[np.int64]
+    depth: NDArray[np.int64]
     n_target: int
     exponent: float = 1.0
+
+    @classmethod
+    def nothing(cls, n_source: int, n_target: int) -> Ratios:
+        """Ratios of 0 for all pairs, none of which is listed."""
+        none = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(n_source + 1, dtype=np.int64), none, np.zeros(0), none, n_target)
 
     @property
     def row(self) -> NDArray[np.int64]:
@@ -161,7 +169,7 @@ class Ratios:
 
         None is where the similarity tells little: an exponent of .8 or more.
         """
-        return (self.behind <= k) & (self.exponent < _TELLING)
+        return (self.depth <= k) & (self.exponent < _TELLING)
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -189,10 +197,9 @@ def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
     starts[1:] = (source[1:] != source[:-1]) | (weight[1:] != weight[:-1])
     first = np.flatnonzero(starts)
     group = np.cumsum(starts) - 1
-    before, behind = (bounds[group] - indptr[source] for bounds in (first, np.append(first[1:], len(source))))
-    return Ratios(
-        indptr, similarity.target[order].astype(np.int64), (before + behind) / (2.0 * n_target), behind, n_target
-    )
+    before, depth = (bounds[group] - indptr[source] for bounds in (first, np.append(first[1:], len(source))))
+    candidate = similarity.target[order].astype(np.int64)
+    return Ratios(indptr, candidate, (before + depth) / (2.0 * n_target), depth, n_target)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -200,8 +207,6 @@ def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
 
 def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
     """Three columns of a text file; a header is left out."""
-    if not path.is_file():
-        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
     with scratch(None) as folder:
         file = given(path, folder)
         if file.form != "text":

@@ -125,8 +125,8 @@ def check_choice(
             f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
             "much two networks made from the release share"
         )
-    drawn = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
-    extra = next((name for name, value in drawn.items() if value is not None), None)
+    tables = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
+    extra = next((name for name, table in tables.items() if table is not None), None)
     if overlaps and extra:
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
     if separation and not overlaps:

@@ -10,6 +10,7 @@ from unmask.graphs.attacks.iterated import Identities, Iterated
 from unmask.graphs.attacks.matching import Attack, Matching
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
 from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Matching",
     "Nar09",
     "Rematch",
+    "Support",
     "calibrated",
     "log_odds",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled
+from unmask.graphs.attacks._rematch import _insert
 
 Links = tuple[NDArray[np.int64], NDArray[np.int32]]
 """indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
@@ -87,12 +88,3 @@ def keep_nearest(alike: NDArray[np.float32], start: int, rows: Leaders, columns:
                 _insert(c, v, node, value)
             if v > columns[1][c, -1]:
                 _insert(start + i, v, columns[0][c], columns[1][c])
-
-
-@compiled
-def _insert(item: int, v: float, node: NDArray[np.int32], value: NDArray[np.float32]) -> None:
-    at = len(value) - 1
-    while at > 0 and v > value[at - 1]:
-        node[at], value[at] = node[at - 1], value[at - 1]
-        at -= 1
-    node[at], value[at] = item, v

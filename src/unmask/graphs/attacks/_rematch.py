@@ -292,7 +292,7 @@ def _value(me: NDArray[np.float64], other: NDArray[np.float64], total: int, spre
 
 
 @compiled
-def _insert(c: int, v: float, candidate: NDArray[np.int32], value: NDArray[np.float64]) -> None:
+def _insert(c: int, v: float, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]) -> None:
     at = len(value)
     while at > 0 and v > value[at - 1]:
         at -= 1

@@ -25,7 +25,7 @@ STEPS = 25
 VOTE = 0.03
 """The least share of a node that the belief lists."""
 
-_TIE = 1e-6  # twins share a node by halves, but for rounding
+_TIE = 1e-6  # of what is equal but for rounding, such as the halves of a node that two twins hold
 
 
 @dataclass(frozen=True)
@@ -136,12 +136,13 @@ def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Li
 
 
 def _spread(told: NDArray[np.float64], support: Support) -> float:
-    """The s of `Climb`; 1 where no pair is told from another."""
+    """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
     filled = np.flatnonzero(np.diff(support.indptr))
     largest = np.zeros(len(support.image))
     largest[filled] = np.maximum.reduceat(told, support.indptr[filled])
     gap = largest[support.row] - told
-    return float(np.sqrt((gap @ gap) / max(len(support), 1))) or 1.0
+    spread = float(np.sqrt((gap @ gap) / max(len(support), 1)))
+    return spread if spread > _TIE * largest.max(initial=0.0) else 1.0
 
 
 def _mapping(support: Support, share: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -105,8 +105,9 @@ class Rematch:
         self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
+        known = seeded(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
-        seed = problem.inside(*seeded(release, knowledge))
+        seed = problem.inside(*known)
         mapping = seed
         sweeps: list[int] = []
         visits = 0
@@ -213,9 +214,7 @@ class _Problem(NamedTuple):
         from unmask.graphs.attacks._rematch import Alike
 
         source, target = _Side.of(auxiliary), _Side.of(release)
-        if ratios is None:
-            none = Alike(np.zeros(auxiliary.n_nodes + 1, np.int64), *(np.zeros(0, kind) for kind in ("i4", "f8", "?")))
-            return cls(source, target, np.zeros(auxiliary.n_nodes), none)
+        ratios = Ratios.nothing(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
         row = source.number[ratios.row]
         order = np.argsort(row, kind="stable")
         indptr = np.searchsorted(row[order], np.arange(auxiliary.n_nodes + 1))

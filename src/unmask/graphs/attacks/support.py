@@ -20,7 +20,7 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 LISTED = 15
 """Candidates of a node that are taken from each run of `Rematch`."""
 
-_MOST_COMPARED = 2 * 10**8  # pairs of profiles: minutes of work beyond
+_MOST_COMPARED = 2 * 10**8  # pairs of profiles; on Epinions, beyond it, they cost more than they brought
 _LANDMARKS, _RESTART, _STEPS = 256, 0.15, 12
 _WALKED, _COMPARED = 32, 2**23  # seeds and pairs at a time
 _TIE = 1e-6  # profiles are 32-bit numbers of length 1
@@ -65,14 +65,14 @@ class Support:
     def of(
         cls, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, lists: tuple[Matching, Matching] | None = None
     ) -> Support:
-        """Candidates of `Rematch` in both directions, nearest profiles, most similar nodes; free ones with neighbors.
+        """Pairs of free nodes with neighbors that `Rematch` lists in either direction, of near profiles, or similar.
 
         A profile of node u is log(1 + (share of visits to u of walks from seed i) / (degree of u) * 2m / 10) for up to
         256 seeds i, those of largest degree; the walks return to the seed with probability .15 and make 12 steps.
         Profiles are centered and of length 1, and the nearest have the largest product: k target nodes of each source
         node and k / 3 source nodes of each target node, k = 100 up to 1,200 nodes, 50 up to 4,000, 30 above. What ties
-        across such a limit is left out together. Beyond 2 * 10^8 pairs of free nodes profiles are not compared.
-        Of the adversary's similarity they are k of each source node, see `Ratios.nearest`.
+        across such a limit is left out together. Beyond 2 * 10^8 pairs of free nodes profiles are not compared. Of the
+        adversary's similarity, the k most similar target nodes of each source node are taken (`Ratios.nearest`).
 
         lists : beliefs of `Rematch` from source to target and from target to source, of these graphs and seeds; None:
                 they are made here, see `rematched`
