@@ -15,12 +15,12 @@ import numpy as np
 from unmask.cases.at_risk import Watched
 from unmask.cases.graphs.case import ADOPTERS, attempt, rows
 from unmask.cases.graphs.scenes import (
+    DEFAULT,
     Acquired,
     Derived,
     Plan,
     Scene,
     Separation,
-    defaults,
     parse_attacks,
     parse_seeds,
     scene_name,
@@ -106,6 +106,12 @@ def audit(
             raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
         scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial, similarity)}
     return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
+
+
+def defaults(*graphs: SocialGraph | None) -> tuple[str, ...]:
+    """`DEFAULT`, and where all these graphs have directions the attack that looks at nothing else."""
+    directed = all(graph is None or graph.way is not None for graph in graphs)
+    return (*DEFAULT, "DirectedNar09") if directed else DEFAULT
 
 
 def check_choice(

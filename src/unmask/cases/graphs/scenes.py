@@ -33,19 +33,10 @@ ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.
 OF_ITS_OWN = ("DirectedNar09", "Iterated")
 """Attacks that add nothing unless edges have directions, or people several identities."""
 
-SEEING_ALIKE = ("Rematch", "Climb")
-"""Attacks that use a similarity beside edges."""
-
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
 
 DEFAULT = (*STANDARD, "Rematch:forced=true")
 """What is run unless it is asked for something else: which is the strongest depends on the networks."""
-
-
-def defaults(*graphs: SocialGraph | None) -> tuple[str, ...]:
-    """`DEFAULT`, and where all these graphs have directions the attack that looks at nothing else."""
-    directed = all(graph is None or graph.way is not None for graph in graphs)
-    return (*DEFAULT, "DirectedNar09") if directed else DEFAULT
 
 
 def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
@@ -146,6 +137,8 @@ class Plan:
 Separation = IdentitySeparation | Decoy
 
 SEVERAL = "Of a person with several identities any is the right one."
+
+ALIKE = "How similar people are is used by Rematch and Climb, as far as it singles out leaked identities; by no others."
 
 MODELS = {
     "basic": "each contact goes to one of them",
@@ -295,7 +288,7 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
-            *_alike(self.similarity),
+            *(() if self.similarity is None else (ALIKE,)),
             *_left_out("the release", self.target),
             *_left_out("the adversary's network", self.auxiliary),
         )
@@ -311,9 +304,7 @@ class Acquired:
             if n is not None and n > len(self.given.source):
                 raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
             kept = rng.permutation(len(self.given.source))[:n]
-            return SeedPairs(
-                _places(pair.source)[self.given.source[kept]], _places(pair.target)[self.given.target[kept]]
-            )
+            return SeedPairs(places(pair.source)[self.given.source[kept]], places(pair.target)[self.given.target[kept]])
         if self.truth is None and plan.seeds not in BLIND:
             raise UnmaskError(
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
@@ -375,21 +366,6 @@ def _separated(by: Separation, plan: Plan) -> str:
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
 
 
-def similarity_in(scene: Scene, pair: Pair) -> Similarity | None:
-    """The similarity that the adversary of a scene has, in the numbers of the nodes in one of its runs."""
-    if scene.similarity is None:
-        return None
-    return scene.similarity.renumbered(_places(pair.source), _places(pair.target))
-
-
-def _alike(similarity: Similarity | None) -> tuple[str, ...]:
-    """Who uses what the adversary knows besides edges."""
-    if similarity is None:
-        return ()
-    who = " and ".join(SEEING_ALIKE)
-    return (f"How similar people are is used by {who}, as far as it singles out leaked identities, and by no others.",)
-
-
 def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
     """What the file says and no attack uses."""
     return (f"Of {whose}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
@@ -399,7 +375,7 @@ def _numbered(graph: SocialGraph) -> SocialGraph:
     return replace(graph, labels=np.arange(graph.n_nodes))
 
 
-def _places(graph: SocialGraph) -> NDArray[np.int64]:
+def places(graph: SocialGraph) -> NDArray[np.int64]:
     """Where the node of each number stands now."""
     assert graph.labels is not None
     return np.argsort(graph.labels)

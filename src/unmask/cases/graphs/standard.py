@@ -12,7 +12,7 @@ from scipy import stats
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, similarity_in
+from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, places
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
@@ -127,7 +127,7 @@ def _attempt(
     scene: Scene, pair: Pair, attack: Attack, seeds: SeedPairs, *, only_rates: bool = False
 ) -> tuple[Run, Matching]:
     """The attack with all that the adversary of a scene knows."""
-    alike = similarity_in(scene, pair)
+    alike = scene.similarity and scene.similarity.renumbered(places(pair.source), places(pair.target))
     return attempt(pair, attack, seeds, similarity=alike, partial=scene.truth_partial, only_rates=only_rates)
 
 
