@@ -36,16 +36,16 @@ class Climb:
     seeds, at first the same for all candidates of a node. Each step t = 0..24 adds up how much the neighbors speak for
     each pair, and moves towards the shares that follow, in which a target node is given away once at most:
 
-        w_y     = max(.1, log(2m / (10 d_y)))                      rare neighbors count more
-        G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y
+        G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y, with w_y = max(.1, log(2m / (10 d_y)))
         H(u, c) = G(u, c) / (d_u d_c)^gamma
         s       = root mean square of (largest H of u) - H(u, c), over all pairs of free nodes
         Q       = exp((3 + t) H / s), scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn, 20 sweeps)
         P       = P + 2 / (t + 3) (Q - P)
 
-    with d the degree in its own graph and m the edges of the target. Rows are scaled last: where more nodes ask for
-    candidates than there are, rows sum to 1 and columns to more. A node is mapped where a candidate holds more than
-    half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists shares of at least .03.
+    with d the degree in its own graph and m the edges of the target: rare neighbors count more. Rows are scaled last:
+    where more nodes ask for candidates than there are, rows sum to 1 and columns to more. A node is mapped where a
+    candidate holds more than half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists
+    shares of at least .03.
 
     Where both graphs have directions (`SocialGraph.way`), G adds up twice: over x and y that u and c link to, and over
     x and y that link to u and c.
