@@ -44,6 +44,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "suggestions": (),
     "certificates": (),
     "channels": (),
+    "climb": (),
     "location_study": (),
     "intervals": (),
     "charts": (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Adjacency = dict[int, set[int]]
 GRID = 65536  # weights of witnesses are whole multiples of 1 / 65536
@@ -13,18 +13,20 @@ TIE = 1e-3
 
 @dataclass
 class Given:
-    """Both graphs, who is a seed and what is mapped to what."""
+    """Both graphs, who is a seed and what is mapped to what; what a similarity adds to a pair, and whom it proposes."""
 
     source: Adjacency
     target: Adjacency
     seeds: dict[int, int]
     mu: dict[int, int]
+    ratio: dict[tuple[int, int], float] = field(default_factory=dict)
+    similar: Adjacency = field(default_factory=dict)
 
 
-def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, listed):
+def rematch(source, target, seeds, *, margin, floor, steps, greedy, reach, listed, alike=({}, {})):
     mu, sweeps = dict(seeds), []
     while len(sweeps) < steps and (not sweeps or sweeps[-1]):
-        table = kept(scores(Given(source, target, seeds, mu), reach), floor - margin, listed)
+        table = kept(scores(Given(source, target, seeds, mu, *alike), reach), floor - margin, listed)
         new = dict(seeds) | assigned(table, max(margin, TIE), floor, greedy)
         sweeps.append(sum(mu.get(v) != new.get(v) for v in source))
         mu = new
@@ -75,7 +77,7 @@ def scores(given, reach):
 
 def candidates(u, given, reach):
     images = sorted((given.mu[x] for x in given.source[u] if x in given.mu), key=lambda y: len(given.target[y]))
-    proposed = set()
+    proposed = set(given.similar.get(u, ()))
     for y in images:
         degree = len(given.target[y])
         total = sum(len(given.target[z]) for z in images if len(given.target[z]) <= degree)
@@ -116,4 +118,4 @@ def log_odds(u, c, given, read):
     density = -0.5 * ((r_c - r_u) ** 2 / variance + math.log(2 * math.pi * variance))
     degrees = Counter(max(len(near), 1) for near in target.values())
     share = degrees[max(len(target[c]), 1)] / len(target)
-    return total + density - math.log(share) - math.log(len(target))
+    return total + density - math.log(share) - math.log(len(target)) + given.ratio.get((u, c), 0.0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.graphs import slow_rematch as slow
 from unmask import UnmaskError
-from unmask.graphs import Auxiliary
+from unmask.graphs import Auxiliary, Similarity
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.datasets import chung_lu, power_law_degrees
 from unmask.graphs.knowledge import select_seeds, split
@@ -55,15 +55,31 @@ def problems(draw):
     return sides[0], sides[1], (seeds[0], seeds[1])
 
 
-def twin_of(problem, attack):
+def similarity_of(source, target, seeds, rng):
+    """Any similarity that the seeds trust; what it adds to each pair, and whom it proposes."""
+    pairs = rng.permutation(source.n_nodes * target.n_nodes)[: rng.integers(1, 3 * source.n_nodes)]
+    pairs = np.unique(np.append(pairs, seeds[0] * target.n_nodes + seeds[1]))
+    u, c = np.divmod(pairs, target.n_nodes)
+    weight = np.where(np.isin(u, seeds[0]) & np.isin(c, seeds[1]), 9, rng.integers(0, 5, len(pairs)))
+    known = Auxiliary(source, seeds, Similarity(u, c, weight.astype(float)))
+    ratios = known.ratios(target)
+    if ratios is None:
+        return known, ({}, {})
+    every = np.indices((source.n_nodes, target.n_nodes)).reshape(2, -1)
+    near = ratios.nearest(100)
+    similar = {int(u): set(ratios.candidate[near & (ratios.row == u)].tolist()) for u in range(source.n_nodes)}
+    return known, (dict(zip(zip(*every.tolist(), strict=True), ratios.of(*every), strict=True)), similar)
+
+
+def twin_of(problem, attack, alike=({}, {})):
     source, target, seeds = problem
     given = dict(zip(seeds[0].tolist(), seeds[1].tolist(), strict=True))
     mu, sweeps = slow.rematch(
         as_dict(source), as_dict(target), given,
         margin=attack.margin, floor=attack.floor, steps=attack.steps, greedy=attack.assignment == "greedy",
-        reach=attack.reach, listed=attack.listed,
+        reach=attack.reach, listed=attack.listed, alike=alike,
     )  # fmt: skip
-    return slow.Given(as_dict(source), as_dict(target), given, mu), sweeps
+    return slow.Given(as_dict(source), as_dict(target), given, mu, *alike), sweeps
 
 
 ATTACKS = st.builds(
@@ -83,6 +99,17 @@ def test_it_finds_the_pairs_of_its_definition(problem, attack):
     source, target, seeds = problem
     belief = attack(target, Auxiliary(source, seeds))
     given, sweeps = twin_of(problem, attack)
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+    assert belief.sweeps.tolist() == sweeps
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(), ATTACKS, st.integers(0, 9999))
+def test_with_a_similarity_it_finds_the_pairs_of_its_definition_too(problem, attack, seed):
+    source, target, seeds = problem
+    known, alike = similarity_of(source, target, seeds, np.random.default_rng(seed))
+    belief = attack(target, known)
+    given, sweeps = twin_of(problem, attack, alike)
     assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
     assert belief.sweeps.tolist() == sweeps
 

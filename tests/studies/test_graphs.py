@@ -1,12 +1,13 @@
 """The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 from unmask import UnmaskError
 from unmask.cases.at_risk import Watched
+from unmask.cases.graphs import defaults
 from unmask.cases.graphs.case import Run, attempt, rows, summary
 from unmask.cases.graphs.scenes import DEFAULT, STANDARD, Acquired, Derived, Plan, parse_attacks
 from unmask.cases.graphs.standard import audit_graph
@@ -385,7 +386,7 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     said = " ".join(sentences(few))
     assert "GraphMatching:largest=10 was not run: the larger graph has" in said
     assert (
-        "Attacks that were not asked for may re-identify more: Grasshopper, Bumblebee, Rematch, Irma and Korula" in said
+        "Attacks that were not asked for may re-identify more: Grasshopper, Bumblebee, Rematch, Climb, Irma and" in said
     )
 
 
@@ -398,3 +399,10 @@ def test_leaked_identities_never_count_as_found():
     assert (attack.recall, attack.precision, attack.names, attack.coverage, attack.spread_in) == (0.0, None, 0, 0.0, 0)
     assert {point.recall for point in found.subject("graph").transition} == {0.0}
     assert measure(found, "recall", "nobody").posterior == 0.0
+
+
+def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_default():
+    plain = friends()
+    directed = replace(plain, way=np.ones(len(plain.neighbor), dtype=np.int8))
+    assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "DirectedNar09")
+    assert defaults(plain, None) == defaults(directed, plain) == DEFAULT

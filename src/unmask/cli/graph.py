@@ -70,6 +70,7 @@ def _counts(text: str | list[str] | None) -> tuple[int, ...]:
     auxiliary={"type": FILE},
     truth={"type": FILE},
     truth_partial={},
+    similarity={"type": FILE},
     overlaps={"flags": ("--overlap",), "multiple": True, "parse": _overlaps, "metavar": "NODES,EDGES"},
     separation={"multiple": True, "parse": separations, "metavar": "KEY=VALUE,..."},
     attacks={"flags": ("--attack",), **NAMES},
@@ -91,6 +92,7 @@ def audit_graph(
     auxiliary: Path | None,
     truth: Path | None,
     seeds_file: Path | None,
+    similarity: Path | None,
     attacks: tuple[str, ...],
     source: str | None,
     target: str | None,
@@ -113,7 +115,7 @@ def audit_graph(
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.cases.graphs import audit, check_choice
-    from unmask.cases.graphs.scenes import DEFAULT, parse_attacks
+    from unmask.cases.graphs.scenes import parse_attacks
 
     name = stems((release,))[0]
     in_engine = taken(asked, IN_ENGINE)
@@ -126,9 +128,10 @@ def audit_graph(
         return
     refuse_networks_without_engine(**in_engine)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
-    check_choice(auxiliary, truth, seeds_file, **choice)  # before they are read
-    asked["attacks"] = parse_attacks(attacks or DEFAULT)
-    graph, known = _read(release, auxiliary, truth, seeds_file, delimiter=delimiter, ends=ends(source, target))
+    check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
+    asked["attacks"] = parse_attacks(attacks) if attacks else ()
+    tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
+    graph, known = _read(release, auxiliary, tables, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
@@ -145,18 +148,16 @@ def _progress(text: str) -> None:
 
 
 def _read(
-    release: Path, auxiliary: Path | None, truth: Path | None, seeds_file: Path | None, **columns: Any
+    release: Path, auxiliary: Path | None, tables: dict[str, Path | None], **columns: Any
 ) -> tuple[SocialGraph, dict[str, Any]]:
-    """The released network, and what its auditor knows of it."""
-    from unmask.graphs import Pair, SeedPairs, SocialGraph
+    """The released network, and what its auditor knows of it; tables are of pairs of people."""
+    from unmask.graphs import Pair, SeedPairs, Similarity, SocialGraph
 
     graph = SocialGraph.read(release, **columns)
     if auxiliary is None:
         return graph, {}
     theirs = SocialGraph.read(auxiliary, **columns)
-    known: dict[str, Any] = {"auxiliary": theirs}
-    if seeds_file is not None:
-        known["seeds"] = SeedPairs.read(theirs, graph, seeds_file)
-    if truth is not None:
-        known["truth"] = Pair.read(theirs, graph, truth)
-    return graph, known
+    readers: dict[str, Any] = {"truth": Pair, "seeds_file": SeedPairs, "similarity": Similarity}
+    found = {key: readers[key].read(theirs, graph, path) for key, path in tables.items() if path is not None}
+    seeds = {"seeds": found.pop("seeds_file")} if "seeds_file" in found else {}
+    return graph, {"auxiliary": theirs, **found, **seeds}

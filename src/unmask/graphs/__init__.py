@@ -4,6 +4,7 @@ from unmask.graphs import criteria, datasets
 from unmask.graphs.attacks import (
     Attack,
     Bumblebee,
+    Climb,
     DirectedNar09,
     GraphMatching,
     Grasshopper,
@@ -14,6 +15,7 @@ from unmask.graphs.attacks import (
     Matching,
     Nar09,
     Rematch,
+    Support,
     calibrated,
     log_odds,
 )
@@ -23,11 +25,13 @@ from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
 from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Together
 from unmask.graphs.release import Dropped, SocialGraph
+from unmask.graphs.similarity import Similarity
 
 __all__ = [
     "Attack",
     "Auxiliary",
     "Bumblebee",
+    "Climb",
     "Decoy",
     "DirectedGraph",
     "DirectedNar09",
@@ -45,7 +49,9 @@ __all__ = [
     "Pair",
     "Rematch",
     "SeedPairs",
+    "Similarity",
     "SocialGraph",
+    "Support",
     "Together",
     "calibrated",
     "co_location",

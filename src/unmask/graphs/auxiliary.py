@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
+from unmask.graphs.similarity import Ratios, Similarity
 
 Graph = TypeVar("Graph", SocialGraph, DirectedGraph)
 
@@ -23,6 +24,7 @@ class Auxiliary(Generic[Graph]):
 
     graph : the adversary's own graph; its nodes are the people looked for, the targets of the belief
     seeds : (nodes of it, nodes of the release), (n,) each: seeds[0][i] is seeds[1][i], or so the adversary believes
+    similarity : of its nodes and those of the release, by anything but edges; attacks that use it say so
 
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> Auxiliary(path, (np.array([0]), np.array([2])))
@@ -31,6 +33,20 @@ class Auxiliary(Generic[Graph]):
 
     graph: Graph
     seeds: Seeds
+    similarity: Similarity | None = None
 
     def __repr__(self) -> str:
-        return f"Auxiliary({self.graph!r}, {len(self.seeds[0])} seeds)"
+        besides = "" if self.similarity is None else f", {self.similarity!r}"
+        return f"Auxiliary({self.graph!r}, {len(self.seeds[0])} seeds{besides})"
+
+    def reversed(self, release: Graph) -> Auxiliary[Graph]:
+        """The same knowledge of one who has the release and looks for its people in this graph."""
+        similarity = None if self.similarity is None else self.similarity.reversed()
+        return Auxiliary(release, (self.seeds[1], self.seeds[0]), similarity)
+
+    def ratios(self, release: Graph) -> Ratios | None:
+        """What the similarity tells of pairs with nodes of a release, by the seeds; None where that is nothing."""
+        if self.similarity is None:
+            return None
+        found = self.similarity.ratios(self.graph.n_nodes, release.n_nodes, self.seeds)
+        return found if found.exponent < 1 else None

@@ -67,6 +67,17 @@ class DirectedGraph:
         return SocialGraph.from_edges(start, self.out_neighbor, labels=self.labels, n_nodes=self.n_nodes)
 
     @classmethod
+    def of(cls, graph: SocialGraph) -> Self:
+        """The links of a graph that was read with directions; an edge without one is a link both ways.
+
+        >>> DirectedGraph.of(SocialGraph.from_edges([0], [1]))
+        DirectedGraph(2 nodes, 2 links)
+        """
+        start = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), graph.degree)
+        out = np.full(len(start), True) if graph.way is None else (graph.way & 1) > 0
+        return cls.from_edges(start[out], graph.neighbor[out], labels=graph.labels, n_nodes=graph.n_nodes)
+
+    @classmethod
     def from_edges(
         cls, u: ArrayLike, v: ArrayLike, *, labels: ArrayLike | None = None, n_nodes: int | None = None
     ) -> Self:

@@ -3,7 +3,7 @@
 from unmask import graphs
 
 ATTACKS = (
-    graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Irma(),
+    graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Climb(), graphs.Irma(),
     graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
 )  # fmt: skip
 

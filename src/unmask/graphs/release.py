@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 _MOST_NODES = 2**31 - 1  # node numbers are int32
 _SHOWN = 8  # attributes named in a sentence
+_TURNED = np.array([0, 2, 1, 3], dtype=np.int8)  # a way, seen from the other end
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Dropped:
                  some links in both directions and others in one
 
     >>> str(Dropped(attributes=("direction", "weight"))), str(Dropped(duplicates=3))
-    ('direction and weight are left out', '')
+    ('direction (except by DirectedNar09 and Climb) and weight are left out', '')
     """
 
     self_loops: int = 0
@@ -48,19 +49,23 @@ class Dropped:
 
     def __str__(self) -> str:
         """The attributes in a sentence; nothing where there is none."""
-        *first, last = [*self.attributes[:_SHOWN], *(["other attributes"] * (len(self.attributes) > _SHOWN))] or [""]
+        seen = {"direction": "direction (except by DirectedNar09 and Climb)"}
+        names = [seen.get(name, name) for name in self.attributes[:_SHOWN]]
+        *first, last = [*names, *(["other attributes"] * (len(self.attributes) > _SHOWN))] or [""]
         named = f"{', '.join(first)} and {last} are" if first else f"{last} is"
         return f"{named} left out" if last else ""
 
 
 @dataclass(frozen=True, eq=False)
 class SocialGraph:
-    """A simple undirected graph: no self-loops, no repeated edges, no direction. Build it with `from_edges` or `read`.
+    """A simple undirected graph: no self-loops, no repeated edges. Build it with `from_edges` or `read`.
 
     indptr    : (n_nodes + 1,) int64; the neighbors of node v are `neighbor[indptr[v]:indptr[v + 1]]`
     neighbor : (2 n_edges,) int32, ascending within a node; every edge stands at both of its ends
     labels    : (n_nodes,) what the nodes are called, each once; None where they have no names but their numbers
     dropped   : what the list of links held beyond the edges
+    way       : (2 n_edges,) int8, of each entry of `neighbor`: 1 where the node links to the neighbor, 2 where the
+                neighbor links to the node, 3 for both; None where links have no direction
 
     >>> graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 0, 1, 2])
     >>> graph, graph.dropped
@@ -73,6 +78,7 @@ class SocialGraph:
     neighbor: NDArray[np.int32]
     labels: NDArray[Any] | None = None
     dropped: Dropped = Dropped()
+    way: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.indptr) or self.indptr[0] != 0 or self.indptr[-1] != len(self.neighbor):
@@ -130,6 +136,16 @@ class SocialGraph:
         found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         return found
 
+    def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
+        """The node of each label, compared as texts, -1 where there is none; without labels nodes have their numbers.
+
+        >>> SocialGraph.from_edges([0], [1], labels=[7, 30]).nodes_called(["30", "a"])
+        array([ 1, -1])
+        """
+        names = range(self.n_nodes) if self.labels is None else self.labels.tolist()
+        number = {str(name): node for node, name in enumerate(names)}
+        return np.array([number.get(str(label), -1) for label in labels], dtype=np.int64)
+
     def take(self, nodes: ArrayLike) -> SocialGraph:
         """The subgraph induced by these nodes: node i of it is `nodes[i]`, and it keeps the edges between them.
 
@@ -140,8 +156,28 @@ class SocialGraph:
         number = _numbers_of(chosen, self.n_nodes)
         u, v = self.edges()
         kept = (number[u] >= 0) & (number[v] >= 0)
-        indptr, neighbor, _ = _compress(number[u[kept]], number[v[kept]], len(chosen))
-        return SocialGraph(indptr, neighbor, None if self.labels is None else self.labels[chosen])
+        part = self._with(number[u[kept]], number[v[kept]], kept, len(chosen))
+        return part if self.labels is None else replace(part, labels=self.labels[chosen])
+
+    def with_edges(self, chosen: NDArray[np.integer]) -> SocialGraph:
+        """The same nodes, without labels, and only these edges, by their places in `edges()`.
+
+        >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3]).with_edges(np.array([2])).edges()
+        (array([2], dtype=int32), array([3], dtype=int32))
+        """
+        u, v = self.edges()
+        return self._with(u[chosen], v[chosen], chosen, self.n_nodes)
+
+    def _with(self, u: NDArray[np.integer], v: NDArray[np.integer], chosen: NDArray[Any], n_nodes: int) -> SocialGraph:
+        """The graph of some edges, under these ends, and the directions that they have here."""
+        if self.way is None:
+            indptr, neighbor, _, _ = _compress(u, v, n_nodes)
+            return SocialGraph(indptr, neighbor)
+        way = self.way[np.repeat(np.arange(self.n_nodes), self.degree) < self.neighbor][chosen]
+        forth, back = (way & 1) > 0, (way & 2) > 0
+        ends = np.concatenate((u[forth], v[back])), np.concatenate((v[forth], u[back]))
+        indptr, neighbor, kept, _ = _compress(*ends, n_nodes)
+        return SocialGraph(indptr, neighbor, way=kept)
 
     def largest_component(self) -> NDArray[np.int64]:
         """The nodes of the largest connected component, ascending; of components of one size, that of the lowest node.
@@ -177,7 +213,7 @@ class SocialGraph:
         if len(ends[0]) != len(ends[1]):
             raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
         n = _size(ends, None if names is None else len(names), n_nodes)
-        indptr, neighbor, dropped = _compress(*ends, n)
+        indptr, neighbor, _, dropped = _compress(*ends, n)
         return cls(indptr, neighbor, names, dropped)
 
     @classmethod
@@ -202,8 +238,9 @@ class SocialGraph:
                     `unmask.graphs.columns.edge_columns`; without one the first two that look neither like decimals nor
                     like dates. Where that is not plain, the file is refused
 
-        Direction, weights, dates and all other attributes are left out: `dropped` has their names, and a warning is
-        logged.
+        Weights, dates and all other attributes are left out: `dropped` has their names, and a warning is logged.
+        Direction is in `way`, where the source says that it has one, or lists some links in both directions and others
+        in one.
 
         Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
         objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
@@ -216,13 +253,13 @@ class SocialGraph:
         array([   7,   30, 1412])
         """
         links = read_links(source, delimiter=delimiter, header=header, ends=ends)
-        indptr, neighbor, dropped = _compress(links.u, links.v, links.n_nodes)
+        indptr, neighbor, way, dropped = _compress(links.u, links.v, links.n_nodes)
         partly = 0 < dropped.reversed < len(neighbor) // 2
         direction = ("direction",) if partly and "direction" not in links.attributes else ()
         dropped = replace(dropped, attributes=(*direction, *links.attributes))
         if str(dropped) and isinstance(source, str | os.PathLike):
             _log.warning("%s: %s", Path(source).name, dropped)
-        return cls(indptr, neighbor, links.labels, dropped)
+        return cls(indptr, neighbor, links.labels, dropped, way if "direction" in dropped.attributes else None)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph, each edge once, under its labels: whole or not at all.
@@ -279,8 +316,8 @@ def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
 
 def _compress(
     u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Dropped]:
-    """The links as (indptr, neighbor) of a simple undirected graph of n nodes, and what was dropped.
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8], Dropped]:
+    """The links as (indptr, neighbor, way) of a simple undirected graph of n nodes, and what was dropped.
 
     One sort: a link is the number 2 (low n + high) + direction, below 2**63 as n is below 2**31.
     """
@@ -290,16 +327,16 @@ def _compress(
     key.sort()
     key = key[_changes(key)]
     n_directed = len(key)
-    pair = key >> 1
-    pair = pair[_changes(pair)]
+    pair, way = key >> 1, (1 + (key & 1)).astype(np.int8)
+    first = np.flatnonzero(_changes(pair))
+    pair, way = pair[first], np.add.reduceat(way, first, dtype=np.int8) if len(first) else way
     n_links = int(np.count_nonzero(proper))
     dropped = Dropped(len(u) - n_links, n_links - n_directed, n_directed - len(pair))
-    upper = sparse.csr_array(
-        (np.ones(len(pair), dtype=np.int8), (pair // max(n, 1), pair % max(n, 1))), shape=(n, n), dtype=np.int8
-    )
-    both = (upper + upper.T).tocsr() if n else upper
+    ends = pair // max(n, 1), pair % max(n, 1)
+    upper, lower = (sparse.csr_array((one, ends), shape=(n, n), dtype=np.int8) for one in (way, _TURNED[way]))
+    both = (upper + lower.T).tocsr() if n else upper
     both.sort_indices()
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32), dropped
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data, dropped
 
 
 def _changes(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.rows import plain_row
 from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.measures.interval import wilson
@@ -54,6 +54,7 @@ def audit(
     truth: Any = None,
     truth_partial: bool = False,
     auxiliary: SocialGraph | None = None,
+    similarity: Similarity | None = None,
     overlaps: Sequence[tuple[float, float]] = (),
     separation: Sequence[Separation] = (),
     attacks: Sequence[str] | Mapping[str, Attack] = (),
@@ -70,6 +71,8 @@ def audit(
                     nothing can be checked
     truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
     auxiliary     : network of the adversary, in which they know the people
+    similarity    : table of who is alike (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
+                    more similar; Rematch and Climb use its order. A `Similarity`
     overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
     separation    : attack once more where some people have several identities (needs --overlap): keys are the options
                     of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. The protections
@@ -84,11 +87,13 @@ def audit(
     progress      : is told what is about to be run
     """
     given = None if isinstance(seeds, str) else seeds
-    check_choice(auxiliary, truth, given, overlaps=overlaps, separation=separation, truth_partial=truth_partial)
+    check_choice(
+        auxiliary, truth, given, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
+    )
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
-    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or DEFAULT)
+    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or defaults(graph, auxiliary))
     method, n = parse_seeds(seeds) if isinstance(seeds, str) else (Plan.seeds, Plan.n_seeds)
     plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed)
     if auxiliary is None:
@@ -99,14 +104,21 @@ def audit(
         who = None if pair[0] is None else np.asarray(pair[0])
         if who is not None and who.dtype.kind not in "iu":
             raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
-        scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial)}
+        scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial, similarity)}
     return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
+
+
+def defaults(*graphs: SocialGraph | None) -> tuple[str, ...]:
+    """`DEFAULT`, and where all these graphs have directions the attack that looks at nothing else."""
+    directed = all(graph is None or graph.way is not None for graph in graphs)
+    return (*DEFAULT, "DirectedNar09") if directed else DEFAULT
 
 
 def check_choice(
     auxiliary: object,
     truth: object,
     seeds_file: object,
+    similarity: object,
     *,
     overlaps: Sequence[object],
     separation: Sequence[object],
@@ -119,9 +131,10 @@ def check_choice(
             f"{given} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
             "much two networks made from the release share"
         )
-    extra = "--truth" if truth is not None else "--seeds-file" if seeds_file is not None else None
+    tables = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
+    extra = next((name for name, table in tables.items() if table is not None), None)
     if overlaps and extra:
-        raise UnmaskError(f"{extra} was given with --overlap, which draws its own; leave one out")
+        raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
     if separation and not overlaps:
         raise UnmaskError(
             "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "

@@ -12,7 +12,7 @@ from scipy import special
 
 from unmask.audit import STANDARD, Audit, audit
 from unmask.errors import UnmaskError
-from unmask.graphs import Attack, Auxiliary, Matching, Pair, SeedPairs
+from unmask.graphs import Attack, Auxiliary, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
@@ -91,14 +91,21 @@ class Run:
 
 
 def attempt(
-    pair: Pair, attack: Attack, seeds: SeedPairs, *, partial: bool = False, only_rates: bool = False
+    pair: Pair,
+    attack: Attack,
+    seeds: SeedPairs,
+    *,
+    similarity: Similarity | None = None,
+    partial: bool = False,
+    only_rates: bool = False,
 ) -> tuple[Run, Matching]:
     """Run the attack, then hold whom it names against the truth. Source labels number the people.
 
+    similarity : of the nodes of the pair, as the adversary sees it
     partial    : people who are nobody by the truth may be in the release; where it knows nobody, nothing is judged
     only_rates : leave out certainty and hops: as costly as a quick attack
     """
-    belief = attack(pair.target, Auxiliary(pair.source, seeds))
+    belief = attack(pair.target, Auxiliary(pair.source, seeds, similarity))
     truth = pair.to_truth(seeds, partial=partial or not len(pair.common))
     named = np.atleast_2d(belief.named)
     mapping = named_once(named, truth.accepts(named))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.catalog import find
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, SocialGraph, examples, select_seeds, split
+from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, examples, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
@@ -138,6 +138,8 @@ Separation = IdentitySeparation | Decoy
 
 SEVERAL = "Of a person with several identities any is the right one."
 
+ALIKE = "How similar people are is used by Rematch and Climb, as far as it singles out leaked identities; by no others."
+
 MODELS = {
     "basic": "each contact goes to one of them",
     "realistic": "a contact goes to one, to several or to none of them",
@@ -167,6 +169,7 @@ class Derived:
     edge_overlap: float
     separation: Separation | None = None
     released = None
+    similarity = None
     truth_known = True
     truth_partial = False
 
@@ -228,6 +231,7 @@ class Acquired:
     given  : the adversary's first matches, where they are not to be chosen
     origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
     truth_partial : whether people who are nobody by the truth may be in the target all the same
+    similarity : of nodes of both graphs, by anything but edges
     """
 
     target: SocialGraph
@@ -236,6 +240,7 @@ class Acquired:
     given: SeedPairs | None = None
     origin: NDArray[np.int64] | None = None
     truth_partial: bool = False
+    similarity: Similarity | None = None
     overlap = None
     separation = None
 
@@ -283,6 +288,7 @@ class Acquired:
             f"Leaked identities {chosen}.",
             *(() if self.origin is None else (SEVERAL,)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
+            *(() if self.similarity is None else (ALIKE,)),
             *_left_out("the release", self.target),
             *_left_out("the adversary's network", self.auxiliary),
         )
@@ -298,9 +304,7 @@ class Acquired:
             if n is not None and n > len(self.given.source):
                 raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
             kept = rng.permutation(len(self.given.source))[:n]
-            return SeedPairs(
-                _places(pair.source)[self.given.source[kept]], _places(pair.target)[self.given.target[kept]]
-            )
+            return SeedPairs(places(pair.source)[self.given.source[kept]], places(pair.target)[self.given.target[kept]])
         if self.truth is None and plan.seeds not in BLIND:
             raise UnmaskError(
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
@@ -368,10 +372,10 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
-    return SocialGraph(graph.indptr, graph.neighbor, np.arange(graph.n_nodes))
+    return replace(graph, labels=np.arange(graph.n_nodes))
 
 
-def _places(graph: SocialGraph) -> NDArray[np.int64]:
+def places(graph: SocialGraph) -> NDArray[np.int64]:
     """Where the node of each number stands now."""
     assert graph.labels is not None
     return np.argsort(graph.labels)

@@ -12,9 +12,9 @@ from scipy import stats
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene
+from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, places
 from unmask.errors import UnmaskError
-from unmask.graphs import Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs import Attack, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.measures.rates import SPREADS
@@ -109,7 +109,7 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            found, belief = attempt(pair, attack, seeds, partial=scene.truth_partial)
+            found, belief = _attempt(scene, pair, attack, seeds)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
             continue
@@ -121,6 +121,14 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
                 ledger.not_run.setdefault(f"{what} of {name}", why)
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
+
+
+def _attempt(
+    scene: Scene, pair: Pair, attack: Attack, seeds: SeedPairs, *, only_rates: bool = False
+) -> tuple[Run, Matching]:
+    """The attack with all that the adversary of a scene knows."""
+    alike = scene.similarity and scene.similarity.renumbered(places(pair.source), places(pair.target))
+    return attempt(pair, attack, seeds, similarity=alike, partial=scene.truth_partial, only_rates=only_rates)
 
 
 def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:
@@ -157,8 +165,11 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     ran = {name for _, name in ledger.runs}
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
+    pairs = [pair for pair, _ in ledger.drawn.values()]
+    directed = any(pair.source.way is not None and pair.target.way is not None for pair in pairs)
+    could = (*STANDARD, *(("DirectedNar09",) if directed else ()))
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name in STANDARD if ATTACKS[name] not in asked
+        name: "it was not asked for" for name in could if ATTACKS[name] not in asked
     }
 
 
@@ -176,7 +187,7 @@ def _transition(
             try:
                 pair, seeds = _drawn(scene, plan, run, n)
                 for name in ledger.attacks_on(release):
-                    found, _ = attempt(pair, plan.attacks[name], seeds, partial=scene.truth_partial, only_rates=True)
+                    found, _ = _attempt(scene, pair, plan.attacks[name], seeds, only_rates=True)
                     done.setdefault((name, n), []).append(found)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
@@ -223,7 +234,8 @@ def _page(
         common=len(pair.common) if known else None,
         truth_known=known,
         truth_partial=scene.truth_partial,
-        most_recall=_bound(ledger, attacks) if known else None,
+        similar=0 if scene.similarity is None else len(scene.similarity.source),
+        most_recall=_bound(ledger, attacks) if known and scene.similarity is None else None,
         transition=transition,
         overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
@@ -232,7 +244,7 @@ def _page(
 
 
 def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
-    """Upper bound on recall in the first run of the release that the first finding is about."""
+    """Upper bound on recall from edges in the first run of the release that the first finding is about."""
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
     return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
 

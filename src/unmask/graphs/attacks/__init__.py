@@ -2,6 +2,7 @@
 
 from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.calibration import calibrated
+from unmask.graphs.attacks.climb import Climb
 from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
@@ -9,11 +10,13 @@ from unmask.graphs.attacks.iterated import Identities, Iterated
 from unmask.graphs.attacks.matching import Attack, Matching
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
 from unmask.graphs.attacks.rematch import Rematch, log_odds
+from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 __all__ = [
     "Attack",
     "Bumblebee",
+    "Climb",
     "DirectedNar09",
     "GraphMatching",
     "Grasshopper",
@@ -24,6 +27,7 @@ __all__ = [
     "Matching",
     "Nar09",
     "Rematch",
+    "Support",
     "calibrated",
     "log_odds",
 ]

@@ -31,6 +31,20 @@ class Rows(NamedTuple):
 BASE, KNOWN, REST, TOLL = range(4)
 
 
+class Alike(NamedTuple):
+    """What a similarity adds to the log-odds of pairs, beyond what it adds to all pairs of their source node.
+
+    indptr, candidate : (n_source + 1,) and (n_pairs,) the pairs of each source node
+    bonus             : (n_pairs,) at least 0
+    proposed          : (n_pairs,) whether a pair is scored without a witness, too
+    """
+
+    indptr: NDArray[np.int64]
+    candidate: NDArray[np.int32]
+    bonus: NDArray[np.float64]
+    proposed: NDArray[np.bool_]
+
+
 class Best(NamedTuple):
     """The best candidates of each node.
 
@@ -104,6 +118,7 @@ def kept_edges(
 def best(
     source: Rows,
     target: Rows,
+    alike: Alike,
     image: NDArray[np.int32],
     weight: NDArray[np.int64],
     spread: float,
@@ -117,7 +132,7 @@ def best(
 
         log-odds = sum of weight / GRID - w toll_c + base_u + base_c + log normal density of (rest_c - rest_u)
 
-    of variance spread (rest_u + rest_c + 1). Target nodes are numbered by falling degree.
+    of variance spread (rest_u + rest_c + 1), and what a similarity adds. Target nodes are numbered by falling degree.
 
     image  : (n_source,) int32, the node that each source node is mapped to, -1 where none is
     weight : (n_target,) int64 on the grid, with 1 << COUNT added; of the images of source nodes
@@ -125,7 +140,7 @@ def best(
     n, n_target = len(image), len(target.node)
     total, mark = np.zeros(n_target, dtype=np.int64), np.full(n_target, -1, dtype=np.int32)
     touched, images = np.empty(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
-    candidate, value = np.full((n, width), -1, dtype=np.int32), np.full((n, width), -np.inf)
+    bonus, candidate, value = np.zeros(n_target), np.full((n, width), -1, dtype=np.int32), np.full((n, width), -np.inf)
     own, others = np.full(n, -np.inf), np.zeros(n)
     visits = 0
     for u in range(n):
@@ -136,19 +151,25 @@ def best(
         last = _last_silent(images[:n_images], target.indptr, reach)
         n_touched, silent, loudest, seen = _walk(u, images[:n_images], last, target, weight, total, mark, touched)
         visits += seen
+        for j in range(alike.indptr[u], alike.indptr[u + 1]):
+            c = alike.candidate[j]
+            bonus[c] = alike.bonus[j]
+            if alike.proposed[j] and total[c] == 0:
+                touched[n_touched] = c
+                n_touched += 1
         if image[u] >= 0:
             summed = total[image[u]] + _silent(u, image[u], last, target, weight, mark)
-            own[u] = _value(me, target.node[image[u]], summed, spread)
+            own[u] = _value(me, target.node[image[u]], summed, spread) + bonus[image[u]]
         ceiling = me[BASE] - 0.5 * np.log(2 * np.pi * spread * (me[REST] + 1.0))
         top, most, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
         for t in range(n_touched):
             c = touched[t]
             shared, evidence = _witnesses(total[c])
             other = target.node[c]
-            bound = ceiling + evidence - shared * other[TOLL] + other[BASE]
+            bound = ceiling + evidence - shared * other[TOLL] + other[BASE] + bonus[c]
             bound += min(silent, other[KNOWN] - shared) * max(loudest / GRID - other[TOLL], 0.0)
             if bound >= max(low, top - NEGLIGIBLE):
-                v = _value(me, other, total[c] + _silent(u, c, last, target, weight, mark), spread)
+                v = _value(me, other, total[c] + _silent(u, c, last, target, weight, mark), spread) + bonus[c]
                 if v >= low and v > value[u, width - 1]:
                     _insert(c, v, candidate[u], value[u])
                 top = max(top, v)
@@ -159,6 +180,8 @@ def best(
                 else:
                     mass += np.exp(v - most)
             total[c] = 0
+        for c in alike.candidate[alike.indptr[u] : alike.indptr[u + 1]]:
+            bonus[c] = 0.0
         others[u] = most + np.log(mass)
     return Best(candidate, value, own, others, visits)
 
@@ -269,7 +292,7 @@ def _value(me: NDArray[np.float64], other: NDArray[np.float64], total: int, spre
 
 
 @compiled
-def _insert(c: int, v: float, candidate: NDArray[np.int32], value: NDArray[np.float64]) -> None:
+def _insert(c: int, v: float, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]) -> None:
     at = len(value)
     while at > 0 and v > value[at - 1]:
         at -= 1

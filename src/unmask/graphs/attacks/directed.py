@@ -22,8 +22,8 @@ class DirectedNar09:
     Of an unmapped source node v, an unmapped target node c has the score S_c = (nodes that link to v, whose image links
     to c) / sqrt(in-degree of c) + (nodes that v links to, whose image c links to) / sqrt(out-degree of c). All else,
     and both parameters, as in `Nar09`: eccentricity with sigma over the candidates, the reverse test, matches counting
-    from the next pass on, passes until one makes no match. An edge without a direction is a link both ways: between
-    undirected graphs it finds what `Nar09` finds.
+    from the next pass on, passes until one makes no match. Of a `SocialGraph` it sees the directions that its file had
+    (`way`). An edge without a direction is a link both ways: between undirected graphs it finds what `Nar09` finds.
 
     Assumes: as `Nar09` does, and that links mean the same in both graphs.
 
@@ -70,7 +70,9 @@ class DirectedNar09:
 
 def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:
     if isinstance(graph, SocialGraph):
-        size, rows = np.sqrt(np.maximum(graph.degree, 1)), (graph.indptr, graph.neighbor)
-        return Arcs(*rows, *rows, image, size, size)
+        if graph.way is None:
+            size, rows = np.sqrt(np.maximum(graph.degree, 1)), (graph.indptr, graph.neighbor)
+            return Arcs(*rows, *rows, image, size, size)
+        graph = DirectedGraph.of(graph)
     sizes = (np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree))
     return Arcs(graph.out_indptr, graph.out_neighbor, graph.in_indptr, graph.in_neighbor, image, *sizes)

@@ -14,9 +14,10 @@ from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
+from unmask.graphs.similarity import Ratios, proposed
 
 if TYPE_CHECKING:
-    from unmask.graphs.attacks._rematch import Best
+    from unmask.graphs.attacks._rematch import Alike, Best
 
 Assignment = Literal["mutual", "greedy"]
 
@@ -39,6 +40,9 @@ class Rematch:
     the edges among mapped people of the source, or of the target, that the other graph has too, b the ratio of what is
     left over (sum r_c / sum r_u), phi the spread of its difference. s and s' are kept within .05 and .95, phi within
     .1 and 10.
+
+    Where the adversary has a similarity, its log-likelihood ratio is added (`Similarity.ratios`), and the most similar
+    target nodes (`Ratios.nearest`, 30 to 100) are candidates without a witness, too.
 
     A match is a pair that is best for both, by at least `margin` over either's next best, and at least `floor`; ties,
     and so structural twins, are refused at any margin. Seeds are neither asked about nor candidates.
@@ -101,8 +105,9 @@ class Rematch:
         self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        problem = _Problem(_Side.of(knowledge.graph), _Side.of(release))
-        seed = problem.inside(*seeded(release, knowledge))
+        known = seeded(release, knowledge)
+        problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
+        seed = problem.inside(*known)
         mapping = seed
         sweeps: list[int] = []
         visits = 0
@@ -156,7 +161,7 @@ def log_odds(
     sure = np.full(len(named), -np.inf)
     mapped = np.flatnonzero(named >= 0)
     if len(mapped):
-        problem = _Problem(_Side.of(auxiliary), _Side.of(target))
+        problem = _Problem.of(auxiliary, target)
         given = problem.inside(*seeded(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
         free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
         found = _best(problem, free, given, reach, width=1, low=-np.inf)
@@ -197,8 +202,26 @@ class _Side(NamedTuple):
 
 
 class _Problem(NamedTuple):
+    """Both sides, and what a similarity adds to the log-odds: for all pairs of a source node, and for some besides."""
+
     source: _Side
     target: _Side
+    common: NDArray[np.float64]
+    alike: Alike
+
+    @classmethod
+    def of(cls, auxiliary: SocialGraph, release: SocialGraph, ratios: Ratios | None = None) -> _Problem:
+        from unmask.graphs.attacks._rematch import Alike
+
+        source, target = _Side.of(auxiliary), _Side.of(release)
+        ratios = Ratios.nothing(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
+        row = source.number[ratios.row]
+        order = np.argsort(row, kind="stable")
+        indptr = np.searchsorted(row[order], np.arange(auxiliary.n_nodes + 1))
+        proposal = ratios.nearest(proposed(max(auxiliary.n_nodes, release.n_nodes)))
+        bonus = ratios.value - ratios.rest[ratios.row]
+        alike = Alike(indptr, target.number[ratios.candidate[order]].astype(np.int32), bonus[order], proposal[order])
+        return cls(source, target, ratios.rest[source.order], alike)
 
     def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
         """The mapping in the numbers used inside."""
@@ -219,7 +242,7 @@ def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_
     """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbors of each node."""
     from unmask.graphs.attacks._rematch import kept_edges
 
-    source, target = problem
+    source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
     kept = kept_edges((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image)
@@ -241,19 +264,20 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
     """
     from unmask.graphs.attacks._rematch import COUNT, Rows, best, mapped_neighbors
 
-    source, target = problem
+    source, target = problem.source, problem.target
     known = mapped_neighbors(source.indptr, source.neighbor, mapping.image)
     known_there = mapped_neighbors(target.indptr, target.neighbor, mapping.inverse)
     model = _read(problem, mapping, known, known_there)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
     miss, miss_there = model.misses
-    base, base_there = known * miss - np.log(len(degree)), known_there * miss_there - np.log(share)
+    base, base_there = known * miss - np.log(len(degree)) + problem.common, known_there * miss_there - np.log(share)
     base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
     rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
     found = best(
         Rows(source.indptr, source.neighbor, np.column_stack((base, known, rest, np.zeros(len(base))))),
         Rows(target.indptr, target.neighbor, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
+        problem.alike,
         mapping.image,
         witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
         model.spread,

@@ -258,10 +258,4 @@ def _nodes_of(
     here, there = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
     if len(here) != len(there):
         raise UnmaskError(f"there are {len(here)} source labels and {len(there)} target labels, expected as many")
-    return _find(source, here), _find(target, there)
-
-
-def _find(graph: SocialGraph, labels: NDArray[Any]) -> NDArray[np.int64]:
-    names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
-    number = {str(name): node for node, name in enumerate(names.tolist())}
-    return np.array([number.get(str(label), NOBODY) for label in labels.tolist()], dtype=np.int64)
+    return source.nodes_called(here), target.nodes_called(there)

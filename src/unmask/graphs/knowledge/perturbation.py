@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -58,8 +59,8 @@ def split(
     names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
     number = np.full(graph.n_nodes, NOBODY, dtype=np.int64)
     number[target_people] = np.arange(len(target_people))
-    known = SocialGraph(source.indptr, source.neighbor, names[source_people])
-    pair = Pair(known, SocialGraph(target.indptr, target.neighbor), number[source_people])
+    known = replace(source, labels=names[source_people])
+    pair = Pair(known, target, number[source_people])
     return pair.take(known.largest_component(), target.largest_component()) if connected else pair
 
 
@@ -70,6 +71,4 @@ def _check_share(name: str, share: float, *, lowest: float) -> None:
 
 
 def _thinned(graph: SocialGraph, share: float, rng: np.random.Generator) -> SocialGraph:
-    u, v = graph.edges()
-    kept = rng.permutation(len(u))[: round(share * len(u))]
-    return SocialGraph.from_edges(u[kept], v[kept], n_nodes=graph.n_nodes)
+    return graph.with_edges(rng.permutation(graph.n_edges)[: round(share * graph.n_edges)])

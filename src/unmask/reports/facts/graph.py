@@ -170,9 +170,10 @@ class GraphRisk(Subject):
     common      : people in both graphs, None where not known
     truth_known : whether rates were checked against the truth; else nothing is said to be right
     truth_partial : whether people without an entry in the truth are neither right nor wrong
+    similar     : pairs of people of whom the adversary knows how similar they are
     not_run     : attacks that were not run on any release, and why
-    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart; of the release
-                  where most people are named; None where not run
+    most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
+                  where most people are named; None where not run, or where the adversary knows more than edges
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share
@@ -200,6 +201,7 @@ class GraphRisk(Subject):
     anonymity: tuple[AnonymityLink, ...] = ()
     separations: tuple[SeparationPoint, ...] = ()
     truth_partial: bool = False
+    similar: int = 0
     not_run: tuple[tuple[str, str], ...] = ()
 
     def without_small(self, least: int) -> GraphRisk:

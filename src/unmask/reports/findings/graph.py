@@ -131,7 +131,8 @@ def findings(graph: GraphRisk, scope: Scope) -> list[str]:
 def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     where = f"From {release_name(attack.release)}, with" if several_releases(graph) else "With"
     who = scope.subject(attack.attack) if attack.attack in scope.words else f"the adversary {attack.attack}"
-    start = f"{where} {leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)} {who}"
+    known = leaked(attack.n_seeds, guessed=attack.seeds in GUESSED)
+    start = f"{where} {known}{', and knowing how similar people are,' if graph.similar else ''} {who}"
     names = plural(attack.names, "match", "matches")
     if not graph.truth_known:
         return (
@@ -328,9 +329,10 @@ def setting(graph: GraphRisk) -> str:
     start = "leaked identities, the seeds: people of whom they know who they are in the release"
     if all(attack.seeds in GUESSED for attack in graph.attacks):
         start = "seeds: people of whom they guess by their looks who they are in the release"
+    how = f"edges, and by how similar they are ({graph.similar:,} pairs)" if graph.similar else "edges alone"
     return (
         f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
-        f"{seen}.{both} They start from {start}, and find the others by their edges alone."
+        f"{seen}.{both} They start from {start}, and find the others by their {how}."
     )
 
 

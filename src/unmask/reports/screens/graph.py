@@ -36,6 +36,8 @@ def _counted(share: float, people: int, scope: Scope) -> str:
 
 def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]:
     yield "Starts from", f"{leaked(best.n_seeds, guessed=best.seeds in GUESSED)}, {_spread(best)}"
+    if graph.similar:
+        yield "Besides edges", f"how similar {graph.similar:,} pairs of people are"
     ends = most_and_least(best, graph)
     if ends:
         yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"

@@ -1,0 +1,165 @@
+"""An attack that maps all nodes at once, by climbing among the pairs that may be right: Climb."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.matching import Matching
+from unmask.graphs.attacks.support import Support
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.directed import DirectedGraph
+from unmask.graphs.release import SocialGraph
+
+if TYPE_CHECKING:
+    from unmask.graphs.attacks._climb import Links
+
+STEPS = 25
+"""Of the climb; longer ones become too sure."""
+
+VOTE = 0.03
+"""The least share of a node that the belief lists."""
+
+_TIE = 1e-6  # of what is equal but for rounding, such as the halves of a node that two twins hold
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Global matching on a sparse support: Frank-Wolfe steps, ever bolder, towards the shares that keep most edges.
+
+    P(u, c) is the share of source node u that is given to target node c, for the pairs of `Support.of` alone: 1 for
+    seeds, at first the same for all candidates of a node. Each step t = 0..24 adds up how much the neighbors speak for
+    each pair, and moves towards the shares that follow, in which a target node is given away once at most:
+
+        G(u, c) = sum over neighbors x of u and y of c of P(x, y) w_y, with w_y = max(.1, log(2m / (10 d_y)))
+        H(u, c) = G(u, c) / (d_u d_c)^gamma
+        s       = root mean square of (largest H of u) - H(u, c), over all pairs of free nodes
+        Q       = exp((3 + t) H / s), scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn, 20 sweeps)
+        P       = P + 2 / (t + 3) (Q - P)
+
+    with d the degree in its own graph and m the edges of the target: rare neighbors count more. Rows are scaled last:
+    where more nodes ask for candidates than there are, rows sum to 1 and columns to more. A node is mapped where a
+    candidate holds more than half of it; twins, who share it, are not. The belief is P, of status `scores`; it lists
+    shares of at least .03.
+
+    Where both graphs have directions (`SocialGraph.way`), G adds up twice: over x and y that u and c link to, and over
+    x and y that link to u and c.
+
+    Of a similarity that the adversary has, l(u, c) is its log-likelihood ratio, see `Similarity.ratios`: P begins with
+    exp(8 l / scale), and Q has exp((3 + t) (H / s + l / scale)), both scaled as above.
+
+    gamma : how much degrees are discounted, at least 0: 0 where the target is a small, thinned part of the source, .5
+            where edges between strangers go by degree in both, .25 between them
+    scale : the log-likelihood ratio of a similarity that counts as much as s does, above 0; the smaller, the more the
+            similarity is trusted against the edges
+
+    Work: each step visits, for each pair (u, c), the neighbors of c, and for each neighbor of u its candidates: about
+    50 times pairs times mean degree in all steps. Memory: some 80 bytes a pair beside the graphs.
+
+    Assumes: most right pairs are in the support, and people with an edge in one graph are likelier than strangers to
+    have one in the other.
+
+    Fails when: most people are in one graph alone: they are mapped too, and nothing in P tells that they are absent.
+
+    >>> from unmask.graphs.release import SocialGraph
+    >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+    >>> Climb()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
+    array([0, 1, 2, 3, 4, 5], dtype=int32)
+
+    Frank-Wolfe for graph matching: J. T. Vogelstein et al., "Fast approximate quadratic programming for graph
+    matching", PLoS ONE 2015; falling temperature: S. Gold & A. Rangarajan, "A graduated assignment algorithm for graph
+    matching", PAMI 1996; projection by Sinkhorn: E. Onaran & S. Villar, "Projected power iteration for network
+    alignment", SPIE 2017; walks from seeds as features: Z. Zeng et al., "PARROT", WWW 2023.
+    """
+
+    gamma: float = 0.25
+    scale: float = 4.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gamma < np.inf:
+            raise UnmaskError(f"gamma is {self.gamma}, expected at least 0: how much degrees are discounted")
+        if not 0.0 < self.scale < np.inf:
+            raise UnmaskError(f"scale is {self.scale}, expected above 0: the ratio that counts as much as edges do")
+
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        return self.on(Support.of(release, knowledge))
+
+    def on(self, support: Support) -> Matching:
+        """The belief from a support that is there already, of several climbs or of other runs of `Rematch`."""
+        share, row = self.shares(support), support.row
+        mapping, listed = _mapping(support, share), share >= VOTE
+        return matching_of(
+            mapping,
+            (row[listed], support.candidate[listed], np.log(share[listed])),
+            n_target=support.target.n_nodes,
+            sweeps=[int(np.count_nonzero((mapping >= 0) & (support.image < 0)))],
+            visits=STEPS * _visits(support),
+            attack=repr(self),
+        )
+
+    def shares(self, support: Support) -> NDArray[np.float64]:
+        """(n_pairs,) P after the last step, in the order of `support.candidate`."""
+        from unmask.graphs.attacks._climb import balanced, evidence
+
+        source, target, row, candidate = support.source, support.target, support.row, support.candidate
+        relations = _relations(source, target)
+        pairs, free = (support.indptr, candidate), support.image < 0
+        rare = np.maximum(0.1, np.log(max(target.n_edges, 1) / (5 * np.maximum(target.degree, 1))))[candidate]
+        discount = np.maximum(source.degree[row] * target.degree[candidate], 1.0) ** -self.gamma
+        alike, share = np.zeros(len(row)), 1.0 / np.diff(support.indptr)[row]
+        if support.ratio is not None:
+            alike = support.ratio / self.scale
+            share = balanced(pairs, 8 * alike, target.n_nodes)
+        for step in range(STEPS):
+            told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
+            logit = (3 + step) * (told / _spread(told, support) + alike)
+            share += 2 / (step + 3) * (balanced(pairs, logit, target.n_nodes) - share)
+        return share
+
+
+def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Links]]:
+    """The edges of both sides; where both have directions, their links out, and their links in."""
+    if source.way is None or target.way is None:
+        return [((source.indptr, source.neighbor), (target.indptr, target.neighbor))]
+    here, there = DirectedGraph.of(source), DirectedGraph.of(target)
+    out = (here.out_indptr, here.out_neighbor), (there.out_indptr, there.out_neighbor)
+    back = (here.in_indptr, here.in_neighbor), (there.in_indptr, there.in_neighbor)
+    return [out, back]
+
+
+def _spread(told: NDArray[np.float64], support: Support) -> float:
+    """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
+    filled = np.flatnonzero(np.diff(support.indptr))
+    largest = np.zeros(len(support.image))
+    largest[filled] = np.maximum.reduceat(told, support.indptr[filled])
+    gap = largest[support.row] - told
+    spread = float(np.sqrt((gap @ gap) / max(len(support), 1)))
+    return spread if spread > _TIE * largest.max(initial=0.0) else 1.0
+
+
+def _mapping(support: Support, share: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The target node that holds more than half of a node, and more of it than of any other; -1 where there is none."""
+    mapping = np.full(len(support.image), -1, dtype=np.int32)
+    sure = np.flatnonzero(share > 0.5 + _TIE)
+    node, candidate = support.row[sure], support.candidate[sure]
+    most, rivals = np.zeros(support.target.n_nodes), np.zeros(support.target.n_nodes, dtype=np.int64)
+    np.maximum.at(most, candidate, share[sure])
+    np.add.at(rivals, candidate, share[sure] > most[candidate] - _TIE)
+    alone = (share[sure] == most[candidate]) & (rivals[candidate] == 1)
+    mapping[node[alone]] = candidate[alone]
+    return mapping
+
+
+def _visits(support: Support) -> int:
+    """Candidates of neighbors and neighbors of candidates, in one step."""
+    free = support.image < 0
+    near = support.source.adjacency().astype(np.int64) @ np.diff(support.indptr)
+    return int(near[free].sum() + support.target.degree[support.candidate[free[support.row]]].sum())

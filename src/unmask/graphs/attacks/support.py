@@ -1,0 +1,180 @@
+"""The pairs of nodes among which `Climb` looks for a mapping: few of all, and most of the right ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.graphs.attacks.matching import Matching, seeded
+from unmask.graphs.attacks.rematch import Rematch
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.release import SocialGraph
+from unmask.graphs.similarity import Ratios, proposed
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Source nodes and the target node of each."""
+
+LISTED = 15
+"""Candidates of a node that are taken from each run of `Rematch`."""
+
+_MOST_COMPARED = 2 * 10**8  # pairs of profiles; on Epinions, beyond it, they cost more than they brought
+_LANDMARKS, _RESTART, _STEPS = 256, 0.15, 12
+_WALKED, _COMPARED = 32, 2**23  # seeds and pairs at a time
+_TIE = 1e-6  # profiles are 32-bit numbers of length 1
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Pairs of nodes that may be mapped to each other, with the graphs and the seeds: what any number of climbs run on.
+
+    source, target : the adversary's graph and the release
+    image          : (n_source,) int32, the target node of each seed, -1 of all others
+    indptr         : (n_source + 1,) the candidates of node u are candidate[indptr[u]:indptr[u + 1]]
+    candidate      : (n_pairs,) int32, ascending within a node; a seed has its image alone
+    ratio          : (n_pairs,) log-likelihood ratios of the adversary's similarity; None where it tells nothing
+
+    >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
+    >>> Support.of(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
+    Support(4 pairs of 2 free nodes, 2 seeds)
+    """
+
+    source: SocialGraph
+    target: SocialGraph
+    image: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    candidate: NDArray[np.int32]
+    ratio: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        """Pairs of free nodes."""
+        return len(self.candidate) - int(np.count_nonzero(self.image >= 0))
+
+    def __repr__(self) -> str:
+        nodes, seeds = np.count_nonzero(np.diff(self.indptr)), np.count_nonzero(self.image >= 0)
+        return f"Support({len(self)} pairs of {nodes - seeds} free nodes, {seeds} seeds)"
+
+    @property
+    def row(self) -> NDArray[np.int64]:
+        """(n_pairs,) the source node of each pair."""
+        return np.repeat(np.arange(len(self.image)), np.diff(self.indptr))
+
+    @classmethod
+    def of(
+        cls, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, lists: tuple[Matching, Matching] | None = None
+    ) -> Support:
+        """Pairs of free nodes with neighbors that `Rematch` lists in either direction, of near profiles, or similar.
+
+        A profile of node u is log(1 + (share of visits to u of walks from seed i) / (degree of u) * 2m / 10) for up to
+        256 seeds i, those of largest degree; the walks return to the seed with probability .15 and make 12 steps.
+        Profiles are centered and of length 1, and the nearest have the largest product: k target nodes of each source
+        node and k / 3 source nodes of each target node, k = 100 up to 1,200 nodes, 50 up to 4,000, 30 above. What ties
+        across such a limit is left out together. Beyond 2 * 10^8 pairs of free nodes profiles are not compared. Of the
+        adversary's similarity, the k most similar target nodes of each source node are taken (`Ratios.nearest`).
+
+        lists : beliefs of `Rematch` from source to target and from target to source, of these graphs and seeds; None:
+                they are made here, see `rematched`
+        """
+        image, inverse = seeded(release, knowledge)
+        free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
+        free_there = np.flatnonzero((inverse < 0) & (release.degree > 0))
+        seed = np.flatnonzero(image >= 0)
+        forward, backward = rematched(release, knowledge) if lists is None else lists
+        ratios = knowledge.ratios(release)
+        near = _alike(release, knowledge, free, free_there)
+        found = [_listed(forward), _listed(backward)[::-1], near, _similar(ratios, max(len(image), release.n_nodes))]
+        u, c = (np.concatenate(side) for side in zip(*found, strict=True))
+        kept = np.isin(u, free) & np.isin(c, free_there)
+        u, c = np.append(u[kept], seed), np.append(c[kept], image[seed])
+        pair = np.unique(u.astype(np.int64) * release.n_nodes + c)
+        u, c = np.divmod(pair, release.n_nodes)
+        indptr = np.searchsorted(u, np.arange(len(image) + 1))
+        ratio = None if ratios is None else ratios.of(u, c)
+        return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
+
+
+def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:
+    """The beliefs of forced `Rematch` from source to target and from target to source."""
+    attack = Rematch(forced=True, listed=LISTED)
+    return attack(release, knowledge), attack(knowledge.graph, knowledge.reversed(release))
+
+
+def _similar(ratios: Ratios | None, n_nodes: int) -> Pairs:
+    """The most similar pairs."""
+    if ratios is None:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    near = ratios.nearest(proposed(n_nodes))
+    return ratios.row[near], ratios.candidate[near]
+
+
+def _listed(belief: Matching) -> Pairs:
+    return np.repeat(np.arange(belief.n_observations), np.diff(belief.indptr)), belief.candidate.astype(np.int64)
+
+
+# --- profiles -------------------------------------------------------------------------------------------------------
+
+
+def _alike(
+    release: SocialGraph, knowledge: Auxiliary[SocialGraph], free: NDArray[np.int64], free_there: NDArray[np.int64]
+) -> Pairs:
+    """Pairs of free nodes whose profiles are near."""
+    if not 0 < len(free) * len(free_there) <= _MOST_COMPARED:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    graphs, seeds = (knowledge.graph, release), _landmarks(release, knowledge)
+    here, there = (_profiles(graph, seed) for graph, seed in zip(graphs, seeds, strict=True))
+    k = proposed(max(graph.n_nodes for graph in graphs))
+    (u, c), (c_back, u_back) = _nearest(here[free], there[free_there], k, k // 3)
+    return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
+
+
+def _landmarks(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Pairs:
+    """The seeds of largest degree: the product of both, then that in the source."""
+    here, there = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
+    degree, degree_there = knowledge.graph.degree[here], release.degree[there]
+    first = np.lexsort((-degree, -degree * degree_there))[:_LANDMARKS]
+    return here[first], there[first]
+
+
+def _profiles(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float32]:
+    """(n_nodes, n_seeds) see `Support.of`."""
+    profile = np.empty((graph.n_nodes, len(seed)), dtype=np.float32)
+    for start in range(0, len(seed), _WALKED):
+        few = slice(start, start + _WALKED)
+        found = np.log1p(_visits(graph, seed[few]) * (2 * graph.n_edges / 10))
+        profile[:, few] = found - found.mean(axis=0)
+    profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return profile
+
+
+def _visits(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node visited."""
+    share = 1.0 / np.maximum(graph.degree, 1)
+    step = sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
+    visits = start = np.zeros((graph.n_nodes, len(seed)))
+    start[seed, np.arange(len(seed))] = share[seed]
+    for _ in range(_STEPS):
+        visits = _RESTART * start + (1 - _RESTART) * (step @ visits)
+    return visits
+
+
+def _nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
+    """Rows and the k columns nearest to each, columns and the k_back rows nearest to each."""
+    from unmask.graphs.attacks._climb import keep_nearest
+
+    rows, columns = _leaders(len(here), k), _leaders(len(there), k_back)
+    block = max(1, _COMPARED // len(there))
+    for start in range(0, len(here), block):
+        keep_nearest(here[start : start + block] @ there.T, start, rows, columns)
+    return _untied(*rows), _untied(*columns)
+
+
+def _leaders(n: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    return np.full((n, k + 1), -1, dtype=np.int32), np.full((n, k + 1), -np.inf, dtype=np.float32)
+
+
+def _untied(node: NDArray[np.int32], value: NDArray[np.float32]) -> Pairs:
+    """Rows and their leaders but the last, and but those that tie with it."""
+    row, rank = np.nonzero(value > value[:, -1:] + _TIE)
+    return row, node[row, rank].astype(np.int64)
