@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.catalog import find
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, examples, select_seeds, split
+from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, examples, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
@@ -33,7 +33,7 @@ ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.
 OF_ITS_OWN = ("DirectedNar09", "Iterated")
 """Attacks that add nothing unless edges have directions, or people several identities."""
 
-SEEING_ALIKE = ("Rematch", "Climb")
+SEEING_ALIKE = ("Rematch", "Climb", "Ensemble")
 """Attacks that use a similarity beside edges."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
@@ -382,11 +382,19 @@ def similarity_in(scene: Scene, pair: Pair) -> Similarity | None:
     return scene.similarity.renumbered(_places(pair.source), _places(pair.target))
 
 
+def told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], None]) -> Attack:
+    """The attack; an `Ensemble` is told of seeds that are chosen, and tells of its rounds."""
+    if not isinstance(attack, Ensemble):
+        return attack
+    chosen = scene.seeds_name(plan) not in ("random", "given")
+    return replace(attack, seeds_are="chosen" if chosen else attack.seeds_are, progress=progress)
+
+
 def _alike(similarity: Similarity | None) -> tuple[str, ...]:
     """Who uses what the adversary knows besides edges."""
     if similarity is None:
         return ()
-    who = " and ".join(SEEING_ALIKE)
+    who = f"{', '.join(SEEING_ALIKE[:-1])} and {SEEING_ALIKE[-1]}"
     return (f"How similar people are is used by {who}, as far as it singles out leaked identities, and by no others.",)
 
 

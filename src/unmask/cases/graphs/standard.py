@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scipy import stats
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, similarity_in
+from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, similarity_in, told
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
@@ -84,7 +85,7 @@ def audit_graph(
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
-            _run(ledger, release, scene, plan, run, watched)
+            _run(ledger, release, scene, plan, run, watched, progress)
     if not ledger.runs:
         raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
@@ -102,14 +103,23 @@ def _drawn(scene: Scene, plan: Plan, run: int, n: int | None) -> tuple[Pair, See
     return pair, seeds
 
 
-def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watched: Watched | None) -> None:
+def _run(
+    ledger: _Ledger,
+    release: str,
+    scene: Scene,
+    plan: Plan,
+    run: int,
+    watched: Watched | None,
+    progress: Callable[[str], None],
+) -> None:
     """All attacks on the graphs and seeds of one run."""
     pair, seeds = _drawn(scene, plan, run, None) if run else ledger.drawn[release]
     for name, attack in plan.attacks.items():
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            found, belief = _attempt(scene, pair, attack, seeds)
+            ready = told(attack, scene, plan, partial(_say, progress, f"{release}, run {run + 1}, {name}"))
+            found, belief = _attempt(scene, pair, ready, seeds)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
             continue
@@ -121,6 +131,10 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
                 ledger.not_run.setdefault(f"{what} of {name}", why)
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
+
+
+def _say(progress: Callable[[str], None], what: str, where: str) -> None:
+    progress(f"{what}, {where}")
 
 
 def _attempt(
@@ -187,7 +201,8 @@ def _transition(
             try:
                 pair, seeds = _drawn(scene, plan, run, n)
                 for name in ledger.attacks_on(release):
-                    found, _ = _attempt(scene, pair, plan.attacks[name], seeds, only_rates=True)
+                    ready = told(plan.attacks[name], scene, plan, lambda _: None)
+                    found, _ = _attempt(scene, pair, ready, seeds, only_rates=True)
                     done.setdefault((name, n), []).append(found)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
@@ -262,7 +277,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
     yield (
         "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
-        "work out. It is not calibrated; how many names of a score are right is counted."
+        "work out, or that Ensemble gives its own. How many names of a score are right is counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:
