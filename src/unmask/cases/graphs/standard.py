@@ -268,7 +268,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     first = next(iter(scenes.values()))
     yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
-        yield "What is right is not known, and is not estimated: scores of attacks on networks are no probabilities."
+        yield "What is right is not known; Ensemble alone estimates it. Scores of other attacks are no probabilities."
         yield f"An attack has spread when it gives a name to at least {SPREADS:.0%} of the people who are no seeds."
         return
     yield f"An attack has spread in a run when it names at least {SPREADS:.0%} of the people who can be found."

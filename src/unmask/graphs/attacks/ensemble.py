@@ -29,8 +29,10 @@ ENOUGH = 80
 MANY = 1_000
 """Seeds that need to be held in three rounds only, not in six."""
 
-EDGES = 2_400_000
-"""Edges of both graphs that all rounds together go over, at most; two rounds are run in any case."""
+WORK = 2_700_000
+"""Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
+any case.
+"""
 
 BAGS, FOLDS = 6, 5
 
@@ -85,8 +87,8 @@ class Ensemble:
     See `Announced` for the two probabilities. Neither is announced with fewer than 30 seeds, and the second not with
     fewer than 80, or if seeds were chosen.
 
-    rounds    : at most; 30, so that each seed is held in 6, or 15 with 1,000 seeds, but no more than go over 2,400,000
-                edges in all, and at least 2. With fewer than 10 seeds there is nothing to leave out, and one round
+    rounds    : at most; 30, so that each seed is held in 6, or 15 with 1,000 seeds; in large graphs as many as take
+                about a minute (`WORK`), and at least 2. With fewer than 10 seeds there is nothing to leave out, and one
     seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the
                 target" cannot be told from "looks like a seed"
     listed    : candidates that the belief lists of a node, at most
@@ -104,6 +106,10 @@ class Ensemble:
     >>> belief = Ensemble()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
     >>> belief.mapping, belief.earned  # two seeds are too few to announce a probability
     (array([0, 1, 2, 3, 4, 5], dtype=int32), 'scores')
+
+    Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit analysis
+    of qualitative choice behavior", 1974; presence: M. C. du Plessis, G. Niu & M. Sugiyama, "Convex formulation for
+    learning from positive and unlabeled data", ICML 2015.
     """
 
     rounds: int = 30
@@ -141,8 +147,8 @@ class Ensemble:
     def _planned(self, scene: _Scene) -> int:
         if scene.n_seeds < 10:
             return 1
-        edges = max(scene.release.n_edges + scene.knowledge.graph.n_edges, 1)
-        return min(self.rounds, 15 if scene.n_seeds >= MANY else 30, max(2, EDGES // edges))
+        work = sum(graph.n_edges + 4 * graph.n_nodes for graph in (scene.release, scene.knowledge.graph))
+        return min(self.rounds, 15 if scene.n_seeds >= MANY else 30, max(2, WORK // work))
 
     def _run(self, scene: _Scene, parts: NDArray[np.int8]) -> list[Round]:
         done = []

@@ -136,9 +136,10 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     start = f"{where} {known}{', and knowing how similar people are,' if graph.similar else ''} {who}"
     names = plural(attack.names, "match", "matches")
     if not graph.truth_known:
+        why = "scores are no probabilities" if attack.announced is None else "what follows was not checked"
         return (
             f"{start} matches {percent(attack.coverage)} of the other people of their own network ({names}). "
-            "How many are right is not known: the truth was not given, and scores are no probabilities."
+            f"How many are right is not known: the truth was not given, and {why}."
         )
     people = people_of(attack, graph, scope)
     many = f"{people:,} " if people else ""
@@ -370,7 +371,7 @@ def cautions(graph: GraphRisk) -> list[str]:
     if not graph.truth_known:
         said.append(
             "Nothing was checked against the truth, so that it is not known how many matches are right; the scores of "
-            "attacks on networks are no probabilities."
+            "attacks but Ensemble are no probabilities."
         )
     if graph.truth_partial:
         said.append(
