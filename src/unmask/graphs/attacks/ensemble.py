@@ -107,9 +107,9 @@ class Ensemble:
     >>> belief.mapping, belief.earned  # two seeds are too few to announce a probability
     (array([0, 1, 2, 3, 4, 5], dtype=int32), 'scores')
 
-    Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit analysis
-    of qualitative choice behavior", 1974; presence: M. C. du Plessis, G. Niu & M. Sugiyama, "Convex formulation for
-    learning from positive and unlabeled data", ICML 2015.
+    Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit
+    analysis of qualitative choice behavior", 1974; presence: M. C. du Plessis, G. Niu & M. Sugiyama, "Convex
+    formulation for learning from positive and unlabeled data", ICML 2015.
     """
 
     rounds: int = 30
