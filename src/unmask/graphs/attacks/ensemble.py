@@ -89,6 +89,7 @@ class Ensemble:
 
     rounds    : at most; 30, so that each seed is held in 6, or 15 with 1,000 seeds; in large graphs as many as take
                 about a minute (`WORK`), and at least 2. With fewer than 10 seeds there is nothing to leave out, and one
+                round
     seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the
                 target" cannot be told from "looks like a seed"
     listed    : candidates that the belief lists of a node, at most
