@@ -11,7 +11,7 @@ from unmask.cases.graphs import defaults
 from unmask.cases.graphs.case import Run, attempt, rows, summary
 from unmask.cases.graphs.scenes import DEFAULT, STANDARD, Acquired, Derived, Plan, parse_attacks
 from unmask.cases.graphs.standard import audit_graph
-from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds
+from unmask.graphs import Auxiliary, Ensemble, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import outcomes, rates
@@ -375,7 +375,8 @@ def test_a_misspelled_attack_is_one_sentence(text, said):
 def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     graph = friends()
     scene = {"r": Derived(graph, 0.9, 0.9)}
-    found = audit_graph(scene, plan(attacks=parse_attacks(DEFAULT), runs=1))
+    attacks = {**parse_attacks(DEFAULT), "Ensemble": Ensemble(rounds=1)}
+    found = audit_graph(scene, plan(attacks=attacks, runs=1))
     assert {attack.attack for attack in found.subject("graph").attacks} == {*STANDARD, "Rematch:forced=true"}
     assert found.subject("graph").not_run == ()
     few = audit_graph(scene, plan(attacks=parse_attacks(["Nar09", "GraphMatching:largest=10"]), runs=1))
@@ -385,9 +386,20 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     assert dict(others) == dict.fromkeys(set(STANDARD) - {"Nar09", "GraphMatching"}, "it was not asked for")
     said = " ".join(sentences(few))
     assert "GraphMatching:largest=10 was not run: the larger graph has" in said
-    assert (
-        "Attacks that were not asked for may re-identify more: Grasshopper, Bumblebee, Rematch, Climb, Irma and" in said
-    )
+    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi and Ensemble"
+    assert f"Attacks that were not asked for may re-identify more: {rest}." in said
+
+
+def test_what_the_ensemble_announces_stands_beside_what_came_true():
+    scene, asked = {"r": Derived(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble(rounds=2)}, runs=1)
+    chosen = audit_graph(scene, replace(asked, n_seeds=40))
+    drawn = audit_graph(scene, replace(asked, seeds="random", n_seeds=90))
+    (of_chosen,), (of_drawn,) = (found.subject("graph").attacks for found in (chosen, drawn))
+    assert of_chosen.announced.right is None
+    assert "Not announced: seeds were chosen and not sampled" in " ".join(sentences(chosen))
+    assert of_drawn.announced.there == pytest.approx(of_drawn.recall, abs=0.15)
+    assert of_drawn.announced.came_true <= of_drawn.recall
+    assert "Held-back seeds: announced" in " ".join(sentences(drawn))
 
 
 def test_leaked_identities_never_count_as_found():

@@ -175,8 +175,10 @@ def belief_is_about_the_targets(attack: Any, ground: Ground) -> str:
 
 
 def renumbering_the_release_renumbers_the_candidates(attack: Any, ground: Ground) -> str | None:
-    """The order of a release is no information, but to an attack that says `reads_order = True` of its class."""
-    if ground.moved is None or getattr(attack, "reads_order", False):
+    """The order of a release is no information, but to an attack that says `reads_order = True` of its class; one that
+    says `draws = True` breaks exact draws at random, and is not asked.
+    """
+    if ground.moved is None or getattr(attack, "reads_order", False) or getattr(attack, "draws", False):
         return None
     scene = ground.given()
     before = _run(attack, ground, scene)

@@ -2,10 +2,12 @@
 
 from unmask.graphs import criteria, datasets
 from unmask.graphs.attacks import (
+    Announced,
     Attack,
     Bumblebee,
     Climb,
     DirectedNar09,
+    Ensemble,
     GraphMatching,
     Grasshopper,
     Identities,
@@ -28,6 +30,7 @@ from unmask.graphs.release import Dropped, SocialGraph
 from unmask.graphs.similarity import Similarity
 
 __all__ = [
+    "Announced",
     "Attack",
     "Auxiliary",
     "Bumblebee",
@@ -37,6 +40,7 @@ __all__ = [
     "DirectedNar09",
     "Dropped",
     "EgoPatterns",
+    "Ensemble",
     "GraphMatching",
     "Grasshopper",
     "Identities",

@@ -12,14 +12,14 @@ from scipy import special
 
 from unmask.audit import STANDARD, Audit, audit
 from unmask.errors import UnmaskError
-from unmask.graphs import Attack, Auxiliary, Matching, Pair, SeedPairs, Similarity
+from unmask.graphs import Announced, Attack, Auxiliary, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
 from unmask.measures.success import standing
-from unmask.reports.facts.graph import CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
+from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -47,6 +47,7 @@ class Run:
     measures  : name -> a measure, and its values in this run
     sweeps    : matches in each pass
     hidden    : what it discloses of those who have separated their identities, where some have
+    announced : how sure the attack said it was, where it says so
     """
 
     truth: Truth
@@ -57,6 +58,7 @@ class Run:
     measures: Mapping[str, tuple[Measure, Taken]]
     sweeps: tuple[int, ...]
     hidden: Disclosure | None = None
+    announced: Announcement | None = None
 
     @property
     def known(self) -> bool:
@@ -126,6 +128,7 @@ def attempt(
         measures={one.name: (one, Taken.of(one, belief, truth, person)) for one in measures},
         sweeps=tuple(belief.sweeps.tolist()),
         hidden=hidden,
+        announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
     )
     standing.cache_clear()  # which would hold the belief
     return run, belief
@@ -155,9 +158,31 @@ def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats
 
     It is 1 / (1 + exp(-log-odds)) of the match under the model of `Rematch`, which any adversary can work out of any
     mapping. It orders names; a probability it would be if the model held, which on real networks it does not.
+    `Ensemble` has its own: the probability that the name is right, or, where that is refused, right if the person is
+    there.
     """
+    if isinstance(belief, Announced):
+        return np.where(np.isin(outcome, NAMED), belief.there if belief.presence is None else belief.right, np.nan)
     odds = log_odds(pair.target, pair.source, belief.mapping)
     return np.where(np.isin(outcome, NAMED) & (belief.mapping >= 0), special.expit(odds), np.nan)
+
+
+def announcement(belief: Announced, outcome: NDArray[np.int8], truth: Truth) -> Announcement:
+    """What the belief announces of people who are no seeds, on average, and what came true.
+
+    `there` is over the people who are in both graphs, over all where the truth is not known.
+    """
+    free = outcome != Outcome.SEED
+    asked = np.isin(outcome, FINDABLE) if truth.judged.any() else free
+    share = belief.presence
+    return Announcement(
+        there=float(np.nan_to_num(belief.there[asked]).mean()) if belief.earned == "calibrated" else None,
+        right=None if share is None else float(np.nan_to_num(belief.right[free]).mean()),
+        came_true=float(np.mean(outcome[free] == Outcome.HIT)) if truth.judged[free].all() else None,
+        present=None if share is None else (share.value, share.low, share.high),
+        held=str(belief.check or ""),
+        refused=belief.refused,
+    )
 
 
 def rows(runs: Sequence[Run], *, release: str, adversary: str) -> list[Row]:
@@ -220,6 +245,22 @@ def summary(
         by_degree=tuple(_degrees(runs)) if recall else (),
         steps=runs[0].sweeps,
         certainty=tuple(bins(runs)) if recall else (),
+        announced=_over_runs([run.announced for run in runs if run.announced is not None]),
+    )
+
+
+def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
+    """Means over the runs that announce it; held-back seeds, and refusals, of the first run."""
+    if not said:
+        return None
+    shares = [one.present for one in said if one.present is not None]
+    low_high = np.mean(shares, axis=0).tolist() if shares else None
+    return replace(
+        said[0],
+        there=mean_of(one.there for one in said),
+        right=mean_of(one.right for one in said),
+        came_true=mean_of(one.came_true for one in said),
+        present=None if low_high is None else (low_high[0], low_high[1], low_high[2]),
     )
 
 

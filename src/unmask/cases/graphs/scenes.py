@@ -138,7 +138,10 @@ Separation = IdentitySeparation | Decoy
 
 SEVERAL = "Of a person with several identities any is the right one."
 
-ALIKE = "How similar people are is used by Rematch and Climb, as far as it singles out leaked identities; by no others."
+ALIKE = (
+    "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities; by no "
+    "others."
+)
 
 MODELS = {
     "basic": "each contact goes to one of them",

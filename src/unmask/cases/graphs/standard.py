@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, r
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, places
 from unmask.errors import UnmaskError
-from unmask.graphs import Attack, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.measures.rates import SPREADS
@@ -84,7 +85,7 @@ def audit_graph(
     for release, scene in scenes.items():
         for run in range(scene.runs(plan)):
             progress(f"{release}, run {run + 1}")
-            _run(ledger, release, scene, plan, run, watched)
+            _run(ledger, release, scene, plan, run, watched, progress)
     if not ledger.runs:
         raise UnmaskError(next(iter(ledger.not_run.values())).removeprefix("failed: "))
     transition = tuple(_transition(ledger, *next(iter(scenes.items())), plan, progress))
@@ -102,14 +103,23 @@ def _drawn(scene: Scene, plan: Plan, run: int, n: int | None) -> tuple[Pair, See
     return pair, seeds
 
 
-def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watched: Watched | None) -> None:
+def _run(
+    ledger: _Ledger,
+    release: str,
+    scene: Scene,
+    plan: Plan,
+    run: int,
+    watched: Watched | None,
+    progress: Callable[[str], None],
+) -> None:
     """All attacks on the graphs and seeds of one run."""
     pair, seeds = _drawn(scene, plan, run, None) if run else ledger.drawn[release]
     for name, attack in plan.attacks.items():
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            found, belief = _attempt(scene, pair, attack, seeds)
+            ready = _told(attack, scene, plan, partial(_say, progress, f"{release}, run {run + 1}, {name}"))
+            found, belief = _attempt(scene, pair, ready, seeds)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
             continue
@@ -123,12 +133,24 @@ def _run(ledger: _Ledger, release: str, scene: Scene, plan: Plan, run: int, watc
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
 
 
+def _say(progress: Callable[[str], None], what: str, where: str) -> None:
+    progress(f"{what}, {where}")
+
+
 def _attempt(
     scene: Scene, pair: Pair, attack: Attack, seeds: SeedPairs, *, only_rates: bool = False
 ) -> tuple[Run, Matching]:
     """The attack with all that the adversary of a scene knows."""
     alike = scene.similarity and scene.similarity.renumbered(places(pair.source), places(pair.target))
     return attempt(pair, attack, seeds, similarity=alike, partial=scene.truth_partial, only_rates=only_rates)
+
+
+def _told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], None]) -> Attack:
+    """The attack; an `Ensemble` is told of seeds that are chosen, and tells of its rounds."""
+    if not isinstance(attack, Ensemble):
+        return attack
+    chosen = scene.seeds_name(plan) not in ("random", "given")
+    return replace(attack, seeds_are="chosen" if chosen else attack.seeds_are, progress=progress)
 
 
 def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:
@@ -187,7 +209,8 @@ def _transition(
             try:
                 pair, seeds = _drawn(scene, plan, run, n)
                 for name in ledger.attacks_on(release):
-                    found, _ = _attempt(scene, pair, plan.attacks[name], seeds, only_rates=True)
+                    ready = _told(plan.attacks[name], scene, plan, lambda _: None)
+                    found, _ = _attempt(scene, pair, ready, seeds, only_rates=True)
                     done.setdefault((name, n), []).append(found)
             except UnmaskError as error:
                 ledger.not_run.setdefault(f"{n} seeds on {release}", f"failed: {error}")
@@ -253,7 +276,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     first = next(iter(scenes.values()))
     yield from dict.fromkeys(said for scene in scenes.values() for said in scene.assumptions(plan))
     if not first.truth_known:
-        yield "What is right is not known, and is not estimated: scores of attacks on networks are no probabilities."
+        yield "What is right is not known; Ensemble alone estimates it. Scores of other attacks are no probabilities."
         yield f"An attack has spread when it gives a name to at least {SPREADS:.0%} of the people who are no seeds."
         return
     yield f"An attack has spread in a run when it names at least {SPREADS:.0%} of the people who can be found."
@@ -262,7 +285,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
     yield (
         "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
-        "work out. It is not calibrated; how many names of a score are right is counted."
+        "work out, or that Ensemble gives its own. How many names of a score are right is counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:

@@ -4,6 +4,7 @@ from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.calibration import calibrated
 from unmask.graphs.attacks.climb import Climb
 from unmask.graphs.attacks.directed import DirectedNar09
+from unmask.graphs.attacks.ensemble import Announced, Ensemble
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.iterated import Identities, Iterated
@@ -14,10 +15,12 @@ from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 __all__ = [
+    "Announced",
     "Attack",
     "Bumblebee",
     "Climb",
     "DirectedNar09",
+    "Ensemble",
     "GraphMatching",
     "Grasshopper",
     "Identities",

@@ -41,6 +41,27 @@ class CertaintyBin:
 
 
 @dataclass(frozen=True)
+class Announcement:
+    """How sure an attack says it is of its names, as means over people and runs, beside what came true.
+
+    there     : probability that the name of a person who is in the release is right; over such people, all but the
+                seeds where the truth is not known. None where seeds that were held back do not bear it out
+    right     : probability that the name of anybody is right, of people who are absent too; None where refused
+    came_true : share of everybody but the seeds whose name is right; None where the truth is not known of all
+    present   : share of the others who are in the release, by the attack, and its bounds; None where refused
+    held      : of held-back seeds in the first run, what was announced and what came true
+    refused   : why a number is not announced, in the first run
+    """
+
+    there: float | None
+    right: float | None
+    came_true: float | None
+    present: tuple[float, float, float] | None
+    held: str
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class StructureAttack:
     """One attack on one release: rates are means over all runs, each with another perturbation or other seeds.
 
@@ -59,6 +80,7 @@ class StructureAttack:
     by_degree       : the people by degree class, the lowest first
     steps           : new matches in each pass of the first run
     certainty       : matches by score, the lowest first
+    announced       : how sure the attack says it is; None where it says nothing
 
     Where the truth is not known (`GraphRisk.truth_known`), all that is known are coverage and names.
     """
@@ -81,6 +103,7 @@ class StructureAttack:
     steps: tuple[int, ...]
     certainty: tuple[CertaintyBin, ...] = ()
     precision_at_least: float | None = None
+    announced: Announcement | None = None
 
     def without_small(self, least: int) -> StructureAttack:
         """Without the degree classes of few people, and the bins of few matches."""

@@ -118,6 +118,7 @@ def findings(graph: GraphRisk, scope: Scope) -> list[str]:
     first = attacks[0]
     said = [" ".join(filter(None, (_named(first, graph, scope), _spread(first), others(attacks, graph))))]
     found = (
+        *announcements(graph),
         _not_run(graph),
         by_ties(first, graph),
         few_seeds(graph),
@@ -135,9 +136,10 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
     start = f"{where} {known}{', and knowing how similar people are,' if graph.similar else ''} {who}"
     names = plural(attack.names, "match", "matches")
     if not graph.truth_known:
+        why = "scores are no probabilities" if attack.announced is None else "what follows was not checked"
         return (
             f"{start} matches {percent(attack.coverage)} of the other people of their own network ({names}). "
-            "How many are right is not known: the truth was not given, and scores are no probabilities."
+            f"How many are right is not known: the truth was not given, and {why}."
         )
     people = people_of(attack, graph, scope)
     many = f"{people:,} " if people else ""
@@ -151,6 +153,33 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
         f"{given}, {percent(attack.precision)} are right among people with an entry in the truth, which is partial; if "
         f"nobody else is in the release, {percent(attack.precision_at_least)} of all are."
     )
+
+
+def announcements(graph: GraphRisk) -> Iterator[str]:
+    """How sure an attack says it is, beside what came true: of people who are in the release, then of everybody."""
+    for attack in graph.attacks:
+        if (said := attack.announced) is None:
+            continue
+        where = f" on {release_name(attack.release)}" if several_releases(graph) else ""
+        start = f"{attack.attack}{where} announces how likely a name is to be right"
+        parts = []
+        if said.there is not None:
+            came = f", and {percent(attack.recall)} are" if attack.recall is not None else ""
+            parts.append(f"{percent(said.there)} on average if the person is in the release{came} (calibrated)")
+        if said.right is not None and said.present is not None:
+            came = f", and {percent(said.came_true)} are" if said.came_true is not None else ""
+            share, low, high = (percent(one, 0) for one in said.present)
+            parts.append(
+                f"{percent(said.right)} of anybody{came} (a model: it takes {share} of them, {low} to {high}, to be in "
+                "the release)"
+            )
+        held = f" Held-back seeds: {said.held}." if said.held else ""
+        why = "".join(f" Not announced: {one}." for one in said.refused)
+        yield (
+            (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")
+            + held
+            + why
+        )
 
 
 def people_of(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> int:
@@ -342,7 +371,7 @@ def cautions(graph: GraphRisk) -> list[str]:
     if not graph.truth_known:
         said.append(
             "Nothing was checked against the truth, so that it is not known how many matches are right; the scores of "
-            "attacks on networks are no probabilities."
+            "attacks but Ensemble are no probabilities."
         )
     if graph.truth_partial:
         said.append(

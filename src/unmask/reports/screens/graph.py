@@ -36,6 +36,7 @@ def _counted(share: float, people: int, scope: Scope) -> str:
 
 def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]:
     yield "Starts from", f"{leaked(best.n_seeds, guessed=best.seeds in GUESSED)}, {_spread(best)}"
+    yield from (("How sure", said) for said in _sure(graph))
     if graph.similar:
         yield "Besides edges", f"how similar {graph.similar:,} pairs of people are"
     ends = most_and_least(best, graph)
@@ -43,6 +44,16 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
         yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"
     if graph.most_recall is not None and graph.most_recall < 1:
         yield "At the most", f"{percent(graph.most_recall)}: the others have twins in the network"
+
+
+def _sure(graph: GraphRisk) -> Iterator[str]:
+    """What the attack that announces probabilities says of its names, on the first release."""
+    said = next((one.announced for one in graph.attacks if one.announced is not None), None)
+    if said is not None and said.there is not None:
+        anybody = "of anybody not announced" if said.right is None else f"{percent(said.right)} of anybody"
+        yield f"{percent(said.there)} right if the person is in the release; {anybody}"
+    elif said is not None:
+        yield "no probability is announced"
 
 
 def _spread(best: StructureAttack) -> str:

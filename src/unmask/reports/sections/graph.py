@@ -217,14 +217,15 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         sure.append((said, attack.attack, [(item.low, float(n)) for item, n in zip(bins, falling, strict=True)]))
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
-    score = shares("Score: what the model of Rematch says")
+    score = shares("Score: probability announced")
     figures = [*figure("Matches that are right", reliable, score, under=[equal])]
     figures += figure(
         "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit="")
     )
     how = (
-        "The score of a match is the probability that the model of the attack Rematch gives it. It is not calibrated: "
-        "an adversary who took it at its word would be wrong wherever a line leaves the dotted one."
+        "The score of a match is the probability that Ensemble gives its own, and that the model of the attack Rematch "
+        "gives those of all others, uncalibrated. An adversary who took it at its word would be wrong wherever a line "
+        "leaves the dotted one."
     )
     told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
     said = "A score is no probability: where a line leaves the dotted one, it promises too much or too little."

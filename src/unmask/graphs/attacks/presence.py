@@ -1,0 +1,101 @@
+"""Is a person in the other graph at all: learned from seeds that were held back, and from people of whom it is open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+RIDGE = 5.0
+"""Of the slopes of a score."""
+
+_WIDER = 0.05  # a minimum over thresholds is too small, a maximum too large
+_LEVELS = np.linspace(0.15, 0.85, 15)
+
+
+class Share(NamedTuple):
+    """Which share of the people who are no seeds is in the other graph, and between what."""
+
+    value: float
+    low: float
+    high: float
+
+
+def scored(present: NDArray[np.float64], open_: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """The coefficients b of a score g(x) = b_0 + b.x: positive-unlabeled logistic regression, which is convex.
+
+    Maximized is share N mean over the present of g(x) - sum over the open of log(1 + exp g(x)) - RIDGE |slopes|^2, with
+    N the open ones. At the optimum the sum of sigma(g) over the open is share N.
+
+    present, open_ : (n, n_features)
+    share          : of the open ones who are present
+
+    M. C. du Plessis, G. Niu & M. Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML
+    2015.
+    """
+    x = np.column_stack((np.ones(len(open_)), open_))
+    first = np.zeros(x.shape[1])
+    first[0] = special.logit(np.clip(share, 1e-6, 1 - 1e-6))
+    pull = share * len(x) * np.append(1.0, present.mean(axis=0))
+
+    def loss(b: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        g, slopes = x @ b, np.append(0.0, b[1:])
+        value = np.logaddexp(0.0, g).sum() - pull @ b + RIDGE * slopes @ slopes
+        return float(value), x.T @ special.expit(g) - pull + 2 * RIDGE * slopes
+
+    return np.asarray(optimize.minimize(loss, first, jac=True, method="L-BFGS-B").x)
+
+
+def probability(b: NDArray[np.float64], features: NDArray[np.float64]) -> NDArray[np.float64]:
+    """sigma(g(x)): that a person is present, if the share was right."""
+    return np.asarray(special.expit(b[0] + features @ b[1:]))
+
+
+def share_present(
+    held: NDArray[np.float64],
+    deleted: NDArray[np.float64],
+    open_: NDArray[np.float64],
+    folds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    *,
+    most: float,
+) -> Share:
+    """The share of the open people who are present, from how many look as present as seeds do.
+
+    With F1, FD, FU the shares of held seeds, deleted seeds and open people whose score (fitted to other seeds, at a
+    share of one half) is at least t, nobody absent looks that present at the share FU / F1; the absent look as present
+    as deleted seeds, whose friends are all there, at (FU - FD) / (F1 - FD). Named is the mean over thresholds with
+    FD <= .3 F1 of the share by which half as many absent as deleted do, (FU - FD / 2) / (F1 - FD / 2), weighted by how
+    sure and how far apart these are; without such a threshold that of FU / F1. The bounds are the largest lower and the
+    smallest upper one, a standard error and .05 wider.
+
+    folds : of the held and of the deleted seeds, five
+    most  : candidates / people: not more can be present
+    """
+    reached = np.array([_reached(held, deleted, open_, folds, fold) for fold in np.unique(folds[0])])
+    f1, fd, fu = reached.mean(axis=0)
+    error = np.sqrt((1 - f1) / np.maximum(f1 * len(held), 1.0))
+    upper, lower = fu / f1, (fu - fd) / np.maximum(f1 - fd, 1e-9)
+    apart = fd <= 0.3 * f1
+    middle, weight = (fu - fd / 2) / (f1 - fd / 2), 1 / (error**2 + (fd / f1) ** 2 / 4 + 1e-9)
+    if not apart.any():
+        middle, weight, apart = upper, 1 / (error**2 + 1e-9), np.abs(f1 - 0.5) <= max(0.3, np.abs(f1 - 0.5).min())
+    ends = np.max(lower[apart] - error[apart]) - _WIDER, np.min(upper[apart] + error[apart]) + _WIDER
+    value = float(np.average(middle[apart], weights=weight[apart]))
+    low, value, high = (float(np.clip(at, 0.0, min(1.0, most))) for at in (min(value, *ends), value, max(value, *ends)))
+    return Share(value, low, high)
+
+
+def _reached(
+    held: NDArray[np.float64],
+    deleted: NDArray[np.float64],
+    open_: NDArray[np.float64],
+    folds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    fold: int,
+) -> NDArray[np.float64]:
+    """(3, n_levels) F1, FD and FU of one fold, at quantiles of its held seeds."""
+    b = scored(held[folds[0] != fold], open_, 0.5)
+    mine, gone, others = (side @ b[1:] for side in (held[folds[0] == fold], deleted[folds[1] == fold], open_))
+    at = np.quantile(mine, _LEVELS)
+    return np.array([[np.mean(side >= t) if len(side) else 0.0 for t in at] for side in (mine, gone, others)])

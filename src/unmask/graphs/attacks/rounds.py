@@ -1,0 +1,191 @@
+"""Attacks rerun on random parts of the seeds: who is taken for whom how often, with seeds left out on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.attacks.assignment import GraphMatching
+from unmask.graphs.attacks.climb import VOTE, Climb
+from unmask.graphs.attacks.irma import Irma
+from unmask.graphs.attacks.matching import Matching
+from unmask.graphs.attacks.support import Support, rematched
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.release import SocialGraph
+
+FEW = 30
+"""Seeds below which none is held back: too few to tell how often a vote is right."""
+
+DENSE = 1_200
+"""Nodes of the larger graph up to which `GraphMatching` votes, which takes 10 seconds a round there."""
+
+IRMA = 10_000
+"""Nodes of the larger graph up to which `Irma` votes."""
+
+KEPT, HELD, DELETED = 0, 1, 2
+"""What became of a seed in a round: known, treated like anybody else, or that and its image without edges."""
+
+_LEAST = 0.02  # listed candidates that are less likely have no vote
+
+Votes = dict[str, list[tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]]]
+"""Kind of attack -> (people, candidates, votes) of each attack of that kind."""
+
+
+class Round(NamedTuple):
+    """One round.
+
+    part  : (n_seeds,) KEPT, HELD or DELETED
+    pair  : (n_pairs,) source node * target nodes + target node, ascending: whoever has a vote
+    vote  : (n_pairs, n_kinds) mean over the attacks of a kind
+    """
+
+    part: NDArray[np.int8]
+    pair: NDArray[np.int64]
+    vote: NDArray[np.float32]
+
+
+class Tally(NamedTuple):
+    """Votes of several rounds, by person; the same number of rounds or not.
+
+    person, candidate : (n_pairs,) ascending by person, then candidate
+    share             : (n_pairs, n_kinds) votes of a kind for the pair / rounds of the person
+    """
+
+    person: NDArray[np.int64]
+    candidate: NDArray[np.int64]
+    share: NDArray[np.float64]
+
+
+def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[str, ...]:
+    """The kinds of attacks that vote, by the size of the graphs and by what the adversary knows."""
+    n = max(release.n_nodes, knowledge.graph.n_nodes)
+    alike = ("alike",) if knowledge.similarity is not None else ()
+    return ("named", "listed", "climb", "discounted", *alike, *(("irma",) * (n <= IRMA)), *(("dense",) * (n <= DENSE)))
+
+
+def deal(n: int, n_rounds: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    """(n_rounds, n) what becomes of each seed in each round: a fifth is held, a fifth deleted, dealt like cards.
+
+    Each seed is held in the same number of rounds, give or take one, and so deleted. Of fewer than `FEW` seeds a tenth
+    is held and none deleted.
+
+    >>> parts = deal(50, 5, np.random.default_rng(0))
+    >>> (parts == HELD).sum(axis=0).tolist() == [1] * 50, (parts == DELETED).sum(axis=1).tolist()
+    (True, [10, 10, 10, 10, 10])
+    """
+    part = np.full((n_rounds, n), KEPT, dtype=np.int8)
+    for left_out, many in ((HELD, n // 5 if n >= FEW else n // 10), (DELETED, n // 5 if n >= FEW else 0)):
+        cards = np.empty(0, dtype=np.int64)
+        for row in part:
+            if len(cards) < 2 * n:
+                cards = np.append(cards, rng.permutation(n))
+            chosen = cards[row[cards] == KEPT]
+            chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])][:many]
+            row[chosen] = left_out
+            cards = _without_first(cards, chosen)
+    return part
+
+
+def _without_first(cards: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The cards without the first of each that was drawn."""
+    value, first = np.unique(cards, return_index=True)
+    return np.delete(cards, first[np.isin(value, drawn)])
+
+
+def run_round(
+    release: SocialGraph, knowledge: Auxiliary[SocialGraph], part: NDArray[np.int8], kinds: Sequence[str]
+) -> Round:
+    """All attacks on the seeds that are kept, where the images of deleted ones have no edge."""
+    source, target = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
+    thinned = release
+    if np.any(part == DELETED):
+        gone = np.zeros(release.n_nodes, dtype=np.bool_)
+        gone[target[part == DELETED]] = True
+        u, v = release.edges()
+        thinned = release.with_edges(np.flatnonzero(~gone[u] & ~gone[v]))
+    known = replace(knowledge, seeds=(source[part == KEPT], target[part == KEPT]))
+    votes, n = _votes(thinned, known, kinds), release.n_nodes
+    free, free_there = np.ones(knowledge.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
+    free[source[part == KEPT]], free_there[target] = False, False
+    own = np.sort(source * n + target)
+
+    def allowed(u: NDArray[np.integer], c: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Nobody but a seed is taken for its image."""
+        return np.asarray(free[u] & (free_there[c] | np.isin(u.astype(np.int64) * n + c, own)))
+
+    pair, kind, vote = (np.concatenate(column) for column in zip(*_flat(votes, kinds, n, allowed), strict=True))
+    pairs, at = np.unique(pair, return_inverse=True)
+    table = np.zeros((len(pairs), len(kinds)), dtype=np.float32)
+    np.add.at(table, (at, kind), vote)
+    return Round(part, pairs, table)
+
+
+def _flat(
+    votes: Votes,
+    kinds: Sequence[str],
+    n: int,
+    allowed: Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.bool_]],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """(pairs, kinds, votes) of each attack; several of one kind share its vote."""
+    for at, kind in enumerate(kinds):
+        for u, c, vote in votes[kind]:
+            kept = np.flatnonzero(allowed(u, c))
+            pair = u[kept].astype(np.int64) * n + c[kept]
+            yield pair, np.full(len(kept), at), vote[kept] / len(votes[kind])
+
+
+def _votes(release: SocialGraph, known: Auxiliary[SocialGraph], kinds: Sequence[str]) -> Votes:
+    """Whom each attack takes for whom, in one round."""
+    lists = forward, backward = rematched(release, known)
+    support = Support.of(release, known, lists=lists)
+    votes: Votes = {
+        "named": [_named(forward), _named(backward)],
+        "listed": [_listed(forward), _listed(backward)],
+        "climb": [_shared(support, Climb(gamma)) for gamma in (0.0, 0.25)],
+        "discounted": [_shared(support, Climb(0.5))],
+    }
+    for at in ("named", "listed"):
+        u, c, vote = votes[at][1]
+        votes[at][1] = c, u, vote
+    if "alike" in kinds:
+        votes["alike"] = [_shared(support, Climb(0.25, scale)) for scale in (16.0, 2.0, 1.0)]
+    if "irma" in kinds:
+        votes["irma"] = [_named(Irma()(release, known))]
+    if "dense" in kinds:
+        votes["dense"] = [_named(GraphMatching()(release, known))]
+    return votes
+
+
+def _named(belief: Matching) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    node = np.flatnonzero(belief.mapping >= 0)
+    return node, belief.mapping[node], np.ones(len(node))
+
+
+def _listed(belief: Matching) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    vote = np.exp(belief.log_probability.astype(np.float64))
+    kept = vote >= _LEAST
+    return belief.row[kept], belief.candidate[kept], vote[kept]
+
+
+def _shared(support: Support, climb: Climb) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    share = climb.shares(support)
+    kept = share >= VOTE
+    return support.row[kept], support.candidate[kept], share[kept]
+
+
+def tallied(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: int) -> Tally:
+    """The votes of the rounds that count for a person, over the number of these rounds.
+
+    counted : (n_rounds, n_source)
+    """
+    kept = [counted[i, one.pair // n_target] for i, one in enumerate(rounds)]
+    pair = np.concatenate([one.pair[own] for one, own in zip(rounds, kept, strict=True)])
+    pairs, at = np.unique(pair, return_inverse=True)
+    share = np.zeros((len(pairs), rounds[0].vote.shape[1]))
+    np.add.at(share, at, np.concatenate([one.vote[own] for one, own in zip(rounds, kept, strict=True)]))
+    person, candidate = np.divmod(pairs, n_target)
+    return Tally(person, candidate, share / counted.sum(axis=0)[person][:, None])

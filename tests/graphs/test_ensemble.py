@@ -1,0 +1,216 @@
+"""The ensemble: its deals, the logit and the presence score against enumeration, and what it announces."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import optimize
+
+from unmask import UnmaskError
+from unmask.graphs import Auxiliary, Ensemble, Pair, SocialGraph, datasets, select_seeds, split
+from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
+from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
+from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, deal, run_round, tallied
+
+
+def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
+    rng = np.random.default_rng(seed)
+    graph = datasets.chung_lu(datasets.power_law_degrees(n, exponent=2.5, mean=8), rng=rng)
+    pair = split(graph, *overlap, rng).shuffled(rng=rng)
+    return pair, select_seeds(pair, "random", n_seeds, rng)
+
+
+def attacked(pair, seeds, **settings):
+    return Ensemble(**{"rounds": 2, **settings})(pair.target, Auxiliary(pair.source, seeds))
+
+
+# --- deals and votes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "rounds"), [(31, 7), (100, 30), (80, 1)])
+def test_seeds_are_held_and_deleted_in_the_same_number_of_rounds(n, rounds):
+    parts = deal(n, rounds, np.random.default_rng(1))
+    for part in (HELD, DELETED):
+        assert np.all((parts == part).sum(axis=1) == n // 5)
+        times = (parts == part).sum(axis=0)
+        assert np.ptp(times) <= 2
+
+
+def test_few_seeds_are_all_kept():
+    assert np.all(deal(9, 3, np.random.default_rng(0)) == KEPT)
+
+
+def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
+    pair, seeds = planted(200, n_seeds=40)
+    part = deal(40, 1, np.random.default_rng(0))[0]
+    kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
+    found = run_round(pair.target, Auxiliary(pair.source, (seeds.source, seeds.target)), part, kinds)
+    person, candidate = np.divmod(found.pair, pair.target.n_nodes)
+    owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
+    assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))
+    assert not np.isin(person, seeds.source[part == KEPT]).any()
+    assert not np.isin(candidate, seeds.target[part == DELETED]).any()  # they have no edge
+    assert found.vote.max() <= 1 + 1e-6
+
+
+def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
+    one = Round(np.zeros(0, np.int8), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
+    two = Round(np.zeros(0, np.int8), np.array([1]), np.array([[0.5]], np.float32))
+    tally = tallied((one, two), np.array([[True, True], [True, False]]), 3)
+    assert tally.person.tolist() == [0, 0, 1]
+    assert tally.candidate.tolist() == [0, 1, 1]
+    assert tally.share[:, 0].tolist() == [0.5, 0.25, 1.0]
+
+
+# --- the logit ------------------------------------------------------------------------------------------------------
+
+
+def asked(rng, n=40, n_features=5):
+    length = rng.integers(0, 4, n)
+    indptr = np.concatenate(([0], np.cumsum(length)))
+    phi = rng.random((indptr[-1], n_features))
+    zeta = np.column_stack((np.ones(n), rng.normal(size=n), rng.random(n)))
+    right = np.zeros(len(phi), dtype=bool)
+    for i in np.flatnonzero(length > 0):
+        if rng.random() < 0.7:
+            right[indptr[i] + rng.integers(length[i])] = True
+    return Choices(np.arange(n), indptr, phi, zeta), right
+
+
+def test_probabilities_are_those_of_a_softmax_person_by_person():
+    rng = np.random.default_rng(0)
+    given, _ = asked(rng)
+    theta = rng.normal(size=8)
+    p, none = probabilities(theta, given)
+    for i in range(len(given.person)):
+        own = slice(given.indptr[i], given.indptr[i + 1])
+        weight = np.append(np.exp(given.phi[own] @ theta[:5]), np.exp(given.zeta[i] @ theta[5:]))
+        assert_allclose(np.append(p[own], none[i]), weight / weight.sum())
+
+
+def test_the_gradient_is_that_of_the_loss():
+    rng = np.random.default_rng(1)
+    given, right = asked(rng)
+    theta, first = rng.normal(size=8), start(3, 5)
+    numeric = optimize.approx_fprime(theta, lambda at: loss(at, given, right, first)[0], 1e-6)
+    assert_allclose(loss(theta, given, right, first)[1], numeric, rtol=1e-4, atol=1e-4)
+
+
+def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against():
+    rng = np.random.default_rng(2)
+    given, right = asked(rng)
+    theta, first = fitted(given, right, 3), start(3, 5)
+    assert theta[:4].min() >= 0
+    best = loss(theta, given, right, first)[0]
+    for i, step in [(i, step) for i in range(8) for step in (-0.01, 0.01)]:
+        moved = theta.copy()
+        moved[i] += step
+        assert (i < 4 and moved[i] < 0) or loss(moved, given, right, first)[0] >= best - 1e-6
+
+
+# --- presence -------------------------------------------------------------------------------------------------------
+
+
+def test_the_score_announces_the_share_and_the_features_that_it_was_given():
+    rng = np.random.default_rng(0)
+    present, open_ = rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (900, 2))
+    b = scored(present, open_, 0.3)
+    p = probability(b, open_)
+    assert_allclose(p.sum(), 0.3 * 900, rtol=1e-4)
+    assert_allclose(p @ open_, 0.3 * 900 * present.mean(axis=0) - 2 * RIDGE * b[1:], rtol=1e-3)
+
+
+def test_the_score_is_the_best_on_a_grid():
+    rng = np.random.default_rng(1)
+    present, open_ = rng.normal(0.5, 1, (50, 1)), rng.normal(0, 1, (80, 1))
+    b = scored(present, open_, 0.4)
+
+    def value(at):
+        g = at[0] + open_[:, 0] * at[1]
+        return 0.4 * 80 * (at[0] + at[1] * present.mean()) - np.logaddexp(0, g).sum() - RIDGE * at[1] ** 2
+
+    grid = [(x, y) for x in np.linspace(-3, 3, 61) for y in np.linspace(-3, 3, 61)]
+    assert max(map(value, grid)) <= value(b) + 1e-6
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_the_share_of_a_mixture_is_found(share):
+    rng = np.random.default_rng(2)
+    held, deleted = rng.normal(2, 1, (400, 1)), rng.normal(-1, 1, (400, 1))
+    there = rng.random(3000) < share
+    open_ = np.where(there, rng.normal(2, 1, 3000), rng.normal(-1.5, 1, 3000))[:, None]
+    folds = np.arange(400) % 5, np.arange(400) % 5
+    found = share_present(held, deleted, open_, folds, most=1.0)
+    assert abs(found.value - share) < 0.06
+    assert found.low <= share <= found.high
+
+
+# --- the whole ------------------------------------------------------------------------------------------------------
+
+
+def test_announced_is_realized_on_a_planted_pair():
+    pair, seeds = planted(500, n_seeds=120)
+    belief = attacked(pair, seeds, rounds=3)
+    there = np.setdiff1d(pair.common, seeds.source)
+    right = (belief.mapping == pair.truth)[there].mean()
+    assert belief.earned == "calibrated"
+    assert right > 0.3
+    assert abs(np.nan_to_num(belief.there[there]).mean() - right) < 0.1
+
+
+def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing():
+    rng = np.random.default_rng(3)
+    graphs = [datasets.erdos_renyi(300, 0.02, rng=rng) for _ in range(2)]
+    pair = Pair(*graphs, np.arange(300))
+    seeds = select_seeds(pair, "random", 60, rng)
+    belief = attacked(pair, seeds)
+    assert np.mean((belief.mapping == pair.truth)[np.setdiff1d(np.arange(300), seeds.source)]) < 0.06
+    assert np.nanmean(np.delete(belief.there, seeds.source)) < 0.1
+
+
+def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
+    pair, seeds = planted()
+    chosen = attacked(pair, seeds, seeds_are="chosen")
+    assert chosen.presence is None
+    assert chosen.status == "scores"
+    assert "chosen" in chosen.refused[0]
+    few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
+    assert few.earned == "scores"
+    assert few.check is None
+
+
+def test_the_same_rng_gives_the_same_belief():
+    pair, seeds = planted(200, n_seeds=40)
+    first, second = (attacked(pair, seeds) for _ in range(2))
+    assert np.array_equal(first.mapping, second.mapping)
+    assert np.array_equal(first.log_probability, second.log_probability)
+
+
+def test_odd_graphs_do_not_break_it():
+    clique = list(combinations(range(5), 2))  # two components of twins, a hub, an isolated node
+    hub = [(10, v) for v in range(11, 40)]
+    u, v = np.array([*clique, *((a + 5, b + 5) for a, b in clique), *hub]).T
+    graph = SocialGraph.from_edges(u, v, n_nodes=41)
+    for n in (1, 12):
+        known = np.arange(n)
+        belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (known, known)))
+        assert belief.mapping[known].tolist() == known.tolist()
+        assert belief.mapping[40] == -1
+
+
+def test_wrong_seeds_lower_what_is_announced():
+    pair, seeds = planted()
+    wrong = seeds.target.copy()
+    wrong[:10] = np.roll(wrong[:10], 1)
+    right, misled = (attacked(pair, type(seeds)(seeds.source, t)) for t in (seeds.target, wrong))
+    free = np.setdiff1d(pair.common, seeds.source)
+    assert np.nan_to_num(misled.there[free]).mean() < np.nan_to_num(right.there[free]).mean()
+
+
+def test_no_seeds_and_unknown_words_are_refused():
+    graph = SocialGraph.from_edges([0, 1], [1, 2])
+    with pytest.raises(UnmaskError, match="no seeds"):
+        Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, chosen"):
+        Ensemble(seeds_are="some")
