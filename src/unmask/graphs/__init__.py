@@ -25,7 +25,7 @@ from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
-from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Together
+from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, PerturbEdges, SwitchEdges, Together
 from unmask.graphs.release import Dropped, SocialGraph
 from unmask.graphs.similarity import Similarity
 
@@ -51,11 +51,13 @@ __all__ = [
     "Matching",
     "Nar09",
     "Pair",
+    "PerturbEdges",
     "Rematch",
     "SeedPairs",
     "Similarity",
     "SocialGraph",
     "Support",
+    "SwitchEdges",
     "Together",
     "calibrated",
     "co_location",

@@ -9,7 +9,7 @@ ATTACKS = (
 )  # fmt: skip
 
 PROTECTIONS = (
-    graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(),
+    graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(), graphs.PerturbEdges(), graphs.SwitchEdges(),
     graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
 )  # fmt: skip
 

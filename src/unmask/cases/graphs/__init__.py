@@ -32,6 +32,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
+from unmask.graphs.protections import Separated
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.plan import Cell, Part, unknown
@@ -233,7 +234,7 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: At
     return [
         *rows([run], release=cell.protection.name, adversary=cell.adversary.name),
         *(_one_by_one(cell, after, attack, knows, asked) if isinstance(after, SeparatedPair) else ()),
-        _kept_edges(cell, pair, after.target),
+        _kept_edges(cell, pair.target, separated),
     ]
 
 
@@ -275,7 +276,16 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
     )  # fmt: skip
 
 
-def _kept_edges(cell: Cell, pair: Pair, release: SocialGraph) -> Row:
-    before = max(pair.target.n_edges, 1)
-    kept = min(release.n_edges / before, 1.0)
-    return plain_row(cell, "utility", "share", kept, prior=1.0, n=before, note="edges that the release keeps")
+def _kept_edges(cell: Cell, before: SocialGraph, separated: Separated | None) -> Row:
+    """Jaccard index of the edges among people: those that are true and released / true or released. Copies are one."""
+    kept = 1.0 if separated is None else _jaccard(before, separated)
+    note = "edges that are true and released, of those that are true or released"
+    return plain_row(cell, "utility", "share", kept, prior=1.0, n=max(before.n_edges, 1), note=note)
+
+
+def _jaccard(before: SocialGraph, separated: Separated) -> float:
+    release, origin = separated
+    u, v = release.edges()
+    after = SocialGraph.from_edges(origin[u], origin[v], n_nodes=before.n_nodes)
+    both = int(before.has_edges(*after.edges()).sum())
+    return both / max(before.n_edges + after.n_edges - both, 1)
