@@ -11,6 +11,7 @@ from abc import abstractmethod
 from calendar import monthrange
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from unmask.tables.notation import EVERYTHING
@@ -197,6 +198,7 @@ def _days(text: str) -> tuple[int, int]:
     return _around(date(year, month, day).toordinal() - _EPOCH, unit)
 
 
+@lru_cache(maxsize=1 << 17)
 def _around(day: int, unit: str) -> tuple[int, int]:
     """First and last day of the period around a day."""
     if unit == "day":
@@ -209,6 +211,7 @@ def _around(day: int, unit: str) -> tuple[int, int]:
     return begin.toordinal() - _EPOCH, end.toordinal() - _EPOCH
 
 
+@lru_cache(maxsize=1 << 17)
 def _name(day: int, unit: str) -> str:
     at = date.fromordinal(day + _EPOCH)
     if unit == "quarter":

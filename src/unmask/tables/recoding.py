@@ -261,7 +261,8 @@ def _hidden(column: Column, characters: int) -> list[str]:
     texts = []
     for at, label in enumerate(levels.labels):
         vague = label in (MISSING, EVERYTHING) or not characters
-        shown = [levels.mask(at)] if levels.mask(at) else [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
+        own = [label] if levels.place[at] >= 0 else [levels.mask(at)] if levels.mask(at) else []
+        shown = own or [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
         texts.append(label if vague else format_prefix([text[:kept] for text in shown], width=levels.longest))
     return texts
 
