@@ -23,10 +23,11 @@ def opened(browser: Browser, path: Path) -> None:
     assert browser.sends("/open", do="open", path=str(path)).status_code == 200
 
 
-def asked(browser: Browser, **said: str) -> None:
-    """With the roles that were guessed, and the policy of the European Medicines Agency."""
+def asked(browser: Browser, roles: dict[str, str] | None = None, **said: str) -> None:
+    """With the roles that were guessed but for some, and the policy of the European Medicines Agency."""
     browser.at("/roles")
-    browser.sends("/roles", **browser.checked(), do="continue")
+    browser.sends("/roles", **browser.checked(), do="apply")
+    browser.sends("/roles", **browser.checked() | (roles or {}), do="continue")
     assert browser.page.url.path == "/adversaries"
     browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
     assert browser.page.url.path == "/verdict", browser.page.text
@@ -49,7 +50,8 @@ def test_the_whole_way_equals_the_command_line(
 ):
     table = write_hospital(tmp_path / "hospital.csv", 80)
     opened(browser, table)
-    asked(browser, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
     assert "Acceptable" in browser.at("/verdict").text
     browser.at("/sign")

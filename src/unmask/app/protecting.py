@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from unmask.app import verdict
 from unmask.app.counting import seen
-from unmask.app.drawing import Spot, histogram
+from unmask.app.drawing import Spot
 from unmask.app.drawing import plane as drawn_plane
 from unmask.app.progress import busy_with
 from unmask.app.project import STUDY, Project
+from unmask.app.protection import asked as asked_of
+from unmask.app.protection import levels_of, with_protection
+from unmask.app.shapes import Shape
 from unmask.app.studying import COMMAND, cells, digest, journal, plan, start
 from unmask.errors import UnmaskError
 from unmask.policy import Requirement
@@ -95,7 +96,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
     point = points[int(at)]
     if point.k is None:
         raise UnmaskError("the unprotected table is there to compare with; take a point that protects")
-    project.save(verdict.with_protection(project.given, k=point.k, l=point.l))
+    project.save(with_protection(project.given, k=point.k, l=point.l))
     return "verdict"
 
 
@@ -166,7 +167,7 @@ def _chosen(project: Project, points: Sequence[Point], query: Mapping[str, str])
     """The point that was clicked, else the one with most utility of those that meet all, else that of the document."""
     if not points:
         return None, None
-    own = project.given["protections"][0].get("with", {}) if project.given.get("protections") else {}
+    own = asked_of(project.given)
     mine = next((at for at, one in enumerate(points) if (one.k, one.l) == (own.get("k"), own.get("l"))), 0)
     met = [at for at, one in enumerate(points) if one.met and one.k is not None]
     best = max(met, key=lambda at: points[at].utility, default=mine)
@@ -220,20 +221,20 @@ def _protected(project: Project, k: int, l: int | None) -> list[dict[str, Any]]:
     key = (project.file, digest(project), project.file.stat().st_mtime_ns, k, l)
     if key not in _KEPT:
         said = {name: one for name, one in project.table.items() if name not in ("use", "file", "hold_back", "name")}
-        made = protect(Table.read(project.file, **said), k=k, l=l)
+        made = protect(Table.read(project.file, **said), k=k, l=l, levels=levels_of(project.given))
         _KEPT.clear()
-        before = {column.name: column for column in seen(project).columns}
+        before = {shape.name: shape for shape in seen(project).shapes}
         _KEPT[key] = [_column(before[column.name], column, made.width) for column in made.release.written]
     return _KEPT[key]
 
 
-def _column(before: Column, after: Column, width: Mapping[str, Any]) -> dict[str, Any]:
+def _column(before: Shape, column: Column, width: Mapping[str, Any]) -> dict[str, Any]:
+    after = Shape.of(column, ladder=False)
     drawn = [
-        {"when": when, "values": int(np.count_nonzero(one.counts)), "drawing": svg, "ends": ends}
+        {"when": when, "values": one.values, "drawing": one.drawing, "ends": one.ends}
         for when, one in (("before", before), ("after", after))
-        for svg, ends in [histogram(one)]
     ]
-    common = after.levels.labels[int(after.counts.argmax())]
+    common = column.levels.labels[int(column.counts.argmax())]
     changed = str(width.get(after.name, "exact")) != "exact"
     return {
         "name": after.name,

@@ -21,6 +21,9 @@ DayOrder = Literal["day-first", "month-first"]
 """What stands first in `03/04/1970`."""
 
 PERIODS = ("day", "month", "quarter", "year")
+"""Periods that have a name of their own, the finest first."""
+
+UNITS = (*PERIODS, "decade")
 """What dates can be generalized to, the finest first."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -204,6 +207,9 @@ def _around(day: int, unit: str) -> tuple[int, int]:
     if unit == "day":
         return day, day
     at = date.fromordinal(day + _EPOCH)
+    if unit == "decade":
+        first = max(at.year // 10 * 10, 1)
+        return date(first, 1, 1).toordinal() - _EPOCH, date(at.year // 10 * 10 + 9, 12, 31).toordinal() - _EPOCH
     months = {"month": 1, "quarter": 3, "year": 12}[unit]
     first = (at.month - 1) // months * months + 1
     last = first + months - 1

@@ -7,7 +7,7 @@ values in a second instead of a minute. What is written in another way is read c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -18,14 +18,11 @@ Usual = Literal["whole", "decimal", "day", "moment"]
 
 _NUMBER = r"(?:-(?=[0-9.]*[1-9]))?(?:0|[1-9][0-9]{0,9})"
 _DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
-_FORMS: dict[Usual, re.Pattern[str]] = {
-    form: re.compile(rf"(?:{one}\n)+")
-    for form, one in (
-        ("whole", _NUMBER),
-        ("decimal", rf"{_NUMBER}(?:\.[0-9]{{1,4}})?"),
-        ("day", _DAY),
-        ("moment", rf"{_DAY} (?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?"),
-    )
+_FORMS: Mapping[Usual, str] = {
+    "whole": _NUMBER,
+    "decimal": rf"{_NUMBER}(?:\.[0-9]{{1,4}})?",
+    "day": _DAY,
+    "moment": rf"{_DAY} (?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?",
 }
 _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 
@@ -37,7 +34,7 @@ def form_of(texts: Sequence[str]) -> Usual | None:
     ('whole', 'decimal', 'day', None)
     """
     joined = "\n".join([*texts, ""])
-    return next((form for form, pattern in _FORMS.items() if pattern.fullmatch(joined)), None)
+    return next((form for form, one in _FORMS.items() if re.fullmatch(rf"(?:{one}\n)+", joined)), None)
 
 
 def values_of(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
