@@ -47,11 +47,12 @@ OF_TABLE: Final = (
 """What `data` says of a table in a file."""
 
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {
-    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},)
+    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
+    "without": ((),),
 }  # fmt: skip
 """What holds of a table where nothing is said."""
 
-AUDITED: Final = ("targets", "attacker", "seed")
+AUDITED: Final = ("targets", "attacker", "seed", "without")
 """What `audit` says of the audit of a table, besides what is about its files."""
 
 OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}

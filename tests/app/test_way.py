@@ -132,6 +132,20 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     assert not {"register", "linkability", "audit"} & project.given.keys()
 
 
+def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: Project, hospital: Path):
+    opened(browser, hospital)
+    asked(browser)
+    shown = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
+    assert list(shown) == ["shown insider", "shown learner", "shown order"]
+    browser.sends("/adversaries", **shown, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
+    assert project.given["audit"] == {"without": ["insider", "order"]}
+    assert {name for name in browser.checked() if name.startswith("on ")} == {"on learner"}
+    browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
+    assert project.given["audit"] == {"without": ["insider", "order"]}
+    browser.sends("/adversaries", **shown, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"})
+    assert "audit" not in project.given
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

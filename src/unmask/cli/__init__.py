@@ -92,11 +92,13 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps", "levels")
+ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps", "without", "levels")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); --report does it anyway."
+
+WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
 
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
@@ -110,6 +112,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"help": STEPS},
+    without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
 )  # fmt: skip
 @level_option
@@ -149,7 +152,12 @@ def audit(
         found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
         aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
-        refuse_in_engine(original=original, **aside, **taken(asked, ("synthetic", "parts", "targets", "steps")))
+        refuse_in_engine(
+            original=original,
+            **aside,
+            **taken(asked, ("synthetic", "parts", "targets", "steps")),
+            without=asked["without"] or None,
+        )
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run

@@ -112,6 +112,7 @@ def audit_tables(
             *(words.NEED_ROWS if len(tables) < len(releases) else ()),
             *([words.NO_REGISTER] if evidence.register is None else []),
             *words.unlike(evidence),
+            *words.left_out(evidence),
             *([words.NO_CONTROL] if original is not None and evidence.control is None and first.sensitive else []),
             *ungiven,
             *found.unasked,
@@ -256,6 +257,8 @@ class _Found:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))
+                continue
+            if case.adversary in self.evidence.without:
                 continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
