@@ -286,8 +286,8 @@ def _sample(
     table: Table, release: Table, origin: NDArray[np.int64], names: Sequence[str]
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Some rows before and after, spread over the release, without their content."""
-    for at in np.unique(np.linspace(0, release.n_rows - 1, SAMPLE).astype(np.int64)):
-        one, other = table.take(origin[[at]]), release.take([at])
+    for at in np.unique(np.linspace(0, release.n_rows - 1, SAMPLE).astype(np.int64)).tolist():
+        one, other = table.take(origin[at : at + 1]), release.take(slice(at, at + 1))
         yield [masked(one[name][0]) for name in names], [masked(other[name][0]) for name in names]
 
 
