@@ -347,3 +347,13 @@ def test_roles_of_columns() -> None:
     with pytest.raises(UnmaskError, match="does not exist"):
         for_audit({"data": {}, "releases": [{"fil": "x"}]}, Path())
     assert text_of_value({"a b": [1, "x"]}) == '{ "a b" = [1, "x"] }'
+
+
+def test_levels_are_kept_where_an_audit_tries_others():
+    said = {"data": {"file": "a.csv"}, "columns": {"age": "quasi-identifier"}, "releases": [{"file": "r.csv"}]}
+    said["protections"] = [{"use": "tables.Mondrian", "with": {"levels": {"age": 5, "birth": "decade"}}}]
+    for told in (for_audit, for_protect):
+        assert told(said, Path("here"))[1]["levels"] == ["age=5", "birth=decade"]
+    said["protections"][0]["with"]["levels"] = "year"
+    with pytest.raises(UnmaskError, match="levels is no table"):
+        for_protect(said, Path("here"))

@@ -64,6 +64,15 @@ def test_protecting_as_suggested_gives_what_was_announced(folder: Path) -> None:
             assert change["missed"] == 0
 
 
+def test_changes_keep_the_finest_levels() -> None:
+    people = {"age": list(range(40)) * 5, "ill": list("abcde") * 40}
+    table = unmask.read_table(people, quasi_identifiers="age", sensitive="ill")
+    best, *_ = unmask.suggest(table, "ema-0.09", k=2, levels={"age": 20})
+    made = unmask.protect(table, k=best.k, levels={"age": 20})
+    assert best.utility == pytest.approx(1 - made.facts["gcp"])
+    assert set(made.release["age"]) == {"[0, 20)", "[20, 40)"}
+
+
 def test_the_smallest_k_that_keeps_the_policy_is_suggested() -> None:
     table = unmask.read_table(census(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
     changes = unmask.suggest(table, Policy.of(["k >= 8"], title="Ours"))

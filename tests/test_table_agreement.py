@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.envelopes import parsed
 from unmask import audit
 from unmask.cli import main
+from unmask.errors import UnmaskError
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import AttributeInference, ClassAttack, Knowledge, Mondrian, Table
@@ -126,3 +127,16 @@ def test_python_command_line_and_study_agree_on_a_table(tmp_path_factory, case):
 def number(value):
     """What JSON says of an infinite value is a text."""
     return float(value) if isinstance(value, str) else value
+
+
+def test_adversaries_that_are_left_out_are_listed_as_not_run():
+    people = {"age": [30, 30, 41, 41], "ill": list("abab"), "town": list("xyxy")}
+    table = Table.read(people, quasi_identifiers="age", sensitive="ill", keep="town")
+    release, origin = Mondrian(k=2)(table)
+    every = {row.adversary for row in audit(release, original=table, origin=origin).rows}
+    left = ("all columns", "insider", "order")
+    found = audit(release, original=table, origin=origin, without=left)
+    assert {row.adversary for row in found.rows} == every - set(left)
+    assert [why for name, why in found.not_run if "order" in name] == ["left out on request (--without)"]
+    with pytest.raises(UnmaskError, match="did you mean 'order'"):
+        audit(release, original=table, origin=origin, without=["ordre"])

@@ -47,11 +47,12 @@ OF_TABLE: Final = (
 """What `data` says of a table in a file."""
 
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {
-    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,)
+    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
+    "without": ((),),
 }  # fmt: skip
 """What holds of a table where nothing is said."""
 
-AUDITED: Final = ("targets", "attacker", "seed")
+AUDITED: Final = ("targets", "attacker", "seed", "without")
 """What `audit` says of the audit of a table, besides what is about its files."""
 
 OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
@@ -64,7 +65,7 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
 
 HELD: Final = frozenset(
     {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "policies"}
-    | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", *READING, *ROLES.values(), *MEANINGS.values()}
+    | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", "levels", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
 
@@ -166,7 +167,7 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
-    options = _reading(data, folder) | _outside(given, folder)
+    options = _reading(data, folder) | _outside(given, folder) | _tried(given)
     if "file" in data:
         options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
@@ -180,11 +181,22 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
 
 def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The table to protect, and options of `unmask protect`: those of the one protection that the document has."""
-    data = _table(given)
-    found = [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
+    data, found = _table(given), _protecting(given)
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
     return [_file(data, folder)], _reading(data, folder) | _aside(data) | (_mondrian(found[0]) if found else {})
+
+
+def _protecting(given: Settings) -> list[Settings]:
+    """The protections of a document."""
+    return [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
+
+
+def _tried(given: Settings) -> dict[str, Any]:
+    """The levels of the one protection, which an audit keeps where it tries others."""
+    found = _protecting(given)
+    levels = found[0].get("with", {}).get("levels") if len(found) == 1 else None
+    return {"levels": _levels(levels)} if levels else {}
 
 
 def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -222,12 +234,19 @@ def _mondrian(one: Settings) -> dict[str, Any]:
     if one.get("use") != "tables.Mondrian":
         raise UnmaskError(f"the protection is {one.get('use')!r}, expected tables.Mondrian, which `protect` runs")
     asked = dict(one.get("with", {}))
-    options = {"relaxed": not asked.pop("strict", True)}
+    options: dict[str, Any] = {"relaxed": not asked.pop("strict", True)}
     for key, value in asked.items():
-        if key not in ("k", "l", "t"):
-            raise UnmaskError(unknown(key, ("k", "l", "t", "strict"), "with of the protection"))
-        options["l_" if key == "l" else key] = value
+        if key not in ("k", "l", "t", "levels"):
+            raise UnmaskError(unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
+        options["l_" if key == "l" else key] = _levels(value) if key == "levels" else value
     return options
+
+
+def _levels(said: Any) -> list[str]:
+    """The finest levels of columns, as they are typed."""
+    if not isinstance(said, dict):
+        raise UnmaskError('levels is no table; expected for example levels = { birth = "year" }')
+    return [f"{name}={level}" for name, level in said.items()]
 
 
 def _table(given: Settings) -> dict[str, Any]:
@@ -322,7 +341,7 @@ def of_options(options: Settings) -> str:
         for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
     ]
     lists = {
-        "protections": [_protection(options)] if "k" in options else [],
+        "protections": [_protection(options)] if "k" in options or options["levels"] else [],
         "releases": published,
     }
     outside = {
@@ -351,10 +370,11 @@ def said_policy(options: Settings) -> Iterator[str]:
 
 def _protection(options: Settings) -> dict[str, Any]:
     asked = {
-        "k": options["k"],
-        "l": options["l_"],
-        "t": options["t"],
-        "strict": None if not options["relaxed"] else False,
+        "k": options.get("k"),
+        "l": options.get("l_"),
+        "t": options.get("t"),
+        "levels": options["levels"],
+        "strict": False if options.get("relaxed") else None,
     }
     return {"use": "tables.Mondrian", "with": _said(asked)}
 

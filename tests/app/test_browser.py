@@ -80,7 +80,7 @@ def test_the_whole_way(
     page.get_by_role("heading", name="How the file was read").wait_for()
     check(page)
     page.get_by_role("button", name="Continue to roles").click()
-    page.get_by_text("Type and how far").first.click()
+    page.get_by_text("Type and how fine").first.click()
     check(page)
     page.get_by_role("button", name="Continue").first.press("Enter")  # the keyboard is enough
     page.get_by_label("Own conditions").check()

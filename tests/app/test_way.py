@@ -23,10 +23,11 @@ def opened(browser: Browser, path: Path) -> None:
     assert browser.sends("/open", do="open", path=str(path)).status_code == 200
 
 
-def asked(browser: Browser, **said: str) -> None:
-    """With the roles that were guessed, and the policy of the European Medicines Agency."""
+def asked(browser: Browser, roles: dict[str, str] | None = None, **said: str) -> None:
+    """With the roles that were guessed but for some, and the policy of the European Medicines Agency."""
     browser.at("/roles")
-    browser.sends("/roles", **browser.checked(), do="continue")
+    browser.sends("/roles", **browser.checked(), do="apply")
+    browser.sends("/roles", **browser.checked() | (roles or {}), do="continue")
     assert browser.page.url.path == "/adversaries"
     browser.sends("/adversaries", **{"policy": "ema-0.09", **said}, do="continue")
     assert browser.page.url.path == "/verdict", browser.page.text
@@ -49,7 +50,8 @@ def test_the_whole_way_equals_the_command_line(
 ):
     table = write_hospital(tmp_path / "hospital.csv", 80)
     opened(browser, table)
-    asked(browser, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
+    assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
     assert "Acceptable" in browser.at("/verdict").text
     browser.at("/sign")
@@ -128,6 +130,20 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     assert [one["require"] for one in given["policy"]] == ["k>=5", "identity:success_probability.worst<=0.2"]
     found = browser.sends("/adversaries", policy="own", do="apply")
     assert not {"register", "linkability", "audit"} & project.given.keys()
+
+
+def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: Project, hospital: Path):
+    opened(browser, hospital)
+    asked(browser)
+    shown = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
+    assert list(shown) == ["shown insider", "shown learner", "shown order"]
+    browser.sends("/adversaries", **shown, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
+    assert project.given["audit"] == {"without": ["insider", "order"]}
+    assert {name for name in browser.checked() if name.startswith("on ")} == {"on learner"}
+    browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
+    assert project.given["audit"] == {"without": ["insider", "order"]}
+    browser.sends("/adversaries", **shown, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"})
+    assert "audit" not in project.given
 
 
 @pytest.mark.parametrize(

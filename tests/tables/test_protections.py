@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -587,3 +588,21 @@ def test_adult_with_constraints(adult):
     assert found.l_distinct >= 4
     assert found.t_equal <= 0.4 + 1e-9
     assert found.classes > 100
+
+
+def test_no_cell_is_finer_than_its_level():
+    rng = np.random.default_rng(3)
+    days = [f"{rng.integers(1930, 1990)}-{rng.integers(1, 13):02d}-07" for _ in range(300)]
+    made = {"birth": days, "zip": [f"{at:05d}" for at in rng.integers(0, 4000, 300)], "age": rng.integers(0, 90, 300)}
+    table = Table.read(made, quasi_identifiers=list(made))
+    levels = {"birth": "decade", "zip": 2, "age": 20}
+    release, origin = Mondrian(k=3, levels=levels)(table, rng=rng)
+    again, _ = Generalize(levels)(release, rng=rng)
+    assert [column.levels.labels for column in again.columns] == [column.levels.labels for column in release.columns]
+    assert release.classes.sizes.min() >= 3
+    finer, _ = Mondrian(k=3)(table, rng=rng)
+    assert len(finer.column("birth").levels) > len(release.column("birth").levels)
+    born = np.array([int(day[:4]) for day in days])[origin]
+    ends = [re.findall("[0-9]{4}", cell) for cell in release["birth"]]
+    assert all(int(low) <= year <= int(high) for (low, *_, high), year in zip(ends, born, strict=True))
+    assert all(int(low) % 10 == 0 and int(high) % 10 == 9 for low, *_, high in ends)

@@ -16,6 +16,9 @@ from unmask.errors import UnmaskError
 from unmask.policy import Policy, Requirement
 from unmask.policy.policies import policy_of, shipped
 
+STANDARD = ("all columns", "insider", "learner", "order")
+"""The standard adversaries that can be turned off."""
+
 COLLEAGUE = "colleague"
 
 ATTACKER = "attacker.toml"
@@ -44,6 +47,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "control": given.get("control", {}).get("file", ""),
         "parts": {name: at for at, part in enumerate(parts) for name in part},
         "linked": "linkability" in given,
+        "off": audit.get("without", []),
         "attacker": attacker,
         "prices": {key: (words, f"{table.get(key, 0):g}") for key, words in PRICES.items()},
         "colleague": None if colleague is None else 100 * colleague.get("knows", {}).get("error", 0.1),
@@ -74,7 +78,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
     """Keep who attacks, and the policy."""
     before = project.given
     given: dict[str, Any] = dict(before)
-    for card in (_register, _control, _parts, _attacker, _colleague, _policy):
+    for card in (_register, _control, _parts, _attacker, _standard, _colleague, _policy):
         card(project, form, given)
     given["releases"] = [{"file": RELEASE, "origin": ORIGIN}]
     policy_of(given, project.folder, title="own")
@@ -144,6 +148,17 @@ def _attacker(project: Project, form: Mapping[str, Any], given: dict[str, Any]) 
     given.pop("audit", None)
     if audit:
         given["audit"] = audit
+
+
+def _standard(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
+    """Who is turned off, of those whom the page showed."""
+    shown = [name for name in STANDARD if form.get(f"shown {name}")]
+    audit, before = dict(given.get("audit", {})), given.get("audit", {}).get("without", [])
+    off = [name for name in STANDARD if (not form.get(f"on {name}") if name in shown else name in before)]
+    audit.pop("without", None)
+    given.pop("audit", None)
+    if audit or off:
+        given["audit"] = audit | ({"without": off} if off else {})
 
 
 def _colleague(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:

@@ -9,11 +9,16 @@ import threading
 
 
 def main() -> None:
-    """Run the command line; the end of the standard input is heard as a termination."""
-    from unmask_command import main as command
-
+    """Run the command line, or count columns; the end of the standard input is heard as a termination."""
     threading.Thread(target=_ended_with, args=(sys.stdin.fileno(),), daemon=True).start()
-    command()
+    if sys.argv[1] == "count":
+        from unmask.app.counting import count
+
+        count(*sys.argv[2:])
+    else:
+        from unmask_command import main as command
+
+        command()
 
 
 def _ended_with(pipe: int) -> None:

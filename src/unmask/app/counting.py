@@ -3,42 +3,88 @@
 from __future__ import annotations
 
 import json
+import pickle
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 from unmask.app.jobs import Job
-from unmask.app.project import Project
+from unmask.app.project import COUNTED, Project
+from unmask.app.shapes import Shape
 from unmask.document import READING
 from unmask.errors import UnmaskError
 from unmask.facts import ColumnFacts
-from unmask.tables.column import Column
 
 
 class Seen(NamedTuple):
-    """What was counted in a table: its columns, the facts about them, and what was guessed while reading."""
+    """What was counted in a table: its columns, drawn, the facts about them, and what was guessed while reading."""
 
-    columns: tuple[Column, ...]
+    shapes: tuple[Shape, ...]
     facts: tuple[ColumnFacts, ...]
     notes: tuple[str, ...]
+
+
+Key = tuple[str, int, int, str]
+"""The path of a table, when it was changed, its bytes, and how it is read."""
+
+_SEEN: dict[Key, Seen] = {}
+"""The table that was counted last."""
+
+SOON = 1.5
+"""Seconds after which a page says that it is still counting."""
+
+LARGE = 20_000_000
+"""Bytes of a table from which on a process of its own counts it, and gives the memory back."""
+
+
+def is_large(project: Project) -> bool:
+    """Whether a table is counted by a process of its own."""
+    return _key(project)[2] > LARGE
 
 
 def seen(project: Project) -> Seen:
     """The table of a project, counted once as long as it is read the same way."""
     key = _key(project)
     if key not in _SEEN:
-        found = _counted(*key)
+        if is_large(project):
+            begin(project)
+            project.jobs.wait("columns")
+            _check(project)
+        found = pickle.loads((project.folder / COUNTED).read_bytes()) if is_large(project) else _counted(*key)
         _SEEN.clear()
         _SEEN[key] = found
     return _SEEN[key]
 
 
-_SEEN: dict[tuple[str, int, int, str], Seen] = {}
-"""The table that was counted last."""
+def counting(project: Project) -> Job | None:
+    """The job that counts the columns, if it takes a while; an error where they cannot be read."""
+    if _key(project) in _SEEN:
+        return None
+    begin(project)
+    project.jobs.wait("columns", SOON)
+    _check(project)
+    job = project.jobs.find("columns")
+    return job if job is not None and job.state == "running" else None
 
-SOON = 1.5
-"""Seconds after which a page says that it is still counting."""
+
+def begin(project: Project) -> None:
+    """Start to count a table in the background, unless that was done or cannot be done."""
+    key = _key(project)
+    of, job = json.dumps(key), project.jobs.find("columns")
+    if not is_large(project):
+        project.jobs.call("columns", lambda: seen(project), of=of)
+    elif job is None or job.of != of or job.state == "stopped":
+        project.jobs.stop("columns")
+        project.jobs.start("columns", [("count", of, COUNTED)], of=of)
 
 
-def _key(project: Project) -> tuple[str, int, int, str]:
+def _check(project: Project) -> None:
+    job = project.jobs.find("columns")
+    if job is not None and job.state == "failed":
+        raise UnmaskError(job.message)
+
+
+def _key(project: Project) -> Key:
     assert project.file is not None
     table, at = project.table, project.file.stat()
     said = {key: table[key] for key in (*READING, "types", "orders", "hierarchies") if key in table}
@@ -53,17 +99,12 @@ def _counted(path: str, _changed: int, _size: int, reading: str) -> Seen:
     said = json.loads(reading)
     names = column_names(path, **{key: said[key] for key in ("delimiter", "encoding") if key in said})
     table = Table.read(path, quasi_identifiers=names, **said)
-    return Seen(table.written, column_facts(table.written, roles={}), table.notes)
+    return Seen(tuple(map(Shape.of, table.written)), column_facts(table.written, roles={}), table.notes)
 
 
-def counting(project: Project) -> Job | None:
-    """The job that counts the columns, if it takes a while; an error where they cannot be read."""
-    key = _key(project)
-    if key in _SEEN:
-        return None
-    project.jobs.call("columns", lambda: seen(project), of=json.dumps(key))
-    project.jobs.wait("columns", SOON)
-    job = project.jobs.find("columns")
-    if job is not None and job.state == "failed":
-        raise UnmaskError(job.message)
-    return job if key not in _SEEN else None
+def count(key: str, output: str) -> None:
+    """Count a table and write what was seen; the work of a process of its own. key : as JSON"""
+    try:
+        Path(output).write_bytes(pickle.dumps(_counted(*json.loads(key))))
+    except UnmaskError as error:
+        sys.exit(f"Error: {error}")

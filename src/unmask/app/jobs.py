@@ -105,11 +105,12 @@ class Jobs:
             self.threads[name].start()
 
     def _called(self, job: Job, function: Callable[[], object]) -> None:
-        try:
-            function()
-            self._keep(replace(job, state="finished", seconds=time.time() - job.started))
-        except UnmaskError as error:
-            self._keep(replace(job, state="failed", message=str(error)))
+        with suppress(FileNotFoundError):  # the folder is gone, and whoever asked with it
+            try:
+                function()
+                self._keep(replace(job, state="finished", seconds=time.time() - job.started))
+            except UnmaskError as error:
+                self._keep(replace(job, state="failed", message=str(error)))
 
     def stop(self, name: str) -> None:
         """End the process of a job, and wait for what it cleans up."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from unmask.app.counting import begin, is_large
 from unmask.app.jobs import shown
 from unmask.app.project import Project, ago, left_behind
 from unmask.document import by_role, load
@@ -40,6 +41,8 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         return {"file": None, **_start(project), "commands": ("unmask open people.csv",)}
     data = project.given["data"]
     found = _preview(project)
+    if not found["broken"] and is_large(project):
+        begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
     said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
     return {

@@ -9,6 +9,7 @@ WORDS = {
     "protect": "Generalizing the table",
     "audit": "Attacking the release",
     "columns": "Reading and counting the columns",
+    "count": "Reading and counting the columns",
     "certify": "Running the audit once more for the certificate",
 }
 """Command -> what it is doing."""

@@ -28,7 +28,12 @@ PREFIX = "unmask-open-"
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
 CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "study.toml", "study"
 
-RESERVED = (DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, "jobs", "lock")
+COUNTED = "counted.pickle"
+"""What was counted in a large table."""
+
+RESERVED = (
+    DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, "jobs", "lock",
+)  # fmt: skip
 """Names in the folder that are no user's."""
 
 NOT_JUDGED = ("title", "certificate")

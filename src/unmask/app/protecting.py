@@ -7,16 +7,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.app import verdict
 from unmask.app.counting import seen
-from unmask.app.drawing import Spot, histogram
+from unmask.app.drawing import Spot
 from unmask.app.drawing import plane as drawn_plane
+from unmask.app.opening import masked
 from unmask.app.progress import busy_with
 from unmask.app.project import STUDY, Project
+from unmask.app.protection import asked as asked_of
+from unmask.app.protection import levels_of, with_protection
+from unmask.app.shapes import Shape
 from unmask.app.studying import COMMAND, cells, digest, journal, plan, start
 from unmask.errors import UnmaskError
 from unmask.policy import Requirement
@@ -29,8 +34,14 @@ from unmask.studies.run import RESULTS, export
 from unmask.studies.summary import Results, Summary, read_results
 from unmask.tables.column import Column
 
+if TYPE_CHECKING:
+    from unmask.tables import Table
+
 SHOWN = 200_000
 """Rows of a table up to which it is shown what a release does to its columns."""
+
+SAMPLE = 5
+"""Rows that are shown before and after, masked."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +85,13 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "of_cells": of,
         "points": points,
         "left": left,
-        "drawing": drawn_plane(_spots(points), chosen=chosen, against=against) if points else "",
+        "drawing": drawn_plane(_spots(points, against), chosen=chosen, against=against) if points else "",
         "chosen": None if chosen is None else points[chosen],
         "against": None if against is None else points[against],
         "at": chosen,
         "other": against,
-        "columns": _columns(project, points[chosen]) if chosen is not None else [],
+        "slides": [] if chosen is None or against is None else _slides(points, chosen, against),
+        "seen": None if chosen is None else _seen(project, points[chosen]),
         "title": _title(points),
         "commands": ("unmask " + " ".join(COMMAND), *verdict.commands()[:1]),
     }
@@ -96,7 +108,7 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
     point = points[int(at)]
     if point.k is None:
         raise UnmaskError("the unprotected table is there to compare with; take a point that protects")
-    project.save(verdict.with_protection(project.given, k=point.k, l=point.l))
+    project.save(with_protection(project.given, k=point.k, l=point.l))
     return "verdict"
 
 
@@ -167,7 +179,7 @@ def _chosen(project: Project, points: Sequence[Point], query: Mapping[str, str])
     """The point that was clicked, else the one with most utility of those that meet all, else that of the document."""
     if not points:
         return None, None
-    own = project.given["protections"][0].get("with", {}) if project.given.get("protections") else {}
+    own = asked_of(project.given)
     mine = next((at for at, one in enumerate(points) if (one.k, one.l) == (own.get("k"), own.get("l"))), 0)
     met = [at for at, one in enumerate(points) if one.met and one.k is not None]
     best = max(met, key=lambda at: points[at].utility, default=mine)
@@ -180,6 +192,32 @@ def _asked(query: Mapping[str, str], name: str, points: Sequence[Point], usual: 
     return int(text[:6]) if known else usual
 
 
+class Slide(NamedTuple):
+    """A parameter along whose computed values one can move. stops : value, address, and whether it is selected"""
+
+    name: str
+    words: str
+    stops: tuple[tuple[str, str, bool], ...]
+
+
+def _slides(points: Sequence[Point], chosen: int, against: int) -> list[Slide]:
+    """The parameters of the selected point that have several computed values, the others as they are."""
+    own = points[chosen]
+    along = {
+        "k": [(f"{one.k}", at) for at, one in enumerate(points) if one.k is not None and one.l == own.l],
+        "l": [(f"{one.l or 'any'}", at) for at, one in enumerate(points) if one.k is not None and one.k == own.k],
+    }
+    return [
+        Slide(name, words, tuple((text, _where(at, against), at == chosen) for text, at in stops))
+        for name, words in PARAMETERS.items()
+        if len(stops := along[name]) > 1 and own.k is not None
+    ]
+
+
+PARAMETERS = {"k": "k: rows at least that look alike", "l": "l: different values at least of each secret among them"}
+"""Parameter of the protection -> the words for it."""
+
+
 def _title(points: Sequence[Point]) -> str:
     """What the plane says."""
     met = [one for one in points if one.met and one.k is not None]
@@ -189,31 +227,45 @@ def _title(points: Sequence[Point]) -> str:
     return f"{best.words} keeps the most of what is acceptable"
 
 
-def _spots(points: Sequence[Point]) -> list[Spot]:
+def _spots(points: Sequence[Point], against: int | None) -> list[Spot]:
     return [
-        Spot(one.times, one.utility, one.words, "other" if one.l else "", one.front, one.met, f"/protect?point={at}")
+        Spot(one.times, one.utility, one.words, "other" if one.l else "", one.front, one.met, _where(at, against))
         for at, one in enumerate(points)
     ]
+
+
+def _where(at: int, against: int | None) -> str:
+    return f"/protect?point={at}&against={against}"
 
 
 # --- columns ----------------------------------------------------------------------------------------------------------
 
 
-def _columns(project: Project, point: Point) -> list[dict[str, Any]]:
-    """What happens to each column: its values before and after, what a cell leaves open, and a masked example."""
+class Protected(NamedTuple):
+    """What a point does. columns : each before and after; names : of the quasi-identifiers; rows : some before and
+    after, masked
+    """
+
+    columns: list[dict[str, Any]]
+    names: list[str]
+    rows: list[tuple[list[str], list[str]]]
+
+
+def _seen(project: Project, point: Point) -> Protected | None:
+    """What happens to each column and to some rows; None of a large table, or where nothing happens."""
     if seen(project).facts[0].rows > SHOWN or point.k is None:
-        return []
+        return None
     try:
         return _protected(project, point.k, point.l)
     except UnmaskError:
-        return []
+        return None
 
 
-_KEPT: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-"""What a point does to the columns, of the one that was looked at last."""
+_KEPT: dict[tuple[Any, ...], Protected] = {}
+"""What a point does, of the one that was looked at last."""
 
 
-def _protected(project: Project, k: int, l: int | None) -> list[dict[str, Any]]:  # noqa: E741
+def _protected(project: Project, k: int, l: int | None) -> Protected:  # noqa: E741
     from unmask.face.protecting import protect
     from unmask.tables import Table
 
@@ -221,20 +273,32 @@ def _protected(project: Project, k: int, l: int | None) -> list[dict[str, Any]]:
     key = (project.file, digest(project), project.file.stat().st_mtime_ns, k, l)
     if key not in _KEPT:
         said = {name: one for name, one in project.table.items() if name not in ("use", "file", "hold_back", "name")}
-        made = protect(Table.read(project.file, **said), k=k, l=l)
+        table = Table.read(project.file, **said)
+        made = protect(table, k=k, l=l, levels=levels_of(project.given))
         _KEPT.clear()
-        before = {column.name: column for column in seen(project).columns}
-        _KEPT[key] = [_column(before[column.name], column, made.width) for column in made.release.written]
+        before = {shape.name: shape for shape in seen(project).shapes}
+        columns = [_column(before[column.name], column, made.width) for column in made.release.written]
+        names = [column.name for column in made.release.quasi_identifiers]
+        _KEPT[key] = Protected(columns, names, list(_sample(table, made.release, made.origin, names)))
     return _KEPT[key]
 
 
-def _column(before: Column, after: Column, width: Mapping[str, Any]) -> dict[str, Any]:
+def _sample(
+    table: Table, release: Table, origin: NDArray[np.int64], names: Sequence[str]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Some rows before and after, spread over the release, without their content."""
+    for at in np.unique(np.linspace(0, release.n_rows - 1, SAMPLE).astype(np.int64)).tolist():
+        one, other = table.take(origin[at : at + 1]), release.take(slice(at, at + 1))
+        yield [masked(one[name][0]) for name in names], [masked(other[name][0]) for name in names]
+
+
+def _column(before: Shape, column: Column, width: Mapping[str, Any]) -> dict[str, Any]:
+    after = Shape.of(column, ladder=False)
     drawn = [
-        {"when": when, "values": int(np.count_nonzero(one.counts)), "drawing": svg, "ends": ends}
+        {"when": when, "values": one.values, "drawing": one.drawing, "ends": one.ends}
         for when, one in (("before", before), ("after", after))
-        for svg, ends in [histogram(one)]
     ]
-    common = after.levels.labels[int(after.counts.argmax())]
+    common = column.levels.labels[int(column.counts.argmax())]
     changed = str(width.get(after.name, "exact")) != "exact"
     return {
         "name": after.name,

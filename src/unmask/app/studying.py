@@ -9,6 +9,7 @@ from typing import Any
 
 from unmask.app.counting import seen
 from unmask.app.project import STUDIED, STUDY, Project
+from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
 from unmask.plan import NOTHING, Plan
 from unmask.studies.journal import Journal
@@ -30,7 +31,7 @@ ATTACKED = 20_000
 def digest(project: Project) -> str:
     """Of what a study is made of: all but the one protection that was chosen."""
     given = {key: one for key, one in project.given.items() if key not in ("protections", "certificate", "title")}
-    return text_of_document(given)
+    return text_of_document({**given, "levels": levels_of(project.given)})
 
 
 def start(project: Project) -> None:
@@ -45,13 +46,13 @@ def start(project: Project) -> None:
 
 def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
     """The document of the study: that of the release, with many protections in the place of one."""
-    (own,) = [one.get("with", {}) for one in given.get("protections", [])[:1]] or [{}]
-    ladder = sorted({k for k in (*LADDER, own.get("k", 10)) if 2 * k <= rows})
+    k, levels = asked(given).get("k", 10), levels_of(given)
+    all_k, some_k = (sorted({one for one in (*ladder, k) if 2 * one <= rows}) for ladder in (LADDER, DIVERSE))
+    mondrian = {"use": "tables.Mondrian"} | ({"with": {"levels": levels}} if levels else {})
     protections: list[dict[str, Any]] = [{"name": "unprotected", "use": NOTHING}]
-    protections.append({"name": "Mondrian", "use": "tables.Mondrian", "grid": {"k": ladder}})
+    protections.append({"name": "Mondrian", **mondrian, "grid": {"k": all_k}})
     if by_role(given["columns"]).get("sensitive"):
-        diverse = {"k": sorted({k for k in (*DIVERSE, own.get("k", 10)) if 2 * k <= rows}), "l": list(VALUES)}
-        protections.append({"name": "diverse", "use": "tables.Mondrian", "grid": diverse})
+        protections.append({"name": "diverse", **mondrian, "grid": {"k": some_k, "l": list(VALUES)}})
     attacked = [
         {**one, "knows": {"targets": min(rows, ATTACKED), **one.get("knows", {})}}
         for one in given.get("adversaries", [])

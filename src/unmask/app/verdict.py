@@ -10,6 +10,7 @@ from unmask.app import pages
 from unmask.app.jobs import EXIT_ABOVE
 from unmask.app.progress import busy_with
 from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
+from unmask.app.protection import with_protection
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
@@ -99,17 +100,11 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
     if not at.isdecimal() or not at.isascii() or int(at[:6]) >= len(listed):
         raise UnmaskError("there is no such change; take one of those that are listed")
     change = listed[int(at)]
-    given = with_protection(project.given, k=change["k"], l=change["l"])
+    given = project.given
     if change["without"]:
         given["columns"] = {**given["columns"], change["without"]: "drop"}
         parts = given.get("linkability", {}).get("parts", [])
         if any(change["without"] in part for part in parts):
             given = {key: one for key, one in given.items() if key != "linkability"}
-    project.save(given)
+    project.save(with_protection(given, k=change["k"], l=change["l"]))
     return "verdict"
-
-
-def with_protection(given: Mapping[str, Any], *, k: int, l: int | None) -> dict[str, Any]:  # noqa: E741
-    """The document with this protection alone."""
-    asked = {"k": k} | ({} if l is None else {"l": l})
-    return {**given, "protections": [{"use": "tables.Mondrian", "with": asked}]}

@@ -46,7 +46,16 @@ from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
 from unmask.cli.linkage import audit_linkage
 from unmask.cli.open import open_
-from unmask.cli.options import Input, Sentences, first_argument, levels, parts, table_options, without_seed
+from unmask.cli.options import (
+    Input,
+    Sentences,
+    first_argument,
+    level_option,
+    levels,
+    parts,
+    table_options,
+    without_seed,
+)
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -83,11 +92,13 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps")
+ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps", "without", "levels")
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); --report does it anyway."
+
+WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
 
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
@@ -101,8 +112,10 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"help": STEPS},
+    without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
 )  # fmt: skip
+@level_option
 @engine_options
 @at_risk_option
 @audit_output
@@ -139,7 +152,12 @@ def audit(
         found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
         aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
-        refuse_in_engine(original=original, **aside, **taken(asked, ("synthetic", "parts", "targets", "steps")))
+        refuse_in_engine(
+            original=original,
+            **aside,
+            **taken(asked, ("synthetic", "parts", "targets", "steps")),
+            without=asked["without"] or None,
+        )
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
@@ -184,6 +202,7 @@ def _audit_in_memory(
     from unmask.cases.tables import audit as audit_tables
 
     register, control = outside
+    levels = asked.pop("levels")
     before = None if original is None else read_original(original, reading, tuple(files.values()))
     people = None if register is None else read_register(Path(register), {**reading, "like": before})
     of_release = {**reading, "like": people if before is None else before}  # one column, one type
@@ -202,7 +221,7 @@ def _audit_in_memory(
     found = audit_tables(tables, original=before, origin=rows, watched=watched, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, unused, None
-    return found, unused, partial(_suggest, before, known | {"steps": False})
+    return found, unused, partial(_suggest, before, known | {"steps": False, "levels": levels})
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
@@ -220,6 +239,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
+@level_option
 @options("unmask.cases.tables:audit", hold_back={"help": HOLD_BACK})
 @click.option(
     "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
@@ -265,8 +285,8 @@ def protect(
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
-    room, asked = (taken(given, names) for names in (ROOM, ("k", "l_", "t")))
-    protection = Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed)
+    room, asked = (taken(given, names) for names in (ROOM, ("k", "l_", "t", "levels")))
+    protection = Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed, levels=asked["levels"])
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)

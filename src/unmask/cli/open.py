@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import click
 
 from unmask.cli.generated import Command
-from unmask.errors import FailedError
+from unmask.extras import not_installed
 
 NEEDED = ("starlette", "uvicorn", "python_multipart")
 """What the extra `app` installs."""
@@ -30,7 +30,7 @@ def open_(file: str | None, port: int, browser: bool) -> None:
     unmask open unmask.toml
     """
     if any(find_spec(name) is None for name in NEEDED):
-        raise FailedError("the browser's part of unmask is not installed; install the extra [app] of unmask")
+        raise not_installed("the browser's part of unmask", "app")
     from unmask.app.server import serve
 
     serve(file, port=port, browser=browser)

@@ -245,6 +245,12 @@ def _level(text: str) -> float | str:
     return text
 
 
+level_option = click.option(
+    "--level", "levels", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
+    help="Finest level of a column in a release: bins, a period, a level, hidden characters, or *. Repeatable.",
+)  # fmt: skip
+
+
 def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
     return None if text is None else split(text)

@@ -19,6 +19,7 @@ from unmask.engines.room import scratch
 from unmask.engines.sql import clean, quoted, renamed
 from unmask.engines.text_files import head_of
 from unmask.errors import FailedError, UnmaskError
+from unmask.extras import not_installed
 from unmask.writing import whole
 
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
@@ -164,9 +165,7 @@ def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any
         import_module("pyarrow")
         sessions = import_module("pyspark.sql").SparkSession
     except ImportError:
-        raise FailedError(
-            "Spark is not installed; install the extra [spark] of unmask, or use --engine duckdb"
-        ) from None
+        raise not_installed("Spark", "spark", "use --engine duckdb") from None
     running = sessions.getActiveSession()
     if running is not None:
         return running, False

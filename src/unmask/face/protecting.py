@@ -66,6 +66,7 @@ def protect(
     k: int = 10,
     l: int | None = None,  # noqa: E741  # the field's letter
     t: float | None = None,
+    levels: Mapping[str, float | str] | None = None,
     coarsen: Mapping[str, float | str] | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
     rng: np.random.Generator | None = None,
@@ -74,6 +75,7 @@ def protect(
 
     protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
     k, l, t    : of `tables.Mondrian`, which protects unless another protection is given
+    levels     : of it as well, the finest level of quasi-identifiers
     coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
     hold_back  : share of the people to hold back at random, as control people of the audit
     rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
@@ -91,7 +93,7 @@ def protect(
 
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
-    chosen = Mondrian(k=k, l=l, t=t) if protection is None else protection
+    chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
     people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
     release, origin = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
     if coarsen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
@@ -19,7 +19,7 @@ from unmask.reports.facts.tables import Change
 from unmask.reports.findings.rows import at_risk
 from unmask.reports.findings.verdict import limit_of
 from unmask.reports.words import IDENTITY
-from unmask.tables import Mondrian, Table
+from unmask.tables import Table
 from unmask.tables.criteria import contributions
 
 LADDER = (2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -36,7 +36,12 @@ DROPPED = 2
 
 
 def suggest(
-    table: Table, policy: Policy | str | Sequence[Policy | str], *, k: int = 1, **evidence: Any
+    table: Table,
+    policy: Policy | str | Sequence[Policy | str],
+    *,
+    k: int = 1,
+    levels: Mapping[str, float | str] | None = None,
+    **evidence: Any,
 ) -> tuple[Change, ...]:
     """Up to three changes of a release of this table, each made by `protect` and audited as `unmask.audit` does; none
     is worse than another in conditions missed, people at risk and utility alike.
@@ -49,6 +54,7 @@ def suggest(
     table    : before protection
     policy   : as `unmask.audit` takes it
     k        : the least rows of a class that the release has now
+    levels   : finest levels of quasi-identifiers, as `protect` takes them
     evidence : what else `unmask.audit` is told: register, coverage, control, targets ...
 
     >>> import unmask
@@ -58,7 +64,7 @@ def suggest(
     >>> best.missed, best.above
     (0, 0)
     """
-    try_ = _Trial(table, policies_of(policy, "tables"), evidence)
+    try_ = _Trial(table, policies_of(policy, "tables"), levels or {}, evidence)
     raised = _least(try_, [one for one in LADDER if one > k])
     if raised and raised.missed and table.sensitive:
         for several in VALUES:
@@ -81,14 +87,16 @@ class _Trial:
 
     table: Table
     policies: list[Policy]
+    levels: Mapping[str, float | str]
     evidence: dict[str, Any]
     made: list[Change] = field(default_factory=list)
 
     def __call__(self, k: int, l: int | None = None, *, without: str = "") -> Change | None:  # noqa: E741
         kept = tuple(column for column in self.table.quasi_identifiers if column.name != without)
         table = replace(self.table, quasi_identifiers=kept)
+        levels = {name: level for name, level in self.levels.items() if name != without}
         try:
-            made = protect(table, Mondrian(k=k, l=l))
+            made = protect(table, k=k, l=l, levels=levels)
         except UnmaskError:
             return None
         found = audit(made.release, original=table, origin=made.origin, **self._told(without))

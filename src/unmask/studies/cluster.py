@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from unmask.errors import FailedError
+from unmask.extras import not_installed
 from unmask.plan import Cell
 from unmask.studies.journal import Result
 from unmask.studies.workers import finished
@@ -36,7 +37,7 @@ def _session(master: str | None) -> Any:
     try:
         builder = import_module("pyspark.sql").SparkSession.builder.appName("unmask study")
     except ImportError:
-        raise FailedError("Spark is not installed; install the extra [spark] of unmask, or leave --spark out") from None
+        raise not_installed("Spark", "spark", "leave --spark out") from None
     try:
         return (builder.master(master) if master else builder).getOrCreate()
     except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error

@@ -20,6 +20,7 @@ from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, MISSING, format_set
 from unmask.tables.scales import Bounds, Scale
+from unmask.tables.usual import Usual, form_of, label_of, values_of
 from unmask.tables.vocabulary import Vocabulary
 
 __all__ = [
@@ -88,6 +89,8 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
+    if order is None and hierarchy is None and (found := _usual(texts, as_type, known)) is not None:
+        return found
     meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known)
     merged, place = dict(reversed(meanings)), {value: at for at, value in enumerate(domain)}
     labels = sorted(merged, key=lambda label: _sort_key(label, merged[label], as_type, place))
@@ -102,13 +105,43 @@ def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]
     >>> plain_levels(["20-30", "*"])[0].labels
     ('*', '20-30')
     """
-    labels = sorted({text for text in texts if text})
-    rank: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
-    rank[None] = rank[MISSING] = len(labels)
-    code = np.fromiter((rank[text] for text in texts), dtype=np.int32, count=len(texts))
-    meanings: list[_Meaning] = [(label, (at,)) for at, label in enumerate(labels)]
-    gap: list[_Meaning] = [(MISSING, ())] if (code == len(labels)).any() else []
-    return _assemble("text", meanings + gap, tuple(labels)), code
+    return _plain_levels(texts, "text")
+
+
+def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, NDArray[np.int32]]:
+    domain = tuple(sorted({text for text in texts if text}))
+    rank: dict[str | None, int] = dict(zip(domain, range(len(domain)), strict=True))
+    rank[None] = rank[MISSING] = len(domain)
+    code = np.fromiter(map(rank.__getitem__, texts), dtype=np.int32, count=len(texts))
+    gap = bool((code == len(domain)).any())
+    labels, nothing = (*domain, MISSING) if gap else domain, np.zeros(0, dtype=np.float64)
+    members = _identity(len(labels), len(domain))
+    return Levels(labels, as_type, nothing, nothing, domain, members, len(domain) if gap else -1), code
+
+
+def _usual(texts: Sequence[str | None], as_type: Type, known: Sequence[str]) -> tuple[Levels, NDArray[np.int32]] | None:
+    """Levels of a column all of whose texts are written in the usual way; None for another one."""
+    if KIND[as_type] == "categorical":
+        together = "\n".join(filter(None, texts))
+        special = any(mark in together for mark in ("*{,|~" if known else "*{"))
+        return None if special else _plain_levels(texts, as_type)
+    present = [text for text in texts if text]
+    form = form_of(present)
+    if form is None or as_type != _OF_FORM[form] or (values := values_of(present, form)) is None:
+        return None
+    numbers, first, place = np.unique(values, return_index=True, return_inverse=True)
+    labels = tuple(label_of(present[at], form) for at in first.tolist())
+    code, missing = place.astype(np.int32), -1
+    if len(present) < len(texts):
+        missing = len(labels)
+        code = np.full(len(texts), missing, dtype=np.int32)
+        code[np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))] = place
+        labels, numbers = (*labels, MISSING), np.append(numbers, np.nan)
+    return Levels(labels, as_type, numbers, numbers, (), np.zeros((len(labels), 0), dtype=np.bool_), missing), code
+
+
+_OF_FORM: Mapping[Usual, Type] = {"whole": "number", "decimal": "number", "day": "date", "moment": "datetime"}
+"""The type whose cells are written so."""
 
 
 _Meaning = tuple[str, Any]
@@ -140,11 +173,7 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
 def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
     exact = [(at,) for at in range(n_values)]
     if list(sets[:n_values]) == exact and all(covered == () for covered in sets[n_values:]):
-        # The identity as a sliding window over one line of 0 ... 0 1 0 ... 0: no memory for a million exact values.
-        line = np.zeros(len(sets) + n_values - 1 if sets else 0, dtype=np.bool_)
-        if n_values:
-            line[n_values - 1] = True
-            return sliding_window_view(line, n_values)[:, ::-1]
+        return _identity(len(sets), n_values)
     if len(sets) * n_values > _LARGEST_MEMBERS:
         raise UnmaskError(
             f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalize; "
@@ -154,6 +183,17 @@ def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[n
     for at, covered in enumerate(sets):
         members[at, slice(None) if covered is None else list(covered)] = True
     return members
+
+
+def _identity(n_levels: int, n_values: int) -> NDArray[np.bool_]:
+    """(n_levels, n_values) each of the first levels is a value: a sliding window over one line of 0 ... 0 1 0 ... 0,
+    which takes no memory for a million exact values.
+    """
+    if not n_values:
+        return np.zeros((n_levels, 0), dtype=np.bool_)
+    line = np.zeros(n_levels + n_values - 1, dtype=np.bool_)
+    line[n_values - 1] = True
+    return sliding_window_view(line, n_values)[:, ::-1]
 
 
 def _meanings(

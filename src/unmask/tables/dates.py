@@ -11,6 +11,7 @@ from abc import abstractmethod
 from calendar import monthrange
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from unmask.tables.notation import EVERYTHING
@@ -20,6 +21,9 @@ DayOrder = Literal["day-first", "month-first"]
 """What stands first in `03/04/1970`."""
 
 PERIODS = ("day", "month", "quarter", "year")
+"""Periods that have a name of their own, the finest first."""
+
+UNITS = (*PERIODS, "decade")
 """What dates can be generalized to, the finest first."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -197,11 +201,15 @@ def _days(text: str) -> tuple[int, int]:
     return _around(date(year, month, day).toordinal() - _EPOCH, unit)
 
 
+@lru_cache(maxsize=1 << 17)
 def _around(day: int, unit: str) -> tuple[int, int]:
     """First and last day of the period around a day."""
     if unit == "day":
         return day, day
     at = date.fromordinal(day + _EPOCH)
+    if unit == "decade":
+        first = max(at.year // 10 * 10, 1)
+        return date(first, 1, 1).toordinal() - _EPOCH, date(at.year // 10 * 10 + 9, 12, 31).toordinal() - _EPOCH
     months = {"month": 1, "quarter": 3, "year": 12}[unit]
     first = (at.month - 1) // months * months + 1
     last = first + months - 1
@@ -209,6 +217,7 @@ def _around(day: int, unit: str) -> tuple[int, int]:
     return begin.toordinal() - _EPOCH, end.toordinal() - _EPOCH
 
 
+@lru_cache(maxsize=1 << 17)
 def _name(day: int, unit: str) -> str:
     at = date.fromordinal(day + _EPOCH)
     if unit == "quarter":

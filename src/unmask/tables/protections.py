@@ -69,6 +69,8 @@ class Mondrian:
     l : fewest distinct values of a sensitive column in a class
     t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
     constraints : further ones, from `unmask.tables.constraints`
+    levels : COLUMN=LEVEL, finest released level of quasi-identifiers, as `Generalize` takes them; the table is recoded
+        to them before it is cut
     strict : True cuts between two values of a column, so that boxes are disjoint; a point with many copies makes a
         large class. False also cuts between rows of equal value, at random, so that with k alone every box holds k to
         2k - 1 rows; boxes may then overlap or coincide, and boxes that coincide are one class of the release.
@@ -102,12 +104,14 @@ class Mondrian:
     t: float | None = None
     strict: bool = True
     constraints: tuple[Constraint, ...] = ()
+    levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = _call
     fits = _wherever_cells_agree
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
+        object.__setattr__(self, "levels", dict(self.levels))
         demands_of(self.k, self.l, self.t, self.constraints)
 
     @property
@@ -119,7 +123,7 @@ class Mondrian:
         """Generalize the table until every class has k rows and satisfies the constraints."""
         rng = secret_unless(rng)
         rows = _rows(table)
-        kept = table if rows.size == table.n_rows else table.take(rows)
+        kept = _at_levels(table if rows.size == table.n_rows else table.take(rows), self.levels)
         search = self.search(kept, [kept.totals_of(column) for column in kept.quasi_identifiers])
         if self.strict:
             box, codes, of_row = search.boxes(kept), kept.classes.levels, kept.classes.of_row
@@ -267,10 +271,10 @@ class Generalize:
 
     levels : by quasi-identifier. For a column with a hierarchy a whole number is the level of its ancestors (0 leaves
         the column as it is); otherwise the level of numbers is the width w of the bins [i w, (i + 1) w), that of dates
-        "day", "month", "quarter" or "year", that of codes how many characters of the longest are hidden. "*" makes
-        every cell of any column `*`, missing ones, too. Columns not named stay. At other levels a missing cell stays
-        missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of the
-        ancestors of its values.
+        "day", "month", "quarter", "year" or "decade", that of codes how many characters of the longest are hidden. "*"
+        makes every cell of any column `*`, missing ones, too. Columns not named stay. At other levels a missing cell
+        stays missing and `*` stays `*`; an interval that crosses bins becomes the union of its bins, a set the union of
+        the ancestors of its values.
 
     Assumes: at the levels that are given nobody is alone: it checks nothing.
 
@@ -295,12 +299,18 @@ class Generalize:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the columns named."""
-        places = {_place_of(table, name): level for name, level in self.levels.items()}
-        recoded = [
-            generalized(column, places[j]) if j in places else (column.levels, column.codes)
-            for j, column in enumerate(table.quasi_identifiers)
-        ]
+        recoded = [(column.levels, column.codes) for column in _at_levels(table, self.levels).quasi_identifiers]
         return _release(table, np.arange(table.n_rows), recoded, rng)
+
+
+def _at_levels(table: Table, levels: Mapping[str, float | str]) -> Table:
+    """The table with the quasi-identifiers named recoded to levels."""
+    columns = list(table.quasi_identifiers)
+    for name, level in levels.items():
+        at = _place_of(table, name)
+        recoded, codes = generalized(columns[at], level)
+        columns[at] = replace(columns[at], levels=recoded, codes=codes)
+    return replace(table, quasi_identifiers=tuple(columns))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from unmask.engines.room import scratch
 from unmask.engines.sql import BLANKS
 from unmask.errors import FailedError, UnmaskError
 
-_MANY = 100_000  # distinct texts of a column from which on they are coded in Python
 _LISTED = 40  # column names in a message
 
 
@@ -251,9 +250,22 @@ _REAL = {"FLOAT", "DOUBLE"}
 
 
 def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, *, real: bool) -> Encoded:
-    distinct = connection.execute(f"select approx_count_distinct({name}) from cells").fetchall()[0][0]
-    found = _encode_many(connection, name) if distinct > _MANY else _encode_few(connection, name)
-    return _cleaned(found, {"", "nan", "-nan"} if real else {""})
+    return _cleaned(_hashed(connection, name), {"", "nan", "-nan"} if real else {""})
+
+
+def _hashed(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
+    """The distinct texts by their hash, which is looked up for every row: no text becomes an object twice."""
+    of = f"hash({name}, {salt})"
+    distinct = f"select {name} as text, {of} as hash from cells where {name} is not null group by {name} order by hash"
+    found = connection.execute(distinct).fetchnumpy()
+    if (found["hash"][1:] == found["hash"][:-1]).any():  # two texts of one hash: once in ten million large columns
+        return _hashed(connection, name, salt=salt + 1)
+    texts: list[str | None] = found["text"].tolist()
+    rows = connection.execute(f"select if({name} is null, null, {of}) as hash from cells").fetchnumpy()["hash"]
+    codes = np.searchsorted(found["hash"], np.ma.getdata(rows)).astype(np.int32)
+    missing = np.ma.getmaskarray(rows)
+    codes[missing] = len(texts)
+    return Encoded((*texts, None) if missing.any() else tuple(texts), codes)
 
 
 def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
@@ -266,27 +278,6 @@ def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
     place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
     codes = np.array([place[text] for text in cells], dtype=np.int32)[raw.codes]
     return Encoded((*texts, None) if None in cells else texts, codes)
-
-
-def _encode_many(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
-    """Nearly one text per row: each becomes a Python object anyway, and a dict is three times faster than an enum."""
-    cells = connection.execute(f"select {name} as cell from cells").fetchnumpy()["cell"]
-    array = np.array(np.ma.getdata(cells), dtype=object)
-    array[np.ma.getmaskarray(cells)] = None
-    values = array.tolist()
-    texts = tuple(text for text in dict.fromkeys(values) if text is not None)
-    place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
-    codes = np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
-    return Encoded((*texts, None) if (codes == len(texts)).any() else texts, codes)
-
-
-def _encode_few(connection: duckdb.DuckDBPyConnection, name: str) -> Encoded:
-    connection.execute(f"create type of_{name} as enum (select distinct {name} from cells where {name} is not null)")
-    texts = connection.execute(f"select unnest(enum_range(null::of_{name})) as label").fetchnumpy()["label"].tolist()
-    code = f"coalesce(enum_code({name}::of_{name})::integer, {len(texts)})::integer"
-    codes = connection.execute(f"select {code} as code from cells").fetchnumpy()["code"]
-    missing = bool(codes.size) and int(codes.max()) == len(texts)
-    return Encoded((*texts, None) if missing else tuple(texts), np.ascontiguousarray(codes, dtype=np.int32))
 
 
 def _from_arrays(

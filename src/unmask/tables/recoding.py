@@ -18,7 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
 from unmask.tables.column import Column
 from unmask.tables.counts import class_counts
-from unmask.tables.dates import PERIODS, Calendar
+from unmask.tables.dates import UNITS, Calendar
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import format_prefix
 from unmask.tables.scales import NUMBERS
@@ -243,8 +243,8 @@ def _generalized(column: Column, level: float | str) -> list[str]:
 
 def _periods(column: Column, level: float | str) -> list[str]:
     levels, scale = column.levels, column.levels.scale
-    if level not in PERIODS or not isinstance(scale, Calendar):
-        raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(PERIODS)}")
+    if level not in UNITS or not isinstance(scale, Calendar):
+        raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(UNITS)}")
     return [
         MISSING if at == levels.missing else scale.rounded(low, high, str(level))
         for at, (low, high) in enumerate(zip(levels.low.tolist(), levels.high.tolist(), strict=True))
@@ -261,7 +261,8 @@ def _hidden(column: Column, characters: int) -> list[str]:
     texts = []
     for at, label in enumerate(levels.labels):
         vague = label in (MISSING, EVERYTHING) or not characters
-        shown = [levels.mask(at)] if levels.mask(at) else [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
+        own = [label] if levels.place[at] >= 0 else [levels.mask(at)] if levels.mask(at) else []
+        shown = own or [levels.domain[i] for i in np.flatnonzero(levels.members[at])]
         texts.append(label if vague else format_prefix([text[:kept] for text in shown], width=levels.longest))
     return texts
 

@@ -21,6 +21,7 @@ from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.numerals import Decimal, decimal_of, plain, thousands
 from unmask.tables.scales import NUMBERS
+from unmask.tables.usual import Usual, form_of, values_of
 
 if TYPE_CHECKING:
     from unmask.tables.column import Column
@@ -37,8 +38,9 @@ _WHOLE = re.compile(r"[0-9]+")
 _ICD = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
 _SHOWN = re.compile(r"[0-9A-Za-z][0-9A-Za-z./-]*")
 _MONTH = re.compile(r"[0-9]{4}-(?:Q[1-4]|[0-9]{2}(?![0-9]))")
-_YEAR = re.compile(r"[0-9]{4}|^\*$")
+_YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])|^\*$")
 _YEAR_LAST = re.compile(r"[0-9][./-][0-9]{4}(?![0-9])")
+_THREE_DECIMALS = re.compile(r"\.[0-9]{3}$", re.MULTILINE)
 _LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 
 
@@ -149,9 +151,19 @@ class _Column:
         return [text for text in self.texts if text not in gone and text]
 
     @cached_property
+    def usual(self) -> Usual | None:
+        """How all values are written, if that is the usual way; three decimals may be a group of thousands."""
+        form = form_of(self.values)
+        if form == "decimal" and _THREE_DECIMALS.search("\n".join(self.values)):
+            return None
+        return None if form and values_of(self.values, form) is None else form
+
+    @cached_property
     def mark(self) -> str | None:
         """See `decimal_of`; None for a column that is said to be something else than numbers."""
         guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
+        if guessed and self.usual is not None:
+            return {"whole": "", "decimal": "."}.get(self.usual)
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
     def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
@@ -189,7 +201,8 @@ class _Column:
     def _like(self, as_type: Type, mark: str | None, usual: Decimal) -> _Typed | None:
         if as_type == "number":
             number = self._number(mark, usual)._replace(note="")
-            return number if all(NUMBERS.read(number.to(value)) for value in self.values) else None
+            fits = self._are_numbers(mark) or all(NUMBERS.read(number.to(value)) for value in self.values)
+            return number if fits else None
         if as_type in ("date", "datetime"):
             found, _ = self._dates(as_type)
             return found and found._replace(note="")
@@ -200,7 +213,7 @@ class _Column:
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
         if digits and self.stored.startswith(("VARCHAR", "ENUM")):
             return _Typed("code", str, f"{self.name}: digits stored as text, a code ({self._says('number')})")
-        if mark is not None and self._keeps_digits(number := self._number(mark, usual)):
+        if mark is not None and self._keeps_digits(number := self._number(mark, usual), mark):
             return number
         dates, unclear = self._dates()
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
@@ -219,31 +232,41 @@ class _Column:
     def _mixed(self) -> str:
         return f"{self.name}: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"
 
+    def _are_numbers(self, mark: str | None) -> bool:
+        """Whether all values are numbers in the usual way, with this mark before decimals."""
+        return self.usual == "whole" or (self.usual == "decimal" and mark == ".")
+
     def _number(self, mark: str | None, usual: Decimal) -> _Typed:
         decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else usual
-        marks = thousands(self.values, decimal)
+        marks = "" if self._are_numbers(decimal) else thousands(self.values, decimal)
         name, other = ("point", "comma") if decimal == "." else ("comma", "point")
         said = [f"decimal {name}"] if decimal == "," and mark != "" else []
         said += [f"{marks} between thousands"] if marks else []
         if mark == "either":
             said = [f"read with a decimal {name}, a decimal {other} fits as well (--decimal says which it is)"]
         note = f"{self.name}: {', '.join(said)}" if said else ""
-        return _Typed("number", lambda text: plain(text, decimal), note)
+        return _Typed("number", str if self._are_numbers(decimal) else lambda text: plain(text, decimal), note)
 
-    def _keeps_digits(self, number: _Typed) -> bool:
+    def _keeps_digits(self, number: _Typed, mark: str) -> bool:
         """Whether there is a number, and none would lose digits as one: postcodes, long identifiers."""
+        if self._are_numbers(mark):
+            return True
         texts = [number.to(value) for value in self.values]
+        if any(text[0] in "0+-[(]<>" and _LEADING_ZERO.search(text) for text in texts):
+            return False
         read = [bounds for text in texts if (bounds := NUMBERS.read(text))]
         ends = np.array(read, dtype=np.float64).reshape(-1)
         ends = ends[np.isfinite(ends)]
-        if len(read) < len(texts) or not ends.size or (np.abs(ends) >= 2**53).any():
-            return False
-        return not any(text[0] in "0+-[(]<>" and _LEADING_ZERO.search(text) for text in texts)
+        return len(read) == len(texts) and bool(ends.size) and bool((np.abs(ends) < 2**53).all())
 
     # ----- dates
 
     def _dates(self, as_type: Type | None = None) -> tuple[_Typed | None, str]:
         """Dates or moments, if all values are; or why that cannot be told. as_type : moments, even at midnight."""
+        if self.usual == "day" and as_type != "datetime":
+            return _Typed("date", str, f"{self.name}: dates"), ""
+        if self.usual == "moment" and not all(value.endswith((" 00:00", " 00:00:00")) for value in self.values):
+            return _Typed("datetime", str, f"{self.name}: dates with times"), ""
         if not all(map(_YEAR.search, self.values)):
             return None, ""
         orders = day_orders(self.values)

@@ -18,7 +18,7 @@ from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.rows import plain_row
-from unmask.cases.tables.case import Scene
+from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.parts import linked
@@ -29,7 +29,7 @@ from unmask.cases.tables.steps import steps as tried
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, nearest
 from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
@@ -101,6 +101,7 @@ def audit(
     attacker: str | Attacker | None = None,
     seed: Annotated[int, Range(0)] = 0,
     steps: bool = False,
+    without: Sequence[str] = (),
     watched: Watched | None = None,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
@@ -119,6 +120,7 @@ def audit(
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
     steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
+    without  : standard adversaries to leave out: all columns, insider, learner, order; they are listed as not run
     watched  : takes down who is at risk, for the owner alone
     """
     if truth is not None:
@@ -149,12 +151,20 @@ def audit(
         parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,
         seed=seed,
+        without=_left_out(without),
     )
     evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive, watched=watched)
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
+
+
+def _left_out(names: Sequence[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in OPTIONAL:
+            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
+    return tuple(dict.fromkeys(names))
 
 
 def _divided(evidence: Evidence, share: float) -> Evidence:

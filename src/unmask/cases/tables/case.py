@@ -15,6 +15,7 @@ from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
+from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
@@ -31,6 +32,9 @@ REGISTER = "register"
 
 LEARNER = "learner"
 """The adversary who reads a release as data about people in general."""
+
+OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER)
+"""The standard adversaries that an audit may leave out; what it finds rests on the prosecutor."""
 
 Learner = BackOff | ModelAttribute
 """Who learns from all rows."""

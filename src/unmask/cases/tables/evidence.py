@@ -22,6 +22,7 @@ class Evidence:
     origins : by release
     watched : takes down who is at risk, for the owner alone
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
+    without : adversaries who are left out
     """
 
     original: Table | None = None
@@ -36,6 +37,7 @@ class Evidence:
     targets: int | None = None
     seed: int = 0
     watched: Watched | None = None
+    without: tuple[str, ...] = ()
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the owner's table that rows of the original are."""

@@ -144,6 +144,7 @@ def _not_run(
     if evidence.register is None:
         yield words.NO_REGISTER
     yield from words.unlike(evidence)
+    yield from words.left_out(evidence)
     if original is not None and evidence.control is None and next(iter(releases.values())).sensitive:
         yield words.NO_CONTROL
 
@@ -281,6 +282,8 @@ class _Found:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))
+                continue
+            if case.adversary in self.evidence.without:
                 continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief

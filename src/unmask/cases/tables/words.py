@@ -156,6 +156,11 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
 
 
+def left_out(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """The adversaries whom somebody left out."""
+    yield from ((f"The adversary {name!r}", "left out on request (--without)") for name in evidence.without)
+
+
 NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
     ("What all rows say of people like somebody", "needs the original in memory"),

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.extras import extra
 from unmask.pseudonyms.attacks.components import over_items
-from unmask.pseudonyms.attacks.extras import extra
 from unmask.pseudonyms.attacks.threshold import Scale, check_scale, profiles_of, scaled
 from unmask.pseudonyms.release import Coded, Feature, Items
 from unmask.view import Partition

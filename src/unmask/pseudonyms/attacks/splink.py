@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.extras import extra
 from unmask.files import engine
 from unmask.pseudonyms.attacks.blocking import Blocks, count_of_rule
-from unmask.pseudonyms.attacks.extras import extra
 from unmask.pseudonyms.attacks.linkage import check_blocks
 from unmask.pseudonyms.attacks.links import Links, no_links
 from unmask.pseudonyms.attacks.threshold import profiles_of

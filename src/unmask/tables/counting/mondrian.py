@@ -52,6 +52,8 @@ def generalize(reduced: Reduced, protection: Mondrian) -> Generalized:
     The relaxed form parts them at random and needs the rows themselves; it is refused. The boxes do not depend on how
     many combinations may be in memory together.
     """
+    if protection.levels:
+        raise UnmaskError("recoding columns to levels before they are cut needs the table in memory; leave levels out")
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
     kept = reduced.rows_of_levels(reduced.complete)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +21,9 @@ NEAR = 0.9
 
 SUPPORTED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
+
+LARGE = 50_000
+"""Rows from which on two columns are only counted where one may determine the other."""
 
 MARGIN = 0.01
 """Least difference between two shares of cells that is told, beside four standard errors of the smaller one."""
@@ -60,7 +65,7 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     """
     varied = [side for side in map(_Side, columns) if side.varied]
     found = []
-    for one, other in combinations(varied, 2):
+    for one, other in filter(_may_determine, combinations(varied, 2)):
         counts = class_counts(one.column.codes, one.n_levels, other.column.codes, other.n_levels)
         found += [_dependence(one, other, counts), _dependence(other, one, csr_array(counts.T.tocsr()))]
     return tuple(one for one in found if one is not None)
@@ -77,15 +82,46 @@ class _Side:
         self.guessed = float(self.sizes @ self.right) / len(column.codes)
 
     @property
+    def enough(self) -> float:
+        """Share of its cells that must be right for it to be determined nearly."""
+        return self.guessed + NEAR * (1 - self.guessed)
+
+    @cached_property
+    def shared(self) -> float:
+        """Share of rows whose value another row has."""
+        return float(self.sizes[self.sizes > 1].sum() / len(self.column.codes))
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        """(n_rows,) the rows, value by value."""
+        return np.argsort(self.column.codes, kind="stable").astype(np.int32)
+
+    def may_give(self, other: _Side) -> bool:
+        """Whether so few rows are wrong, each itself among those it is guessed from, that it may determine another."""
+        from unmask.tables.exposure._kernels import wrong
+
+        alone = 1 - self.shared
+        if self.shared < SUPPORTED and self.shared + min(alone, other.guessed) < other.enough:
+            return False  # who is alone is guessed without it
+        n = len(self.order)
+        most = n - math.ceil(other.enough * n)
+        return wrong(self.order, np.cumsum(self.sizes), other.column.codes, other.n_levels, most) <= most
+
+    @property
     def varied(self) -> bool:
         """Whether it holds several values."""
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
+def _may_determine(pair: tuple[_Side, _Side]) -> bool:
+    """Whether counting two columns of many rows is worth it: row by row, until too many are wrong in both ways."""
+    one, other = pair
+    return len(one.column.codes) < LARGE or one.may_give(other) or other.may_give(one)
+
+
 def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
-    shared = by.sizes[by.sizes > 1].sum() / len(by.column.codes)
-    exact = bool(np.diff(counts.indptr).max() == 1 and shared >= SUPPORTED)
-    n, enough = len(by.column.codes), of.guessed + NEAR * (1 - of.guessed)
+    exact = bool(np.diff(counts.indptr).max() == 1 and by.shared >= SUPPORTED)
+    n, enough = len(by.column.codes), of.enough
     most = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
     if not exact and most < enough * n:  # not even with the row itself among the others
         return None

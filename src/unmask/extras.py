@@ -1,4 +1,4 @@
-"""Libraries that only some attacks need."""
+"""Libraries that only some parts need, and the sentence that says how to get one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ from importlib import import_module
 from typing import Any
 
 from unmask.errors import FailedError
+
+
+def not_installed(what: str, name: str, otherwise: str = "") -> FailedError:
+    """The error of something that an extra brings. otherwise : what else can be done
+
+    >>> print(not_installed("Spark", "spark", "leave --spark out"))
+    Spark is not installed; install the extra [spark] of unmask, or leave --spark out
+    """
+    return FailedError(
+        f"{what} is not installed; install the extra [{name}] of unmask{f', or {otherwise}' if otherwise else ''}"
+    )
 
 
 def extra(module: str, name: str) -> Any:
@@ -21,4 +32,4 @@ def extra(module: str, name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
             raise  # the library is there, something it needs is not
-        raise FailedError(f"{library} is not installed; install the extra [{name}] of unmask") from None
+        raise not_installed(library, name) from None

@@ -1,0 +1,97 @@
+"""What a column looks like: its values drawn, and the ladder of generalizations that it could be brought to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unmask.app.drawing import histogram
+from unmask.tables.cells import Type
+from unmask.tables.column import Column
+from unmask.tables.recoding import generalized
+
+MOST_LEVELS = 20_000
+"""Different values of a column up to which the rungs of its ladder are counted, in a second or two."""
+
+COMMON = 10
+"""Rows that a cell must stand for to be shown."""
+
+Level = float | str
+"""What a column is brought to, as `tables.Generalize` takes it."""
+
+
+class Rung(NamedTuple):
+    """A rung of generalization. level : as a document says it, None for the column as it is; words : for it; distinct :
+    values that are left; alone : rows that no other one is like; example : a common cell
+    """
+
+    level: Level | None
+    words: str
+    distinct: int
+    alone: int
+    example: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A column without its rows.
+
+    values : how many occur, a missing one among them; ends : words for those of the drawing
+    """
+
+    name: str
+    type: Type
+    values: int
+    drawing: str
+    ends: tuple[str, str]
+    ladder: tuple[Rung, ...] = ()
+
+    @classmethod
+    def of(cls, column: Column, *, ladder: bool = True) -> Shape:
+        """Draw a column. ladder : whether it may be generalized."""
+        rungs = tuple(_ladder(column)) if ladder and len(column.levels) <= MOST_LEVELS else ()
+        return cls(column.name, column.type, int(np.count_nonzero(column.counts)), *histogram(column), rungs)
+
+
+def _ladder(column: Column) -> Iterator[Rung]:
+    """How far a column could be generalized, what is left of it, and who is still alone."""
+    yield _rung(None, "as it is", column.levels.labels, column.counts)
+    for words, level in _levels(column):
+        levels, codes = generalized(column, level)
+        yield (rung := _rung(level, words, levels.labels, np.bincount(codes, minlength=len(levels))))
+        if rung.distinct < 2:
+            return
+
+
+def _rung(level: Level | None, words: str, labels: Sequence[str], sizes: Any) -> Rung:
+    most = int(sizes.argmax())
+    example = labels[most] if sizes[most] >= COMMON else ""
+    return Rung(level, words, int(np.count_nonzero(sizes)), int(np.count_nonzero(sizes == 1)), example)
+
+
+def _levels(column: Column) -> Iterator[tuple[str, Level]]:
+    if column.hierarchy is not None:
+        yield from ((f"level {level}", level) for level in range(1, len(column.hierarchy.numbers)))
+    elif column.type in ("date", "datetime"):
+        yield from ((period, period) for period in ("month", "quarter", "year", "decade"))
+    elif column.type == "number":
+        yield from ((f"steps of {width:g}", width) for width in _widths(column))
+    elif column.type == "code":
+        longest = column.levels.longest
+        yield from ((f"first {longest - hidden}", hidden) for hidden in range(1, min(longest, 5)))
+
+
+def _widths(column: Column) -> list[float]:
+    """A fiftieth, a tenth and a fifth of the range, rounded up to 1, 2 or 5 times a power of ten."""
+    ends = column.levels.low[np.isfinite(column.levels.low)]
+    span = float(np.ptp(ends)) if ends.size else 0.0
+    if span <= 0:
+        return []
+    found = []
+    for part in (50, 10, 5):
+        power = 10.0 ** np.floor(np.log10(span / part))
+        found.append(float(next(step * power for step in (1, 2, 5, 10) if step * power >= span / part)))
+    return list(dict.fromkeys(found))

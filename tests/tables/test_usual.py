@@ -1,0 +1,79 @@
+"""Columns that are read as a whole are read as they are cell by cell, and many rows are compared as few are."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask.tables import Table, cells, types
+from unmask.tables.exposure import dependence
+
+AT = st.datetimes(min_value=datetime(900, 1, 1))
+USUAL = (
+    st.integers(-20, 200).map(str),
+    st.decimals(-3, 3000, places=2).map(str),
+    st.decimals(-3, 3, places=4).map(str),
+    AT.map(lambda at: f"{at:%Y-%m-%d}"),
+    AT.map(lambda at: f"{at:%Y-%m-%d %H:%M:%S}"),
+    AT.map(lambda at: f"{at:%Y-%m-%d} 00:00"),
+    st.from_regex(r"[A-C][0-9]{2}\.[0-9]", fullmatch=True),
+    st.from_regex(r"[0-9]{5}", fullmatch=True),
+)
+OTHERS = st.sampled_from((
+    "", "NA", "-", "*", "48*", "{a, b}", "b, c", "-0", "-0.0", "0.10", "1e5", "+3", "20-30", "<5", "1,5", "1.234",
+    "2019", "2023-02-30", "1/2/1970", "13.2.1970", "1931-00-07", "2024-01-02 24:00", "none", "[20, 30)",
+))  # fmt: skip
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> list[str]:
+    """A column in one notation or two, with a cell of another kind now and then."""
+    kinds = draw(st.lists(st.sampled_from(USUAL), min_size=1, max_size=2, unique=True))
+    one = st.one_of(*kinds)
+    return draw(st.lists(one if draw(st.booleans()) else st.one_of(one, OTHERS), min_size=1, max_size=12))
+
+
+def read(column: list[str], of: str | None) -> object:
+    """What is read of a column, or why it is not."""
+    try:
+        table = Table.read(
+            {"c": column, "d": range(len(column))}, quasi_identifiers="c,d", types={"c": of} if of else {}
+        )
+    except ValueError as error:
+        return str(error)
+    one = table.column("c")
+    bounds = np.stack([one.levels.low, one.levels.high]).tolist()
+    said = (one.type, one.levels.labels, one.levels.domain, one.levels.missing, one.codes.tolist(), table.notes)
+    return said, repr(bounds), one.levels.members.tolist()
+
+
+@settings(max_examples=150)
+@given(columns(), st.sampled_from([None, "number", "date", "datetime", "text", "code"]))
+def test_a_column_means_the_same_however_it_is_read(column: list[str], of: str | None):
+    together = read(column, of)
+    with pytest.MonkeyPatch.context() as alone:
+        alone.setattr(types, "form_of", lambda _: None)
+        alone.setattr(cells, "_usual", lambda *_: None)
+        assert together == read(column, of)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_rows_depend_on_each_other_as_few_do(seed: int, monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(300, 1500))
+    base = rng.integers(0, rng.integers(2, n), n)
+    nearly = np.where(rng.random(n) < rng.choice([0.01, 0.05, 0.2]), rng.integers(0, 9, n), base % 7)
+    made = {
+        "base": base,
+        "coarse": base // rng.integers(1, 9),
+        "nearly": nearly,
+        "own": np.arange(n),
+        "pair": np.arange(n) // 2,
+    }
+    table = Table.read(made | {"other": rng.integers(0, 5, n)}, quasi_identifiers=[*made, "other"])
+    few = dependence.dependencies(table.columns)
+    monkeypatch.setattr(dependence, "LARGE", 0)
+    assert dependence.dependencies(table.columns) == few
+    assert few
