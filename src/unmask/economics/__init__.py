@@ -18,7 +18,7 @@ from unmask.economics.prices import ExploitationTable, Prices, Thresholds, explo
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
 from unmask.economics.resources import Plan, Resource, best_resource, fall_back
-from unmask.economics.response import Bounds, Raid, raid
+from unmask.economics.response import Bounds, Raid
 from unmask.economics.unknowns import Influence, Outlook, Unknown, outlook
 
 __all__ = [
@@ -57,7 +57,6 @@ __all__ = [
     "price_posterior",
     "price_records",
     "prosecutor",
-    "raid",
     "read_attacker",
     "risk_by_fine",
     "risk_over_gains",

@@ -13,8 +13,11 @@ from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.deterrence import least_with
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who
-from unmask.economics.response import NOTHING, Bounds, Raid, pays, raid
+from unmask.economics.response import NOTHING, Bounds, Raid
 from unmask.errors import UnmaskError
+
+WITHHELD: Final = "no release"
+"""The move that every publisher has: nothing is released, nobody attacks, and nothing is left or lost."""
 
 JUST_BELOW: Final = 1e-9
 """Share of a break-even price by which the price that an attacker still pays is lower."""
@@ -31,7 +34,7 @@ class Publisher:
     """What a release is worth to its publisher, and what they lose.
 
     benefit    : worth of the unprotected data; of a protected release the share `Protected.utility` of it
-    loss       : lost for every person re-identified
+    loss       : lost for every person re-identified, again for each attacker who does
     penalty    : a regulator's fine, due for every attacker who re-identifies at least `threshold` people
     audit_cost : cost of looking as hard as now, `Terms.audit` 1; of an audit rate alpha, alpha times as much
     recovered  : share of the contractual fines that reaches the publisher, 0 to 1
@@ -82,18 +85,22 @@ class Terms:
 class Protected:
     """One protection, as an attacker finds its release.
 
-    who     : group size of each target, or the belief of an attack about it
+    who     : group size of each target, or the belief of an attack about it; by kind of attacker where kinds differ
     utility : share of the benefit that is left, 0 to 1
     people  : how many people each target stands for, see `campaign`
     """
 
-    who: Who
+    who: Who | Mapping[str, Who]
     utility: float = 1.0
     people: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= as_number("utility", self.utility) <= 1:
             raise UnmaskError(f"the utility of a protection is {self.utility:g}, expected a share from 0 to 1")
+
+    def faced_by(self, kind: str) -> Who:
+        """The targets as a kind of attacker finds them."""
+        return self.who[kind] if isinstance(self.who, Mapping) else self.who
 
 
 @dataclass(frozen=True)
@@ -136,12 +143,6 @@ class Move:
     payoff: Bounds
     responses: Mapping[str, Response]
 
-    @property
-    def re_identified(self) -> Bounds:
-        """People re-identified by one attacker of each kind, all kinds together."""
-        found = [one.re_identified for one in self.responses.values()]
-        return Bounds(sum(one.low for one in found), sum(one.high for one in found))
-
 
 @dataclass(frozen=True, eq=False)
 class PublisherGame:
@@ -175,7 +176,7 @@ class PublisherGame:
     publisher: Publisher
     protections: Mapping[str, Protected]
     attackers: Mapping[str, Expected]
-    _raids: dict[tuple[str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
+    _raids: dict[tuple[str, str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.protections or not self.attackers:
@@ -186,17 +187,17 @@ class PublisherGame:
         attacker = self.attackers[kind].attacker
         faced = replace(attacker, access_cost=0.0, fine=attacker.fine + fine, audit_rate=attacker.audit_rate * audit)
         at_least = self.publisher.threshold if self.publisher.penalty else None
-        key = (protection, faced, at_least)
+        key = (protection, kind, faced, at_least)
         if key not in self._raids:
             release = self.protections[protection]
-            self._raids[key] = raid(faced, release.who, people=release.people, at_least=at_least)
+            self._raids[key] = Raid.of(faced, release.faced_by(kind), people=release.people, at_least=at_least)
         return self._raids[key]
 
     def response(self, protection: str, kind: str, terms: Terms) -> Response:
         """How an attacker of a kind answers."""
         attacker, found = self.attackers[kind].attacker, self.raid(protection, kind, fine=terms.fine, audit=terms.audit)
         price = attacker.access_cost + terms.price
-        attacks = pays(found, attacker, price)
+        attacks = found.pays(price)
         if attacks is False:
             return Response(False, NOTHING, NOTHING, NOTHING, NOTHING)
         left = Bounds(max(found.worth.low - price, 0.0), found.worth.high - price)
@@ -204,7 +205,9 @@ class PublisherGame:
         return Response(attacks, left, *(one if attacks else Bounds(0.0, one.high) for one in played))
 
     def move(self, protection: str, terms: Terms) -> Move:
-        """A protection at some terms."""
+        """A protection at some terms; `WITHHELD` is one at any terms."""
+        if protection == WITHHELD:
+            return Move(WITHHELD, Terms(), NOTHING, {})
         responses = {kind: self.response(protection, kind, terms) for kind in self.attackers}
         base = self.publisher.benefit * self.protections[protection].utility - self.publisher.audit_cost * terms.audit
         parts = [self._brought(kind, response, terms) for kind, response in responses.items()]
@@ -229,7 +232,7 @@ class PublisherGame:
     def moves(
         self, *, prices: Sequence[float] = (0.0,), fines: Sequence[float] = (0.0,), audits: Sequence[float] = (1.0,)
     ) -> tuple[Move, ...]:
-        """Every protection at every terms that can be best, the best first by what it is at least worth.
+        """Every protection at every terms that can be best, and no release at all; best first by the worth at least.
 
         prices, fines : what may be asked. Between the least and the largest of them, the amounts at which an attacker
                         just walks away are added, and, where fees count, the price just below: for a given fine
@@ -240,7 +243,7 @@ class PublisherGame:
             for protection in self.protections
             for terms in self._terms(protection, prices, fines, audits)
         ]
-        return tuple(sorted(found, key=_rank))
+        return tuple(sorted([*found, self.move(WITHHELD, Terms())], key=_rank))
 
     def _terms(
         self, protection: str, prices: Sequence[float], fines: Sequence[float], audits: Sequence[float]
@@ -265,8 +268,8 @@ class PublisherGame:
                 yield price.low * (1 - JUST_BELOW)
 
     def undecided(self, moves: Sequence[Move]) -> tuple[Move, ...]:
-        """Those of moves, best first, that may be the best: at most worth what the first is at least worth, or more."""
-        return tuple(move for move in moves if move.payoff.high >= moves[0].payoff.low)
+        """Those of moves, best first, that may be better than the first: at most worth more than it is at least."""
+        return tuple(move for move in moves[1:] if _rank(move)[1] < _rank(moves[0])[0])
 
     def break_even_price(self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0) -> Bounds:
         """a*(phi) = Y(phi) - access_cost, at least 0: below the first a campaign pays, from the second on none does."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.signal import convolve
 from scipy.stats import binom
 
@@ -33,104 +34,114 @@ class Bounds(NamedTuple):
 NOTHING: Final = Bounds(0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Raid:
-    """The best campaign against a release once the outside data are paid for, whatever these cost.
+    """The best campaign of an attacker against a release whose outside data are paid for, whatever these cost.
 
-    worth         : Y, what it pays
-    re_identified : people it re-identifies in expectation
-    fines         : fines it pays in expectation
-    reached       : probability that it re-identifies at least so many people as were asked about
-    """
-
-    worth: Bounds
-    re_identified: Bounds
-    fines: Bounds
-    reached: Bounds
-
-
-def raid(attacker: Attacker, who: Who, *, people: ArrayLike | None = None, at_least: int | None = None) -> Raid:
-    """The best campaign of an attacker who has the outside data; `at_least` : a number of people, 0 chance if None.
-
-    Exact where the bounds of `campaign` meet. Else, since Y is convex and piecewise linear in the gain G with the
-    slope N, the people re-identified, N lies between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0,
-    and between L / G and all who can be; the fines in the same way between slopes in the fine. P(named >= h) is that
-    of a sum of independent trials where the plan tries all that it would try without fines, else it is bounded from N
-    (Markov's inequality, and its reverse for a number that cannot exceed all people).
+    attacker : as given, but with nothing to pay for access, no discount, and ties left alone
+    who      : the targets, see `campaign`; people: how many each of them stands for
+    at_least : a number of people, of whom `reached` says how likely they are
 
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
-    >>> found = raid(case, [10] * 100, at_least=63)
+    >>> found = Raid.of(case, [10] * 100, at_least=63)
     >>> round(found.worth.low), round(found.re_identified.low, 6), round(found.reached.low, 3)
     (486843, 63.0, 0.545)
     """
-    planner = replace(campaigner(attacker), access_cost=0.0)
-    arms = Arms.of(planner, who, people)
-    found = attack(arms)
-    count = _counts(arms, people)
-    worth = Bounds(found.payoff, found.upper)
-    if found.exact:
-        named = float(found.success_probability @ count)
-        re_identified, fines = Bounds(named, named), Bounds(found.expected_fines, found.expected_fines)
-    else:
-        re_identified = _named(planner, who, people, worth, float(found.most_success @ count))
-        fines = _fined(arms, worth)
-    return Raid(worth, re_identified, fines, _reached(arms, found, re_identified, at_least))
+
+    attacker: Attacker
+    who: Who
+    people: ArrayLike | None = None
+    at_least: int | None = None
+
+    @classmethod
+    def of(cls, attacker: Attacker, who: Who, *, people: ArrayLike | None = None, at_least: int | None = None) -> Self:
+        """The campaign of an attacker who has the outside data."""
+        return cls(replace(campaigner(attacker), access_cost=0.0), who, people, at_least)
+
+    @cached_property
+    def worth(self) -> Bounds:
+        """Y, what the campaign pays."""
+        return Bounds(self._found.payoff, self._found.upper)
+
+    @cached_property
+    def re_identified(self) -> Bounds:
+        """N, the people whom it re-identifies in expectation.
+
+        Exact where the bounds of `campaign` meet. Else, since Y is convex and piecewise linear in the gain G with the
+        slope N, between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0, between L / G and all.
+        """
+        if self._found.exact:
+            named = float(self._found.success_probability @ self._count)
+            return Bounds(named, named)
+        gain, worth = self.attacker.gain, self.worth
+        low, high = worth.low / gain, float(self._found.most_success @ self._count)
+        for step in (share * gain for share in STEPS):
+            less, more = (self._with_gain(gain + by).worth for by in (-step, step))
+            low, high = max(low, (worth.low - less.high) / step), min(high, (more.high - worth.low) / step)
+        return Bounds(low, max(low, high))
+
+    @cached_property
+    def fines(self) -> Bounds:
+        """D, the fines it pays in expectation: as the people, by slopes of -Y in the fine; at most the cap."""
+        if self._found.exact:
+            return Bounds(self._found.expected_fines, self._found.expected_fines)
+        fine, worth = self.attacker.fine, self.worth
+        low, high = 0.0, float(self.attacker.max_fines)
+        for step in (share * fine for share in STEPS):
+            less, more = (attack(self._arms.facing(fine=fine + by)).upper for by in (-step, step))
+            low, high = max(low, (worth.low - more) / step), min(high, (less - worth.low) / step)
+        return Bounds(low, max(low, high))
+
+    @cached_property
+    def reached(self) -> Bounds:
+        """Probability that it re-identifies `at_least` people; 0 where nobody asks.
+
+        That of a sum of independent trials where the plan tries all that it would try without fines. Else bounded by N
+        (Markov's inequality, and its reverse for a number that cannot exceed all who may be re-identified).
+        """
+        named = self.re_identified
+        if self.at_least is None or not named.high:
+            return NOTHING
+        free, count = self._arms.free, self._arms.count
+        everything = float(count @ free[TRIES]), float(count @ free[SUCCESS])
+        if self._found.exact and np.allclose((self._found.expected_tries, named.low), everything, rtol=ALIKE, atol=0):
+            chance = _at_least(free[SUCCESS], count, self.at_least)
+            return Bounds(chance, chance)
+        most = int(count @ (free[VALUE] > 0))
+        if most < self.at_least:
+            return NOTHING
+        low = (named.low - (self.at_least - 1)) / (most - self.at_least + 1)
+        return Bounds(max(low, 0.0), min(named.high / self.at_least, 1.0))
+
+    def pays(self, price: float) -> bool | None:
+        """Whether it is worth a price of access; None where its bounds leave that open."""
+        tie = TIE * self.attacker.gain
+        if self.worth.low - price > tie:
+            return True
+        return None if self.worth.high - price > tie else False
+
+    @cached_property
+    def _arms(self) -> Arms:
+        return Arms.of(self.attacker, self.who, self.people)
+
+    @cached_property
+    def _found(self) -> Campaign:
+        return attack(self._arms)
+
+    @property
+    def _count(self) -> Floats:
+        """(n_targets,) how many people each target stands for."""
+        return np.broadcast_to(np.asarray(1.0 if self.people is None else self.people), self._arms.of_target.shape)
+
+    def _with_gain(self, gain: float) -> Raid:
+        return replace(self, attacker=replace(self.attacker, gain=gain))
 
 
-def _counts(arms: Arms, people: ArrayLike | None) -> Floats:
-    """(n_targets,) how many people each target stands for."""
-    return np.broadcast_to(np.asarray(1.0 if people is None else people, dtype=np.float64), arms.of_target.shape)
-
-
-def _named(planner: Attacker, who: Who, people: ArrayLike | None, worth: Bounds, most: float) -> Bounds:
-    """People re-identified, from slopes in the gain."""
-    low, high = worth.low / planner.gain, most
-    for step in (share * planner.gain for share in STEPS):
-        less, more = (attack(Arms.of(replace(planner, gain=planner.gain + by), who, people)) for by in (-step, step))
-        low, high = max(low, (worth.low - less.upper) / step), min(high, (more.upper - worth.low) / step)
-    return Bounds(low, max(low, high))
-
-
-def _fined(arms: Arms, worth: Bounds) -> Bounds:
-    """Fines paid, from slopes in the fine."""
-    fine = arms.attacker.fine
-    low, high = 0.0, float(arms.attacker.max_fines)
-    for step in (share * fine for share in STEPS):
-        less, more = (attack(arms.facing(fine=fine + by)) for by in (-step, step))
-        low, high = max(low, (worth.low - more.upper) / step), min(high, (less.upper - worth.low) / step)
-    return Bounds(low, max(low, high))
-
-
-def _reached(arms: Arms, found: Campaign, named: Bounds, at_least: int | None) -> Bounds:
-    """Probability that at least so many people are re-identified."""
-    if at_least is None or not named.high:
-        return NOTHING
-    free = arms.free
-    everything = float(arms.count @ free[TRIES]), float(arms.count @ free[SUCCESS])
-    tries_all = np.allclose((found.expected_tries, named.low), everything, rtol=ALIKE, atol=0)
-    if found.exact and tries_all:
-        chance = _at_least(free[SUCCESS], arms.count, at_least)
-        return Bounds(chance, chance)
-    most = int(arms.count @ (free[VALUE] > 0))
-    if most < at_least:
-        return NOTHING
-    low = (named.low - (at_least - 1)) / (most - at_least + 1)
-    return Bounds(max(low, 0.0), min(named.high / at_least, 1.0))
-
-
-def _at_least(chance: Floats, count: Floats | ArrayLike, h: int) -> float:
+def _at_least(chance: Floats, count: NDArray[np.int64], h: int) -> float:
     """P(at least h of independent trials succeed), `count` trials of each `chance`."""
     below = np.zeros(h)
     below[0] = 1.0
-    for p, n in zip(np.minimum(chance, 1.0).tolist(), np.asarray(count).tolist(), strict=True):
+    for p, n in zip(np.minimum(chance, 1.0).tolist(), count.tolist(), strict=True):
         below = convolve(below, binom.pmf(np.arange(min(h, n + 1)), n, p))[:h]
     return float(np.clip(1.0 - below.sum(), 0.0, 1.0))
-
-
-def pays(raided: Raid, attacker: Attacker, price: float) -> bool | None:
-    """Whether the campaign pays at a price of access in all; None where its bounds leave that open."""
-    tie = TIE * attacker.gain
-    if raided.worth.low - price > tie:
-        return True
-    return None if raided.worth.high - price > tie else False

@@ -27,10 +27,10 @@ WORSE: Final[Mapping[str, int]] = {
 
 OF_PUBLISHER: Final = ("benefit", "loss", "penalty", "audit_cost")
 
-POINTS: Final = 128
+POINTS: Final = 64
 """Points of a grid over all unknowns together, about."""
 
-MOST_BOXES: Final = 200
+MOST_BOXES: Final = 100
 """Boxes that the search for the greatest regret looks at."""
 
 GAP: Final = 1e-9
@@ -138,9 +138,9 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     attacker walks away. It is bounded by branch and bound: over a box the worst P of a move is at the corner that is
     friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
     unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack).
-    Boxes are split where an attacker walks away, until the move of least regret is known or 200 boxes were looked at.
+    Boxes are split where an attacker walks away, until the move of least regret is known or 100 boxes were looked at.
 
-    >>> from unmask.economics import Attacker, Expected, Protected, Publisher
+    >>> from unmask.economics import Attacker, Expected, Protected, Publisher, Terms
     >>> case = Attacker(gain=1, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
     >>> releases = {"raw": Protected([1, 1, 2], 0.9), "k2": Protected([2, 2, 3], 0.7), "k4": Protected([4, 4, 4], 0.4)}
     >>> game = PublisherGame(Publisher(benefit=1000, loss=600), releases, {"someone": Expected(case)})
@@ -222,7 +222,8 @@ class _Search:
 
     def _between(self, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
         low, high = (game.move(move.protection, move.terms) for game in (worst, best))
-        looser = [self._looser(kind, low, high, worst, best) for kind in self._undetected]
+        kinds = self._undetected if low.responses else []
+        looser = [self._looser(kind, low, high, worst, best) for kind in kinds]
         least = low.payoff.low - sum(one.high for one in looser)
         return Bounds(least, max(least, high.payoff.high + sum(one.low for one in looser)))
 
@@ -269,7 +270,7 @@ class _Search:
     def _over(self, box: _Box) -> Floats:
         """(n_moves,) the regret of each move is nowhere higher in a box."""
         low, high = np.array(self.over(box)).T
-        return np.maximum(_largest_other(high) - low, 0.0)
+        return np.asarray(np.maximum(_largest_other(high) - low, 0.0))
 
     def _at(self, box: _Box) -> Floats:
         """(n_moves,) the regret of each move is at least this at the ends of a box, all its sides together."""
@@ -301,8 +302,8 @@ class _Search:
 
         def stays(value: float) -> bool:
             point = [*middle[:side], value, *middle[side + 1 :]]
-            found = at(self.game, self.unknowns, point).response(move.protection, kind, move.terms)
-            return found.attacks is False
+            found = at(self.game, self.unknowns, point).move(move.protection, move.terms).responses.get(kind)
+            return found is None or found.attacks is False
 
         low, high = box.sides[side]
         return _flip(stays, low, high) if low < high and stays(low) != stays(high) else None
@@ -314,9 +315,9 @@ class _Search:
         unknown = self.unknowns[i]
         others = tuple(axis for axis in range(len(self.unknowns)) if axis != i)
         known = payoffs.mean(axis=others).max(axis=1).mean()
-        ends = (self._along(i, unknown.end(worst=one))[choice] for one in (True, False))
+        worst, best = (self._along(i, unknown.end(worst=one))[choice] for one in (True, False))
         worth = float(known - payoffs.reshape(-1, len(self.moves)).mean(axis=0).max())
-        return Influence(unknown, *ends, self._switches(i, choice), max(worth, 0.0))
+        return Influence(unknown, worst, best, self._switches(i, choice), max(worth, 0.0))
 
     def _along(self, i: int, value: float) -> list[float]:
         """What each move is worth at a value of one unknown, the others half-way."""
@@ -346,7 +347,7 @@ def _largest_other(values: Floats) -> Floats:
     if len(values) == 1:
         return values
     second, first = np.sort(values)[-2:]
-    return np.where(values == first, second, first)
+    return np.asarray(np.where(values == first, second, first))
 
 
 def _flip(holds: Callable[[float], bool], low: float, high: float) -> float:
