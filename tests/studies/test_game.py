@@ -14,7 +14,7 @@ DOCUMENT = """
 title = "Discharges"
 [data]
 use = "tables.synthetic_census"
-with = { n = 80 }
+with = { n = 30 }
 [columns]
 age = "quasi-identifier"
 sex = "quasi-identifier"
@@ -23,17 +23,18 @@ zip = "quasi-identifier"
 use = "none"
 [[protections]]
 use = "tables.Mondrian"
-grid = { k = [10] }
+grid = { k = [6] }
 [[adversaries]]
 name = "voters"
 use = "tables.RegisterAttack"
 knows = { coverage = 0.6 }
 [publisher]
-benefit = 3000
+benefit = 1000
 loss = 1000
-fines = [0, 3000]
+fines = [0, 1000]
 [[attackers]]
 name = "broker"
+adversary = "voters"
 gain = %s
 exploit_cost = 2
 max_fines = 1
@@ -52,19 +53,22 @@ def unmask(*arguments):
 
 
 def test_the_game_of_a_document_is_that_of_its_beliefs(tmp_path):
-    found = play(document(tmp_path, DOCUMENT % 40))
-    assert {one.protection for one in found.offers} == {"none", "Mondrian k=10", "no release"}
+    watched = []
+    found = play(document(tmp_path, DOCUMENT % 40), watch=watched.append)
+    assert watched == ["none", "Mondrian k=6"]
+    assert {one.protection for one in found.offers} == {"none", "Mondrian k=6", "no release"}
     payoffs = [one.payoff[0] for one in found.offers]
     assert payoffs == sorted(payoffs, reverse=True)
-    assert found.people == 80
+    assert found.people == 30
     best = found.taken
     assert [one.attacks for one in best.answers] == [False]
-    assert best.payoff[0] == pytest.approx(3000 * best.utility)
+    assert best.payoff[0] == pytest.approx(1000 * best.utility)
     bare = next(one for one in found.stopping if one.protection == "none")
     assert bare.announced == pytest.approx(bare.realized, rel=0.05)  # the belief is right about whom they re-identify
 
 
-def test_ranges_are_judged_by_regret(tmp_path):
+def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 12)
     found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
     assert [one.parameter for one in found.ranged] == ["gain"]
     assert found.judged[0].regret[1] == pytest.approx(min(one.regret[1] for one in found.judged), abs=1e-6)
@@ -77,12 +81,12 @@ def test_the_page_and_the_envelope_say_what_the_terminal_says(tmp_path):
     said = unmask("game", path, "-o", page)
     assert said.exit_code == 0, said.output
     first = said.stdout.splitlines()[0]
-    assert first.startswith("Release \u201cMondrian k=10\u201d under a contractual fine of")
+    assert first.startswith("Release \u201cMondrian k=6\u201d under a contractual fine of")
     text = page.read_text(encoding="utf-8")
     assert "under a contractual fine of" in text
     assert "What stops each attacker" in text
     results = parsed(unmask("game", path, "--json").stdout)["results"]
-    assert results[0]["protection"] == "Mondrian k=10"
+    assert results[0]["protection"] == "Mondrian k=6"
     assert json.dumps(results[0]["payoff"])
 
 

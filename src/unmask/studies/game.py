@@ -132,11 +132,9 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
             f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
         )
     profile = entry.get("attacker")
-    source = EMBEDDED if profile == EMBEDDED else folder / str(profile)
-    base = {} if profile is None else attacker_table(source)
-    own = _middles(
-        {key: value for key, value in entry.items() if key not in OF_KIND[2:] and key != "name"}, kind, unknowns
-    )
+    base = {} if profile is None else attacker_table(EMBEDDED if profile == EMBEDDED else folder / str(profile))
+    told = {key: value for key, value in entry.items() if key not in OF_KIND}
+    own = _middles(told, kind, unknowns)
     number = own.pop("number", 1.0)
     if "detection" in own and not isinstance(own["detection"], list):
         own["detection"] = [own["detection"]]
