@@ -117,9 +117,9 @@ class Outlook:
     mean   : expected payoff, every value as likely, all unknowns independent; by the midpoints of a grid
     payoff : payoff at worst and at best
     regret : bounds on the greatest regret, how much more some other move may bring at the same values
-    choice : the move of least regret, and `likely` the one of the largest mean
+    choice : the move whose greatest regret is surely least, and `likely` the one of the largest mean
     worth  : expected value of knowing all unknowns before moving (EVPI); 0 <= EVPPI <= EVPI
-    influences  : unknown by unknown, for `choice`
+    influences : unknown by unknown, for `choice`
     """
 
     mean: tuple[float, ...]
@@ -137,8 +137,10 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     Regret of a move at a point x is max_m P_m(x) - P(x); its maximum over x is not at corners, since P jumps where an
     attacker walks away. It is bounded by branch and bound: over a box the worst P of a move is at the corner that is
     friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
-    unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack).
-    Boxes are split where an attacker walks away, until the move of least regret is known or 100 boxes were looked at.
+    unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack;
+    that at least `threshold` people are reached is taken to be monotone, too). Boxes are
+    split, where one number alone is unknown at the value where an attacker walks away, until the move of least regret
+    is known or 100 boxes were looked at.
 
     >>> from unmask.economics import Attacker, Expected, Protected, Publisher, Terms
     >>> case = Attacker(gain=1, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
@@ -247,21 +249,22 @@ class _Search:
     # ----- regret
 
     def regrets(self) -> tuple[list[Bounds], int]:
-        """Bounds on the greatest regret of each move, and the move of the least."""
+        """Bounds on the greatest regret of each move, and the move of which it is surely least."""
         whole = _Box(tuple((one.low, one.high) for one in self.unknowns))
         leaves = {whole: self._over(whole)}
         least = self._at(whole)
         while True:
-            choice = int(least.argmin())
-            box = max(leaves, key=lambda one: leaves[one][choice])
-            if leaves[box][choice] - least[choice] <= self._gap or len(leaves) >= MOST_BOXES:
+            hope = int(least.argmin())
+            box = max(leaves, key=lambda one: leaves[one][hope])
+            if leaves[box][hope] - least[hope] <= self._gap or len(leaves) >= MOST_BOXES:
                 break
             del leaves[box]
-            for part in self._parts(box, choice):
+            for part in self._parts(box, hope):
                 leaves[part] = self._over(part)
                 least = np.maximum(least, self._at(part))
         most = np.max(list(leaves.values()), axis=0)
-        return [Bounds(low, high) for low, high in zip(least.tolist(), most.tolist(), strict=True)], choice
+        both = zip(least.tolist(), most.tolist(), strict=True)
+        return [Bounds(min(low, high), high) for low, high in both], int(most.argmin())
 
     @property
     def _gap(self) -> float:

@@ -88,23 +88,9 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     (200.0, (0, 500), 4000)
     """
     unknowns: list[Unknown] = []
-    said = given.get("publisher")
-    if not isinstance(said, dict):
-        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
-    own = [item.name for item in fields(Publisher)]
-    _check_keys(said, (*own, *ASKED), "publisher")
-    for name in ("benefit", "loss"):
-        if name not in said:
-            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
-    publisher = Publisher(**_middles({key: said[key] for key in own if key in said}, PUBLISHER, unknowns))
-    entries = given.get("attackers", [])
-    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
-        raise UnmaskError(
-            'it has no attackers; expected [[attackers]] and below it for example attacker = "case-study"'
-        )
-    kinds = {_name(entry, place): entry for place, entry in enumerate(entries, 1)}
-    if len(kinds) < len(entries):
-        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
+    said = _publisher(given)
+    money = {key: value for key, value in said.items() if key not in ASKED}
+    publisher, kinds = Publisher(**_middles(money, PUBLISHER, unknowns)), _kinds(given)
     return Stated(
         publisher=publisher,
         terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
@@ -115,14 +101,30 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     )
 
 
-def _name(entry: Mapping[str, Any], place: int) -> str:
-    return str(entry.get("name", f"attacker {place}"))
-
-
-def _check_keys(said: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands below [publisher]; every key is known."""
+    said = given.get("publisher")
+    if not isinstance(said, dict):
+        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
+    known = (*(item.name for item in fields(Publisher)), *ASKED)
     for key in said:
         if key not in known:
-            raise UnmaskError(unknown(key, known, where))
+            raise UnmaskError(unknown(key, known, "publisher"))
+    for name in ("benefit", "loss"):
+        if name not in said:
+            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
+    return said
+
+
+def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What stands below each [[attackers]], by its name."""
+    entries = given.get("attackers", [])
+    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
+        raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
+    kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
+    if len(kinds) < len(entries):
+        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
+    return kinds
 
 
 def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[Unknown]) -> Expected:
@@ -175,17 +177,21 @@ def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
     try:
         said = stated(given, path.parent)
         beliefs, protections = _attacked(plan, said, watch or (lambda _: None))
+        return _played(plan, said, beliefs, PublisherGame(said.publisher, protections, said.attackers))
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
-    game = PublisherGame(said.publisher, protections, said.attackers)
+
+
+def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) -> GameData:
+    """The game, weighed."""
     moves = game.moves(**said.terms)
-    best = {one.protection: one for one in reversed(moves)}
+    best, ranked, fines = {one.protection: one for one in reversed(moves)}, _ranked(moves), _fines(game, said)
     first = next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
-    fines = _fines(game, said)
     judged, ranged, knowing = _judged(game, said) if said.unknowns else ((), (), 0.0)
+    found = {kind: {name: beliefs[name][_whose(kind, said, plan)] for name in ranked} for kind in said.attackers}
     return GameData(
         title=plan.title,
-        people=next(iter(next(iter(beliefs.values())).values()))[0].n_targets,
+        people=next(iter(found.values()))[ranked[0]][0].n_targets,
         publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
         kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
         now=_offer(game, game.move(first, Terms())),
@@ -193,10 +199,9 @@ def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(
-            _stopping(game, name, kind, beliefs[name][_whose(kind, said, plan)])
-            for name, kind in product(_ranked(moves), said.attackers)
+            _stopping(game, name, kind, found[kind][name]) for name, kind in product(ranked, said.attackers)
         ),
-        curves=tuple(_curve(game, name, said, fines) for name in _ranked(moves)),
+        curves=tuple(_curve(game, name, said, fines) for name in ranked),
         judged=judged,
         ranged=ranged,
         knowing=knowing,

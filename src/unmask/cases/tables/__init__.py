@@ -280,7 +280,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(attack, SinglingOut):
         return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
-    scene, attack = _scene(cell, population, made, attack, rng)
+    scene, attack = _known_to(cell, population, scene, attack, rng)
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     case = scene.case(cell.adversary.name, attack)
@@ -298,7 +298,8 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
-    scene, attack = _scene(cell, population, made, _informed(attack, protection), rng)
+    scene = Scene.of(cell.protection.name, release, origin)
+    scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
     case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
@@ -313,17 +314,15 @@ def _informed(attack: Any, protection: Any) -> Any:
     return attack.knowing(Identity() if protection is _unchanged else protection)
 
 
-def _scene(cell: Cell, population: Sample, made: Made, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
-    """The release as this adversary finds it, and the attack with the coverage of their register."""
+def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
+    """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
-    origin = None if cell.protection.settings.get("synthetic") else made.whole.origin
-    scene = Scene.of(cell.protection.name, made.whole.release, origin)
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
         known, drawn_from = knows(people, rng=rng), float(people.n_rows)
     else:
         known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
         attack = replace(attack, coverage=knows.coverage)
-    control, foreign = _control(cell, population.control), origin is None
+    control, foreign = _control(cell, population.control), not scene.traced
     return replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign), attack
 
 

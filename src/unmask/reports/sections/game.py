@@ -42,12 +42,17 @@ CURVES = 6
 """Protections that are drawn."""
 
 ASSUMPTIONS = (
+    "Attackers count money: nobody who acts out of spite, curiosity or for fame is deterred by a price or a fine.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
     "Attackers act on their own: a person whom two of them re-identify is lost twice.",
     "What attackers gain, pay and know is as the document says, and they believe what is so.",
     "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
     "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
     "Left to you: benefit times utility kept, less losses, penalties and audits. Not to release is worth 0.",
+)
+
+NOTE = (
+    "Not to release leaves 0. Prices and fines deter those alone who count money; fines must be such as courts uphold."
 )
 
 PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
@@ -99,7 +104,7 @@ def _screen(data: GameData) -> Screen:
         opening(data)[1],
         tuple(_answer(one, data) for one in best.answers),
         who=_at_risk(data),
-        next=Advice("", changes=changes, heads=(head,), note="Not to release leaves 0."),
+        next=Advice("", changes=changes, heads=(head,), note=NOTE),
         asked="Who attacks it?" if taken is best else f"Who would attack {_name(best.protection)}?",
         beside="every range at its middle" if data.judged else "",
     )
