@@ -39,6 +39,7 @@ def house(tmp_path_factory):
         f'seeds = 1\n[[data]]\nuse = "tables.file"\nfile = "{folder / "people.csv"}"\nname = "people"\n'
         'quasi_identifiers = ["age", "zip"]\nsensitive = "job"\n[[protections]]\nuse = "tables.Mondrian"\n'
         'with = { k = 4 }\n[[adversaries]]\nuse = "tables.ClassAttack"\n'
+        "[publisher]\nbenefit = 100\nloss = 1\n[[attackers]]\ngain = 5\nmax_fines = 0\n"
     )
     for words in (
         ("protect", "people.csv", *ROLES, "--k", "5", "-o", "release.csv", "--origin", "origin.csv"),
@@ -67,6 +68,7 @@ COMMANDS = [
     ("design", "--prior", "prior.csv", "--budget", "0.2", "-o", "m.csv"),
     ("price", "1-5", "--attacker", "case-study"),
     ("price", "release.csv", *ROLES),
+    ("game", "plan.toml"),
     ("study", "plan.toml", "-o", "run"),
     ("study", "plan.toml", "-o", "run", "--dry-run"),
     ("choose", "run", "--policy", "success_probability<=1"),

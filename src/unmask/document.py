@@ -21,7 +21,7 @@ from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
     "title", "data", "columns", "releases", "register", "control", "linkability", "audit", "protections", "adversaries",
-    "policy", "certificate", "seeds", "measures", "budget",
+    "policy", "certificate", "seeds", "measures", "budget", "publisher", "attackers",
 )  # fmt: skip
 """What a document may say, besides a table for each domain."""
 

@@ -33,6 +33,7 @@ BAD = [
     ("prior", None),
     ("confirmation", None),
     *(("max_fines", value) for value in (-1, 0.5, 1.5, math.nan, -math.inf, "1", True, None, [1])),
+    *(("audit_rate", value) for value in (0, -1, math.nan, math.inf, "1", True, None)),
     *(("audit_every", value) for value in (*NOT_WHOLE, None)),
     *(("max_tries", value) for value in NOT_WHOLE),
     *(

@@ -1,6 +1,5 @@
-"""What would stop him: break-even amounts, budgets and menus, each against enumeration or bracketing."""
+"""What would stop him: break-even amounts and budgets, each against enumeration or bracketing."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -18,7 +17,6 @@ from unmask.economics import (
     campaigner,
     deter,
     exploitation_table,
-    menu,
     price_posterior,
     price_records,
     read_attacker,
@@ -367,62 +365,3 @@ def test_a_tornado_stays_within_1_and_leaves_out_what_is_0():
 def test_a_bad_change_is_refused(change):
     with pytest.raises(UnmaskError, match="change"):
         tornado(CASE, 5, change)
-
-
-# ------------------------------------------------------------------------------------------------------------- menu
-
-
-def test_a_menu_is_every_protection_with_every_instrument():
-    protections = {"raw": ([1, 1, 2, 5], 0.0), "coarse": ([4, 4, 4, 12], 0.2), "flat": ([100] * 4, 0.9)}
-    instruments = {
-        "none": (replace(CASE, fine=0.0), 0.0),
-        "fine": (replace(CASE, fine=80_000.0), 30.0),
-        "price": (replace(CASE, access_cost=4000.0), 55.0),
-    }
-    offers = menu(protections, instruments, benefit=300.0, loss=900.0)
-    by_name = {(offer.protection, offer.instrument): offer for offer in offers}
-    assert set(by_name) == set(itertools.product(protections, instruments))
-    for (protection, instrument), offer in by_name.items():
-        (sizes, lost), (attacker, cost) = protections[protection], instruments[instrument]
-        found = campaign(attacker, sizes)
-        assert offer.found == pytest.approx(found.success_probability.sum())
-        assert offer.most_found == pytest.approx(found.most_success.sum())
-        assert (offer.attacker_payoff, offer.attacker_upper) == (found.payoff, found.upper)
-        assert offer.publisher_payoff == pytest.approx(4 * 300 * (1 - lost) - 900 * offer.most_found - cost)
-    payoffs = [offer.publisher_payoff for offer in offers]
-    assert payoffs == sorted(payoffs, reverse=True)
-    assert len({(offer.protection, offer.instrument) for offer in offers}) == 9
-    assert (offers[0].protection, offers[0].instrument) != ("raw", "none")
-
-
-def test_e4_a_menu_answers_with_a_campaign():
-    """k=10 with a fine of 50,000 was said to leave nobody re-identified, and is looted: 446,735."""
-    case = read_attacker("case-study")
-    offers = menu(
-        {"k=10": ([10] * 100, 0.2), "k=60": ([60] * 100, 0.5)},
-        {"as is": (case, 0.0), "fine 50k": (replace(case, fine=50_000.0), 0.0)},
-        benefit=300.0,
-        loss=5000.0,
-    )
-    assert min(offer.most_found for offer in offers) == pytest.approx(63.0)
-    assert offers[0].publisher_payoff == pytest.approx(-291_000.0)
-    fined = next(offer for offer in offers if (offer.protection, offer.instrument) == ("k=10", "fine 50k"))
-    assert fined.attacker_payoff == pytest.approx(446_735.0, abs=0.5)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"benefit": math.nan},
-        {"loss": -1.0},
-        {"loss": math.inf},
-        {"protections": {"raw": ([1], 3.0)}},
-        {"protections": {"raw": ([1], math.nan)}},
-        {"instruments": {"none": (CASE, math.nan)}},
-    ],
-)
-def test_a_menu_of_impossible_numbers_is_refused(bad):
-    arguments = {"protections": {"raw": ([1], 0.1)}, "instruments": {"none": (CASE, 0.0)}, "benefit": 1.0, "loss": 1.0}
-    arguments |= bad
-    with pytest.raises(UnmaskError):
-        menu(arguments.pop("protections"), arguments.pop("instruments"), **arguments)

@@ -41,6 +41,7 @@ from unmask.cli.files import (
     write_release,
     write_report,
 )
+from unmask.cli.game import game
 from unmask.cli.generated import FILE, options, parsed, taken
 from unmask.cli.graph import audit_graph
 from unmask.cli.init import init
@@ -336,7 +337,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
 
 
 for command in (
-    init, advise, columns, audit_channel, design, price, study, report_command, certify, check, choose,
+    init, advise, columns, audit_channel, design, price, game, study, report_command, certify, check, choose,
     choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage, open_,
 ):  # fmt: skip
     main.add_command(command)

@@ -18,7 +18,22 @@ RELEASED = """\
 # What was released, once it is there; the origin is secret.
 # [[releases]]
 # file = "release.csv"
-# origin = "origin.csv\""""
+# origin = "origin.csv"
+
+# What to release, and what to ask for it: unmask game. Every number is yours to give; none is known here.
+# [publisher]
+# benefit = 100000    # controller: what would the unprotected data bring?
+# loss = 500          # controller: what does it cost if one person is re-identified, in notices, claims and care?
+# penalty = 0         # lawyer: which fine is due, and from how many people on? GDPR, article 83: up to 20 million EUR
+# threshold = 500     # or 4 % of turnover; HIPAA, 45 CFR 164.408: from 500 people on a breach is told at once
+# prices = [0, 1000]  # controller: what may access cost?
+# fines = [0, 50000]  # lawyer: which fine by contract would a court uphold?
+# [[attackers]]
+# name = "broker"
+# gain = { from = 1, to = 100 }   # what is one re-identified person worth to them?
+# exploit_cost = 1                # and one try, in work?
+# max_fines = 1                   # how often can they be fined before they are shut out?
+# detection = { from = 0.001, to = 0.05 }  # how likely is it that one try is noticed?"""
 
 
 @click.command("init", cls=Command)

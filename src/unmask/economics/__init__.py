@@ -5,32 +5,44 @@ from unmask.economics.beliefs import play_out, price_posterior
 from unmask.economics.breakeven import break_even, risk_over_gains
 from unmask.economics.campaign import Campaign, campaign, campaigner
 from unmask.economics.deterrence import (
-    Offer,
     StoppingFine,
     Sway,
     deter,
-    menu,
     risk_by_fine,
     stopping_fine,
     sweep,
     tornado,
 )
+from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Response, Terms
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
 from unmask.economics.resources import Plan, Resource, best_resource, fall_back
+from unmask.economics.response import Bounds, Raid
+from unmask.economics.unknowns import Influence, Outlook, Unknown, outlook
 
 __all__ = [
     "Attacker",
+    "Bounds",
     "Campaign",
+    "Expected",
     "ExploitationTable",
-    "Offer",
+    "Influence",
+    "Move",
+    "Outlook",
     "Plan",
     "Prices",
+    "Protected",
+    "Publisher",
+    "PublisherGame",
+    "Raid",
     "Resource",
+    "Response",
     "StoppingFine",
     "Sway",
+    "Terms",
     "Thresholds",
+    "Unknown",
     "best_resource",
     "break_even",
     "campaign",
@@ -39,8 +51,8 @@ __all__ = [
     "exploitation_table",
     "fall_back",
     "journalist",
-    "menu",
     "one_shot",
+    "outlook",
     "play_out",
     "price_posterior",
     "price_records",

@@ -47,6 +47,7 @@ class Attacker:
     detection_base   : h0 of the probability q_j = 1 / (1 + exp(-(h0 + h1 j))) that exploit j is detected, j from 0
     detection_growth : h1 of the same; 0 for a constant probability
     detection        : q_0, q_1, ... instead of h0 and h1; the last one holds for all later exploits
+    audit_rate       : alpha above 0, every q_j becomes min(1, alpha q_j): how much harder is looked than usual
     audit_every      : T, only every T-th exploit is looked at: q_{T-1}, q_{2T-1}, ... stay, the others become 0
     arrest           : the attack ends when it is detected (after the fine)
     prior            : probability that the target is in the outside data at all, above 0. A target alike with g people
@@ -85,6 +86,7 @@ class Attacker:
     detection_base: float | None = None
     detection_growth: float | None = None
     detection: tuple[float, ...] | None = None
+    audit_rate: float = 1.0
     audit_every: int = 1
     arrest: bool = False
     prior: float = 1.0
@@ -122,7 +124,7 @@ class Attacker:
             q = np.exp(-np.logaddexp(0.0, -(self.detection_base + self.detection_growth * j)))
         else:
             q = np.zeros(n_tries)
-        return np.where((j + 1) % self.audit_every == 0, q, 0.0)
+        return np.where((j + 1) % self.audit_every == 0, np.minimum(self.audit_rate * q, 1.0), 0.0)
 
     @property
     def constant_detection(self) -> bool:
@@ -203,6 +205,8 @@ def _check_chances(attacker: Attacker) -> None:
         value = as_number(name, getattr(attacker, name))
         if not 0 < value <= 1:
             raise UnmaskError(f"{name} is {value:g}, expected a number above 0 and at most 1")
+    if not 0 < as_number("audit_rate", attacker.audit_rate) < math.inf:
+        raise UnmaskError(f"audit_rate is {attacker.audit_rate:g}, expected a finite number above 0")
 
 
 def _check_detection(attacker: Attacker) -> None:

@@ -1,9 +1,9 @@
-"""Turned round: which fine, price or gain decides whether they attack, and what a publisher should offer."""
+"""Turned round: which fine, price or gain decides whether they attack, and which parameter sways them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker, amounts, as_number
-from unmask.economics.campaign import attack, campaign, campaigner
+from unmask.economics.campaign import attack, campaigner
 from unmask.economics.exploitation import Floats
 from unmask.economics.groups import Who
 from unmask.economics.prices import Thresholds, exploitation_table
@@ -55,16 +55,16 @@ def deter(
         raise UnmaskError(f"the risk budget is {budget:g}, expected at least 0")
     if amount not in ("fine", "access_cost"):
         raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
-    arms = Arms.of(campaigner(_with(attacker, amount, 0.0)), who, None)
+    arms = Arms.of(campaigner(with_parameter(attacker, amount, 0.0)), who, None)
     losses = amounts("loss", loss, len(arms.of_target))
 
     def meets(value: float) -> bool:
         return float(attack(arms.facing(**{amount: value})).most_success @ losses) <= budget
 
-    return _least_with(meets, 1.0)[1]
+    return least_with(meets, 1.0)[1]
 
 
-def _least_with(holds: Callable[[float], bool], first: float) -> tuple[float, float]:
+def least_with(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
     """The ends of a narrow bracket: it does not hold at the first, it holds at the second; probes double."""
     if holds(0.0):
         return 0.0, 0.0
@@ -73,7 +73,7 @@ def _least_with(holds: Callable[[float], bool], first: float) -> tuple[float, fl
         low, high = high, 2 * high
         if high > LARGEST_AMOUNT:
             return low, math.inf
-    while high - low > PRECISION * high:
+    while high - low > precision * high:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
@@ -110,8 +110,8 @@ def stopping_fine(attacker: Attacker, who: Who, *, people: ArrayLike | None = No
         return found.access, found.upper > 0
 
     first = max(attacker.fine, 1.0)
-    stops = _least_with(lambda fine: not against(fine)[1], first)
-    pays = stops if math.isinf(stops[1]) else _least_with(lambda fine: not against(fine)[0], first)
+    stops = least_with(lambda fine: not against(fine)[1], first)
+    pays = stops if math.isinf(stops[1]) else least_with(lambda fine: not against(fine)[0], first)
     return StoppingFine(pays[0], stops[1])
 
 
@@ -123,7 +123,7 @@ def risk_by_fine(attacker: Attacker, who: Who, fines: ArrayLike, *, people: Arra
 
 def sweep(attacker: Attacker, parameter: str, values: Sequence[float], max_size: int) -> list[Thresholds]:
     """The sizes that escape, at each value of one parameter of the attacker (Figure 10)."""
-    return [exploitation_table(_with(attacker, parameter, value), max_size).thresholds for value in values]
+    return [exploitation_table(with_parameter(attacker, parameter, value), max_size).thresholds for value in values]
 
 
 @dataclass(frozen=True)
@@ -153,12 +153,15 @@ def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[Sway]:
         if parameter in ("prior", "detection"):
             high = min(high, 1.0)
         if now > 0:
-            ends = [float(price_records(_with(attacker, parameter, value), [size]).payoff[0]) for value in (low, high)]
+            ends = [
+                float(price_records(with_parameter(attacker, parameter, value), [size]).payoff[0])
+                for value in (low, high)
+            ]
             found.append(Sway(parameter, low, high, *ends))
     return sorted(found, key=lambda sway: -abs(sway.payoff_high - sway.payoff_low))
 
 
-def _with(attacker: Attacker, parameter: str, value: float) -> Attacker:
+def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker:
     """The attacker with one parameter changed; "detection" is the first chance to be detected, see `tornado`."""
     if parameter != "detection":
         if parameter not in (item.name for item in fields(Attacker)):
@@ -179,54 +182,3 @@ def _first_detection(attacker: Attacker) -> float:
     length = 1 if attacker.detection is None else len(attacker.detection)
     chances = attacker.detection_at(length * attacker.audit_every)
     return float(next((q for q in chances if q > 0), 0.0))
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One protection with one set of instruments, the best campaign against it, and what is left to the publisher.
-
-    found            : targets that the best campaign found re-identifies, in expectation
-    most_found       : no best campaign re-identifies more
-    attacker_payoff  : payoff of the campaign found; `attacker_upper` where none pays more
-    publisher_payoff : benefit (1 - utility lost) n - loss * most_found - cost of the instrument
-    """
-
-    protection: str
-    instrument: str
-    found: float
-    most_found: float
-    attacker_payoff: float
-    attacker_upper: float
-    publisher_payoff: float
-
-
-def menu(
-    protections: Mapping[str, tuple[ArrayLike, float]],
-    instruments: Mapping[str, tuple[Attacker, float]],
-    *,
-    benefit: float,
-    loss: float,
-) -> list[Offer]:
-    """Every protection with every instrument, the best for the publisher first: their side of a Stackelberg game.
-
-    protections : name -> (group size of each target in that release, share of utility lost)
-    instruments : name -> (the attacker who faces this fine, price or audit, cost of it to the publisher)
-    benefit     : what one undamaged record is worth to the publisher
-    loss        : what is lost for every target re-identified
-    The attacker answers with one campaign against all targets of the release. With capped fines the risk need not fall
-    with the group size: the menu is enumerated, never pruned.
-    """
-    costs = [("the cost of an instrument", cost) for _, cost in instruments.values()]
-    for name, value in (("benefit", benefit), ("loss", loss), *costs):
-        if not 0 <= as_number(name, value) < math.inf:
-            raise UnmaskError(f"{name} is {value:g}, expected a finite amount of at least 0")
-    offers = []
-    for protection, (sizes, lost) in protections.items():
-        if not 0 <= as_number("utility lost", lost) <= 1:
-            raise UnmaskError(f"the utility lost by {protection!r} is {lost:g}, expected a share from 0 to 1")
-        for instrument, (attacker, cost) in instruments.items():
-            found = campaign(campaigner(attacker), sizes)
-            named, most = float(found.success_probability.sum()), float(found.most_success.sum())
-            left = benefit * (1 - lost) * len(found.most_success) - loss * most - cost
-            offers.append(Offer(protection, instrument, named, most, found.payoff, found.upper, left))
-    return sorted(offers, key=lambda offer: -offer.publisher_payoff)

@@ -33,6 +33,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
+from unmask.posterior import Posterior
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
@@ -47,7 +48,7 @@ from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
-from unmask.truth import ABSENT
+from unmask.truth import ABSENT, Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
@@ -282,22 +283,14 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     scene = Scene.of(cell.protection.name, release, origin)
     useful = _utility(cell, people, release, origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
-    if hasattr(attack, "knowing"):
-        attack = attack.knowing(Identity() if protection is _unchanged else protection)
+    attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
         judged = _judged(population, made.whole, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(attack, SinglingOut):
         return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
-    if isinstance(knows, Knowledge):  # the same people, whatever the release left out
-        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
-    else:
-        known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
-    if isinstance(knows, Register):
-        attack = replace(attack, coverage=knows.coverage)
-    control, foreign = _control(cell, population.control), origin is None
-    scene = replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign)
+    scene, attack = _known_to(cell, population, scene, attack, rng)
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     case = scene.case(cell.adversary.name, attack)
@@ -307,6 +300,40 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
         rows = [row for row in found if cell.wants(row.measure)]
     return [*rows, *useful]
+
+
+def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:
+    """What an adversary believes about whose record is whose, the truth, and the utility of the release."""
+    release, origin, protection = made.whole
+    if cell.protection.settings.get("synthetic") or origin is None:
+        raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
+    rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    scene = Scene.of(cell.protection.name, release, origin)
+    scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
+    case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
+    if case is None or case.target != "identity":
+        raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
+    useful = {row.measure: row.posterior for row in _utility(cell, population.members, release, origin)}
+    return case.belief, case.truth, useful["utility"]
+
+
+def _informed(attack: Any, protection: Any) -> Any:
+    """The attack, with the protection that it is told of."""
+    if not hasattr(attack, "knowing"):
+        return attack
+    return attack.knowing(Identity() if protection is _unchanged else protection)
+
+
+def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
+    """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
+    people, knows = population.members, _known(cell.adversary)
+    if isinstance(knows, Knowledge):  # the same people, whatever the release left out
+        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
+    else:
+        known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
+        attack = replace(attack, coverage=knows.coverage)
+    control, foreign = _control(cell, population.control), not scene.traced
+    return replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign), attack
 
 
 def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:

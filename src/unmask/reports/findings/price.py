@@ -26,6 +26,7 @@ PARAMETERS = {
         "by so much the odds of being caught change with every failed try",
     ),
     "detection": ("Caught, try by try", "probability that a try is detected; the last one holds for all later tries"),
+    "audit_rate": ("Audits", "by so much the probability of being caught is multiplied at every try"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
     "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),
     "prior": ("Person is in the outside data", "probability that the person attacked is in the outside data at all"),
@@ -41,6 +42,7 @@ PARAMETERS = {
 
 NEUTRAL: Mapping[str, object] = {
     "link_cost": 0,
+    "audit_rate": 1,
     "audit_every": 1,
     "arrest": False,
     "confirmation": 1,

@@ -14,7 +14,9 @@ from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import NOTHING, Cell, Part, Plugin, digest, unknown
+from unmask.posterior import Posterior
 from unmask.results import Row
+from unmask.truth import Truth
 
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""
@@ -38,6 +40,17 @@ def run_cell(cell: Cell) -> list[Row]:
     if not kept:
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
+
+
+def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
+    """What the adversary of a cell believes about whose record is whose, the truth, and the utility of the release."""
+    cases = cases_of(cell.dataset.domain)
+    if not hasattr(cases, "believed"):
+        raise UnmaskError(f"no protection of {cell.dataset.domain} has a game yet; PublisherGame takes any belief")
+    found: tuple[Posterior, Truth | None, float] = cases.believed(
+        cell, _population(cell), _release(cell), made(cell.adversary, "attacks")
+    )
+    return found
 
 
 def measures_of(domain: str) -> tuple[str, ...]:

@@ -1,0 +1,322 @@
+"""The publisher moves first: what to release, at which price and fine, against attackers who then plan a campaign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Final
+
+from numpy.typing import ArrayLike
+
+from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.deterrence import least_with
+from unmask.economics.exploitation import TIE
+from unmask.economics.groups import Who
+from unmask.economics.response import NOTHING, Bounds, Raid
+from unmask.errors import UnmaskError
+
+WITHHELD: Final = "no release"
+"""The move that every publisher has: nothing is released, nobody attacks, and nothing is left or lost."""
+
+JUST_BELOW: Final = 1e-9
+"""Share of a break-even price by which the price that an attacker still pays is lower."""
+
+NEWTON_STEPS: Final = 100
+"""Each step leaves one piece of a piecewise linear function; more are not waited for."""
+
+PRECISION: Final = 1e-6
+"""Relative width of a break-even fine that is found by bisection."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Publisher:
+    """What a release is worth to its publisher, and what they lose.
+
+    benefit    : worth of the unprotected data; of a protected release the share `Protected.utility` of it
+    loss       : lost for every person re-identified, again for each attacker who does
+    penalty    : a regulator's fine, due for every attacker who re-identifies at least `threshold` people
+    audit_cost : cost of looking as hard as now, `Terms.audit` 1; of an audit rate alpha, alpha times as much
+    recovered  : share of the contractual fines that reaches the publisher, 0 to 1
+    fees       : whether the price that attackers pay counts as income
+    """
+
+    benefit: float
+    loss: float
+    penalty: float = 0.0
+    threshold: int = 1
+    audit_cost: float = 0.0
+    recovered: float = 0.0
+    fees: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("benefit", "loss", "penalty", "audit_cost"):
+            _check_amount(name, getattr(self, name))
+        if not 0 <= as_number("recovered", self.recovered) <= 1:
+            raise UnmaskError(f"recovered is {self.recovered:g}, expected a share from 0 to 1")
+        if type(self.threshold) is not int or self.threshold < 1:
+            raise UnmaskError(f"threshold is {self.threshold!r}, expected a whole number of people, at least 1")
+        if not isinstance(self.fees, bool):
+            raise UnmaskError(f"fees is {self.fees!r}, expected true or false")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What the publisher asks of whoever takes the release.
+
+    price : a, paid once for access, beside what outside data cost
+    fine  : phi, contractual, for every detected try, beside the fine that the attacker faces anyway; their cap on
+            fines holds for both
+    audit : alpha above 0, every probability of detection becomes min(1, alpha q)
+    """
+
+    price: float = 0.0
+    fine: float = 0.0
+    audit: float = 1.0
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            _check_amount(item.name, getattr(self, item.name))
+        if not self.audit:
+            raise UnmaskError("audit is 0, expected a rate above 0; 1 for looking as hard as now")
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """One protection, as an attacker finds its release.
+
+    who     : group size of each target, or the belief of an attack about it; by kind of attacker where kinds differ
+    utility : share of the benefit that is left, 0 to 1
+    people  : how many people each target stands for, see `campaign`
+    """
+
+    who: Who | Mapping[str, Who]
+    utility: float = 1.0
+    people: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= as_number("utility", self.utility) <= 1:
+            raise UnmaskError(f"the utility of a protection is {self.utility:g}, expected a share from 0 to 1")
+
+    def faced_by(self, kind: str) -> Who:
+        """The targets as a kind of attacker finds them."""
+        return self.who[kind] if isinstance(self.who, Mapping) else self.who
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A kind of attacker, and how many such attackers are to be expected; each one plays on their own."""
+
+    attacker: Attacker
+    number: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_amount("number", self.number)
+
+
+@dataclass(frozen=True)
+class Response:
+    """How one attacker of a kind answers a move.
+
+    attacks : whether a campaign pays; None where the bounds on its payoff leave that open
+    payoff  : what they are left with, at least 0
+    re_identified, fines, reached : as in `Raid`; 0 where they stay away, from 0 on where that is open
+    """
+
+    attacks: bool | None
+    payoff: Bounds
+    re_identified: Bounds
+    fines: Bounds
+    reached: Bounds
+
+
+@dataclass(frozen=True)
+class Move:
+    """One protection at some terms, how each kind of attacker answers, and what is left to the publisher.
+
+    payoff    : benefit less audits and losses; both ends alike where every answer is known
+    responses : kind of attacker -> their response
+    """
+
+    protection: str
+    terms: Terms
+    payoff: Bounds
+    responses: Mapping[str, Response]
+
+
+@dataclass(frozen=True, eq=False)
+class PublisherGame:
+    """The publisher's game, a Bayesian Stackelberg game: they commit to a protection and terms, then each attacker
+    plays their best campaign (`campaign`) against the release, or stays away where none pays.
+
+    A move (r, a, phi, alpha) is worth to the publisher, over kinds t of attackers of whom w_t are expected,
+
+        benefit u_r - audit_cost alpha + sum_t w_t [attack_t] (a [fees] + recovered phi D_t - loss N_t - penalty R_t)
+
+    with N_t people re-identified and D_t fines paid in expectation, and R_t the probability of at least `threshold`
+    people, all under the campaign of t at the gain, costs and fine C_p + phi, and detection alpha q. With Y_t the worth
+    of that campaign, t attacks if Y_t > access_cost + a (a tie walks away). Where only bounds on Y_t are known, so is
+    the payoff: an interval, never a single number.
+
+    protections : name -> the release as attackers find it
+    attackers   : kind -> the attacker and how many of them
+
+    One try, no detection, no access cost: the game of Wan et al. 2015 and of ARX.
+
+    >>> once = Expected(Attacker(gain=300, exploit_cost=4, max_fines=0, max_tries=1))
+    >>> releases = {"k=5": Protected([5] * 5, 0.7), "k=80": Protected([80] * 80, 0.7)}
+    >>> game = PublisherGame(Publisher(benefit=1200, loss=60), releases, {"once": once})
+    >>> [game.move(name, Terms()).payoff.low for name in releases]
+    [780.0, 840.0]
+
+    W. Xia et al., "Process-driven data privacy", 2015, section 8, asks for it; Z. Wan et al., "A game theoretic
+    framework for analyzing re-identification risk", 2015, has it for one try.
+    """
+
+    publisher: Publisher
+    protections: Mapping[str, Protected]
+    attackers: Mapping[str, Expected]
+    _raids: dict[tuple[str, str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.protections or not self.attackers:
+            raise UnmaskError("a game has at least one protection and one kind of attacker; give both")
+
+    def raid(self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0) -> Raid:
+        """The best campaign of a kind, the price of access not counted; each is solved once."""
+        attacker = self.attackers[kind].attacker
+        faced = replace(attacker, access_cost=0.0, fine=attacker.fine + fine, audit_rate=attacker.audit_rate * audit)
+        at_least = self.publisher.threshold if self.publisher.penalty else None
+        key = (protection, kind, faced, at_least)
+        if key not in self._raids:
+            release = self.protections[protection]
+            self._raids[key] = Raid.of(faced, release.faced_by(kind), people=release.people, at_least=at_least)
+        return self._raids[key]
+
+    def response(self, protection: str, kind: str, terms: Terms) -> Response:
+        """How an attacker of a kind answers."""
+        attacker, found = self.attackers[kind].attacker, self.raid(protection, kind, fine=terms.fine, audit=terms.audit)
+        price = attacker.access_cost + terms.price
+        attacks = found.pays(price)
+        if attacks is False:
+            return Response(False, NOTHING, NOTHING, NOTHING, NOTHING)
+        left = Bounds(max(found.worth.low - price, 0.0), found.worth.high - price)
+        played = (found.re_identified, found.fines, found.reached)
+        return Response(attacks, left, *(one if attacks else Bounds(0.0, one.high) for one in played))
+
+    def move(self, protection: str, terms: Terms) -> Move:
+        """A protection at some terms; `WITHHELD` is one at any terms."""
+        if protection == WITHHELD:
+            return Move(WITHHELD, Terms(), NOTHING, {})
+        responses = {kind: self.response(protection, kind, terms) for kind in self.attackers}
+        base = self.publisher.benefit * self.protections[protection].utility - self.publisher.audit_cost * terms.audit
+        parts = [self._brought(kind, response, terms) for kind, response in responses.items()]
+        payoff = Bounds(base + sum(one.low for one in parts), base + sum(one.high for one in parts))
+        return Move(protection, terms, payoff, responses)
+
+    def _brought(self, kind: str, response: Response, terms: Terms) -> Bounds:
+        """What the attackers of a kind bring the publisher, mostly losses."""
+        if response.attacks is False:
+            return NOTHING
+        publisher, number = self.publisher, self.attackers[kind].number
+        fee = terms.price if publisher.fees else 0.0
+        fined, lost = publisher.recovered * terms.fine, publisher.loss
+        low = fee + fined * response.fines.low - lost * response.re_identified.high
+        high = fee + fined * response.fines.high - lost * response.re_identified.low
+        low, high = (
+            one - publisher.penalty * chance
+            for one, chance in ((low, response.reached.high), (high, response.reached.low))
+        )
+        return Bounds(number * low, number * high) if response.attacks else Bounds(number * min(low, 0), number * high)
+
+    def moves(
+        self, *, prices: Sequence[float] = (0.0,), fines: Sequence[float] = (0.0,), audits: Sequence[float] = (1.0,)
+    ) -> tuple[Move, ...]:
+        """Every protection at every terms that can be best, and no release at all; best first by the worth at least.
+
+        prices, fines : what may be asked. Between the least and the largest of them, the amounts at which an attacker
+                        just walks away are added, and, where fees count, the price just below: for a given fine
+                        nothing changes at other prices.
+        """
+        found = [
+            self.move(protection, terms)
+            for protection in self.protections
+            for terms in self._terms(protection, prices, fines, audits)
+        ]
+        return tuple(sorted([*found, self.move(WITHHELD, Terms())], key=_rank))
+
+    def _terms(
+        self, protection: str, prices: Sequence[float], fines: Sequence[float], audits: Sequence[float]
+    ) -> Iterator[Terms]:
+        """The terms of one protection that are looked at."""
+        for audit in audits:
+            stop = (
+                self.break_even_fine(protection, kind, price=prices[0], audit=audit).high for kind in self.attackers
+            )
+            for fine in _between(fines, stop):
+                yield from (
+                    Terms(price=price, fine=fine, audit=audit)
+                    for price in _between(prices, self._prices(protection, fine, audit))
+                )
+
+    def _prices(self, protection: str, fine: float, audit: float) -> Iterator[float]:
+        """The prices at which somebody walks away, or just does not."""
+        for kind in self.attackers:
+            price = self.break_even_price(protection, kind, fine=fine, audit=audit)
+            yield price.high
+            if self.publisher.fees:
+                yield price.low * (1 - JUST_BELOW)
+
+    def undecided(self, moves: Sequence[Move]) -> tuple[Move, ...]:
+        """Those of moves, best first, that may be better than the first: at most worth more than it is at least."""
+        return tuple(move for move in moves[1:] if _rank(move)[1] < _rank(moves[0])[0])
+
+    def break_even_price(self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0) -> Bounds:
+        """a*(phi) = Y(phi) - access_cost, at least 0: below the first a campaign pays, from the second on none does."""
+        worth = self.raid(protection, kind, fine=fine, audit=audit).worth
+        cost = self.attackers[kind].attacker.access_cost
+        return Bounds(max(worth.low - cost, 0.0), max(worth.high - cost, 0.0))
+
+    def break_even_fine(self, protection: str, kind: str, *, price: float = 0.0, audit: float = 1.0) -> Bounds:
+        """The contractual fine at which a*(phi) = price: up to the first a campaign pays, from the second on none does.
+
+        inf where no fine stops them. a* is convex, falls with the fine and has the slope -D: Newton's method from 0 is
+        exact after finitely many steps. Where a campaign is only bounded, both ends are found by bisection.
+        """
+        fine, tie = 0.0, TIE * self.attackers[kind].attacker.gain
+        for _ in range(NEWTON_STEPS):
+            found = self.raid(protection, kind, fine=fine, audit=audit)
+            above = self.break_even_price(protection, kind, fine=fine, audit=audit).high - price
+            if above <= tie:
+                return Bounds(fine, fine)
+            if found.worth.low < found.worth.high:
+                break
+            fine += above / found.fines.low if found.fines.low else math.inf
+            if fine == math.inf:
+                return Bounds(fine, fine)
+        return Bounds(*(self._crossing(protection, kind, price, audit, end) for end in (0, 1)))
+
+    def _crossing(self, protection: str, kind: str, price: float, audit: float, end: int) -> float:
+        """Where one end of the break-even price comes down to a price."""
+
+        def deters(fine: float) -> bool:
+            return self.break_even_price(protection, kind, fine=fine, audit=audit)[end] <= price
+
+        return least_with(deters, max(self.attackers[kind].attacker.fine, 1.0), PRECISION)[end]
+
+
+def _rank(move: Move) -> tuple[float, ...]:
+    """The best first; of moves that are worth the same, the one that asks the least."""
+    low, high = (float(f"{end:.9e}") for end in move.payoff)
+    return -low, -high, move.terms.fine, move.terms.price, move.terms.audit
+
+
+def _between(given: Sequence[float], more: Iterable[float]) -> list[float]:
+    """Amounts that were given, and those of others that lie between the least and the largest of them."""
+    low, high = min(given), max(given)
+    return sorted({*given, *(one for one in more if low < one < high and math.isfinite(one))})
+
+
+def _check_amount(name: str, value: object) -> None:
+    if not 0 <= (found := as_number(name, value)) < math.inf:
+        raise UnmaskError(f"{name} is {found:g}, expected a finite amount of at least 0")

@@ -1,0 +1,143 @@
+"""What a page shows of the publisher's game, as values; a pair is what a number is at least and at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Pair = tuple[float, float]
+
+WITHHELD = "no release"
+"""The offer of a publisher who releases nothing: worth 0, and nobody answers."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How one kind of attacker answers an offer.
+
+    attacks       : whether a campaign pays; None where that is open
+    payoff        : what one of them is left with
+    re_identified : people whom one of them re-identifies in expectation
+    """
+
+    kind: str
+    attacks: bool | None
+    payoff: Pair
+    re_identified: Pair
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One protection at some terms, what is left to the publisher, and how attackers answer."""
+
+    protection: str
+    price: float
+    fine: float
+    audit: float
+    utility: float
+    payoff: Pair
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What stops one kind of attacker on one release when nothing else is asked: the price, and the contractual fine.
+
+    Below the first of a pair a campaign is known to pay, from the second on none does; infinite where none stops them.
+    announced : people whom the campaign re-identifies that nobody fines, by the attacker's own belief
+    realized  : the same by the truth, None where that is not known
+    """
+
+    protection: str
+    kind: str
+    price: Pair
+    fine: Pair
+    announced: float
+    realized: float | None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """By the contractual fine: what is left to the publisher, and the least price that keeps everybody away."""
+
+    protection: str
+    fines: tuple[float, ...]
+    payoffs: tuple[float, ...]
+    prices: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Ranged:
+    """One number that is known as a range, and what it does to the payoff of the offer of least regret.
+
+    switches : value where another offer becomes the best, and that offer's protection; None where none does
+    worth    : what knowing the number before choosing is worth in expectation
+    """
+
+    of: str
+    parameter: str
+    low: float
+    high: float
+    worst: float
+    best: float
+    switches: tuple[float, str] | None
+    worth: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One offer over all ranges: expected payoff, payoff at worst and at best, and its greatest regret."""
+
+    offer: Offer
+    mean: float
+    payoff: Pair
+    regret: Pair
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of attacker: how many are expected, whose knowledge they have, and what they are made of.
+
+    assumed : whether the parameters are the embedded profile, which nobody has checked
+    """
+
+    name: str
+    number: float
+    adversary: str
+    parameters: Mapping[str, float | int | str | bool]
+    assumed: bool
+
+
+@dataclass(frozen=True)
+class GameData:
+    """The publisher's game of one document.
+
+    people    : targets of a release
+    publisher : what the publisher said, name -> value
+    now       : the unprotected release with nothing asked, or the first protection
+    offers    : the best one of each protection, the best first
+    undecided : of all that were looked at, how many may be the best
+    looked_at : protections times terms
+    judged    : offers over all ranges, the least regret first; none where nothing is a range
+    knowing   : what knowing all ranges before choosing is worth in expectation
+    """
+
+    title: str
+    people: int
+    publisher: Mapping[str, float | int | bool]
+    kinds: tuple[Kind, ...]
+    now: Offer
+    offers: tuple[Offer, ...]
+    undecided: int
+    looked_at: int
+    stopping: tuple[Stopping, ...]
+    curves: tuple[Curve, ...]
+    ranged: tuple[Ranged, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    knowing: float = 0.0
+    reproduce: Mapping[str, object] | None = None
+
+    @property
+    def taken(self) -> Offer:
+        """The offer to take: the least regret where numbers are ranges, else the best."""
+        return self.judged[0].offer if self.judged else self.offers[0]

@@ -1,0 +1,378 @@
+"""The publisher's game on a page: what to release and what to ask, what stops attackers, how wrong numbers may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from unmask.reports.charts import ends, plot
+from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Judged, Offer, Pair, Ranged
+from unmask.reports.few import FEWEST, handed_on
+from unmask.reports.findings.price import amount, between, least, parameter_name, parameter_rows, parameter_value
+from unmask.reports.marks import Line, Rule
+from unmask.reports.parts import (
+    Advice,
+    AtRisk,
+    Checked,
+    Figure,
+    Figures,
+    Heading,
+    Loose,
+    Page,
+    Screen,
+    Section,
+    Tried,
+    grid,
+    lead,
+    minds,
+    notes,
+    parts,
+)
+from unmask.reports.scales import amounts, linear
+from unmask.reports.sections.closing import closing
+from unmask.reports.words import number, percent, plural, release_name
+
+NOTHING = "none"
+"""The protection that leaves everything as it is."""
+
+NEXT = 4
+"""Protections beside the one to take."""
+
+CURVES = 6
+"""Protections that are drawn."""
+
+ASSUMPTIONS = (
+    "Attackers count money: nobody who acts out of spite, curiosity or for fame is deterred by a price or a fine.",
+    "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
+    "Attackers act on their own: a person whom two of them re-identify is lost twice.",
+    "What attackers gain, pay and know is as the document says, and they believe what is so.",
+    "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
+    "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
+    "Left to you: benefit times utility kept, less losses, penalties and audits. Not to release is worth 0.",
+)
+
+NOTE = (
+    "Not to release leaves 0. Prices and fines deter those alone who count money; fines must be such as courts uphold."
+)
+
+PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
+
+UNKNOWN = (
+    "Every number was given as a point, so this page cannot say how wrong it may be. Give the doubtful ones as "
+    "ranges, such as gain = { from = 2000, to = 8000 }."
+)
+
+REGRET = (
+    "The regret of an offer is how much more another one may bring at the same numbers, where these are at their worst "
+    "for it. Take the offer of least regret if no number within a range is more likely to you than another."
+)
+
+UNFINED = (
+    "Re-identified, unfined: by an attacker who fears no fine. In truth: the same plan, played out against the people "
+    "behind the records."
+)
+
+
+def game_page(data: GameData) -> Page:
+    """What stands on the page of a game."""
+    sections = (
+        Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
+        Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
+        Section("ranges", "How wrong the numbers may be", parts(*_ranges(data)), _range_told(data)),
+        Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
+        *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
+    )
+    kept = tuple(section for section in sections if section is not None)
+    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+
+
+# --- the first screen -------------------------------------------------------------------------------------------------
+
+
+def opening(data: GameData) -> tuple[str, str]:
+    """What to do, and what that rests on, a sentence or two each."""
+    _, first, rest = _verdict(data)
+    now = "" if _same(data.now, data.taken) else f" {_now(data.now)}"
+    return f"{first} {rest}", f"{_judgment(data)}{now}"
+
+
+def _screen(data: GameData) -> Screen:
+    taken, best, head = data.taken, _best(data), "on average" if data.judged else "left to you"
+    changes = tuple(_next(data))
+    return Screen(
+        *_verdict(data),
+        opening(data)[1],
+        tuple(_answer(one, data) for one in best.answers),
+        who=_at_risk(data),
+        next=Advice("", changes=changes, heads=(head,), note=NOTE),
+        asked="Who attacks it?" if taken is best else f"Who would attack {_name(best.protection)}?",
+        beside="every range at its middle" if data.judged else "",
+    )
+
+
+def _verdict(data: GameData) -> tuple[str, str, str]:
+    """The state, the first words and the rest of the sentence."""
+    taken = data.taken
+    if taken.protection == WITHHELD:
+        return "missed", "Do not release", f"these data at the terms of the document: {_instead(data)}."
+    name, left = _name(taken.protection), money(taken.payoff)
+    middle = ", with every range at its middle" if data.judged else ""
+    if taken.payoff[0] > 0:
+        return "met", f"Release {name}", f"{_terms(taken)}: {left} is left to you{middle}."
+    return "untested", "Not decided:", f"{name} {_terms(taken)} leaves {left}{middle}."
+
+
+def _instead(data: GameData) -> str:
+    """What the best offer that releases something would do."""
+    offer = _best(data)
+    said = f"{_name(offer.protection)} {_terms(offer)}"
+    judged = next((one for one in data.judged if one.offer is offer), None)
+    if judged is None:
+        return f"{said} leaves {money(offer.payoff)}"
+    return f"{said} brings {amount(judged.mean)} on average, {amount(judged.payoff[0])} at worst"
+
+
+def _released(data: GameData) -> list[Offer]:
+    """The best offer of each protection, the best first: over ranges by what they bring on average."""
+    ranked = [one.offer for one in sorted(data.judged, key=lambda one: -one.mean)] or data.offers
+    best = {one.protection: one for one in reversed(ranked) if one.protection != WITHHELD}
+    return [one for one in ranked if best.get(one.protection) is one]
+
+
+def _best(data: GameData) -> Offer:
+    """The offer to take, or that would be taken if something had to be released."""
+    return data.taken if data.taken.protection != WITHHELD else _released(data)[0]
+
+
+def _terms(offer: Offer) -> str:
+    asked = [
+        f"at a price of {least(offer.price)}" if offer.price else "",
+        f"under a contractual fine of {least(offer.fine)}" if offer.fine else "",
+        f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
+    ]
+    return " and ".join(filter(None, asked)) or "with nothing asked"
+
+
+def _judgment(data: GameData) -> str:
+    if data.judged:
+        first = data.judged[0]
+        more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
+        return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
+    unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
+    return f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
+
+
+def _now(offer: Offer) -> str:
+    return f"{_capital(_name(offer.protection))}, with nothing asked, would leave {money(offer.payoff)}."
+
+
+def _name(protection: str) -> str:
+    return "unprotected data" if protection == NOTHING else release_name(protection)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _same(one: Offer, other: Offer) -> bool:
+    return (one.protection, one.price, one.fine, one.audit) == (other.protection, other.price, other.fine, other.audit)
+
+
+def _answer(answer: Answer, data: GameData) -> Checked:
+    """A kind of attacker as a line: whether they act, and what they get."""
+    state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
+    told = {
+        True: f"attacks, and keeps {money(answer.payoff)}",
+        False: "stays away: no campaign pays",
+        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
+    }[answer.attacks]
+    expected = next(one.number for one in data.kinds if one.name == answer.kind)
+    named, of = _people(answer.re_identified), f"of {data.people:,}"
+    return Checked(state, answer.kind, told, f"{amount(expected)} expected", named, of, "")
+
+
+def _at_risk(data: GameData) -> AtRisk:
+    """Whom the most dangerous attacker re-identifies."""
+    taken = data.taken
+    facts = (
+        ("Utility kept", percent(taken.utility)),
+        ("Price", amount(taken.price)),
+        ("Contractual fine", amount(taken.fine)),
+    )
+    worst = max(taken.answers, key=lambda one: one.re_identified[1], default=None)
+    if worst is None or not worst.re_identified[1]:
+        why = "nothing is released" if worst is None else "nobody attacks"
+        return AtRisk("0", f"of {data.people:,} people are re-identified: {why}", facts=facts)
+    said = f"of {data.people:,} people are re-identified by one {worst.kind}"
+    return AtRisk(_people(worst.re_identified), said, facts=facts)
+
+
+def _people(pair: Pair) -> str:
+    return between(*pair, lambda one: number(one, 0 if one >= 100 or one == 0 else 1))
+
+
+def _next(data: GameData) -> Iterator[Tried]:
+    """The other protections at their best terms."""
+    mean = {id(one.offer): one.mean for one in data.judged}
+    for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
+        state = "met" if offer.payoff[0] > 0 else "missed" if offer.payoff[1] <= 0 else "untested"
+        left = amount(mean[id(offer)]) if mean else money(offer.payoff)
+        yield Tried(offer.protection, _terms(offer), state, (left,))
+
+
+def money(pair: Pair) -> str:
+    """An amount that is known, or its two ends."""
+    return between(*pair, amount)
+
+
+# --- the sections -----------------------------------------------------------------------------------------------------
+
+
+def _told(offer: Offer) -> str:
+    if offer.protection == WITHHELD:
+        return "Not to release leaves 0, and no offer is a safer choice."
+    return f"{_capital(_name(offer.protection))} {_terms(offer)} leaves {money(offer.payoff)}."
+
+
+def _offers(data: GameData) -> Iterator[Loose]:
+    """The picture, and the best terms of each protection."""
+    yield lead(PICTURE)
+    yield Figures((_payoffs(data.curves[:CURVES]), _prices(data.curves[:CURVES])))
+    yield notes(_not_drawn(data))
+    yield grid(
+        ("Protection", "Price", "Fine", "Audits", "Utility", "Left to you", "Re-identified"),
+        [_offer_row(one) for one in data.offers],
+        "Each protection at its best terms; people re-identified by the attacker who re-identifies most",
+        text=1,
+    )
+
+
+def _not_drawn(data: GameData) -> list[str]:
+    more = len(data.curves) - CURVES
+    return [f"The first {CURVES} of {len(data.curves)} protections are drawn; the table has all."] if more > 0 else []
+
+
+def _offer_row(offer: Offer) -> tuple[str, ...]:
+    asked = (amount(offer.price), amount(offer.fine), number(offer.audit))
+    return offer.protection, *asked, percent(offer.utility), money(offer.payoff), people(offer)
+
+
+def people(offer: Offer) -> str:
+    """People re-identified by the attacker who re-identifies most."""
+    low, high = (max((one.re_identified[end] for one in offer.answers), default=0.0) for end in (0, 1))
+    return _people((low, high))
+
+
+def _payoffs(curves: Sequence[Curve]) -> Figure:
+    """What is left to the publisher by the fine, a line for each protection."""
+    lines = [_line(one, one.payoffs, i) for i, one in enumerate(curves)]
+    values = [value for one in curves for value in one.payoffs]
+    x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
+    y = linear(max(*values, 0.0), low=min(*values, 0.0), pads=(0.03, 0.03), unit="", title="")
+    rules = [Rule(0.0, "not to release", across=True)]
+    label = f"What is left to the publisher, by the contractual fine. {ends(lines, '')}"
+    return Figure("Left to you, by the contractual fine", plot(x, y, lines, rules=rules, height=260.0, label=label))
+
+
+def _prices(curves: Sequence[Curve]) -> Figure:
+    """The least price that keeps everybody away by the fine."""
+    lines = [_line(one, one.prices, i) for i, one in enumerate(curves)]
+    x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
+    y = linear(max(max(one.prices) for one in curves) or 1.0, unit="", beyond=True)
+    label = f"The least price at which nobody attacks, by the contractual fine. {ends(lines, '')}"
+    return Figure("Least price that keeps everybody away", plot(x, y, lines, height=260.0, label=label))
+
+
+def _line(curve: Curve, values: Sequence[float], style: int) -> Line:
+    return Line(curve.protection, list(zip(curve.fines, values, strict=True)), style, marked=False)
+
+
+def _stops(data: GameData) -> Iterator[Loose]:
+    """What stops each kind on each release."""
+    yield (
+        "Each line asks for one thing alone: the least price of access, or the least contractual fine, with which no "
+        "campaign of this attacker pays. A fine is paid a limited number of times, so it must outweigh all people "
+        "together."
+    )
+    rows = [
+        (
+            one.protection, one.kind, _stop(one.price), _stop(one.fine), _people((one.announced, one.announced)),
+            "not known" if one.realized is None else _people((one.realized, one.realized)),
+        )
+        for one in data.stopping
+    ]  # fmt: skip
+    head = ("Protection", "Attacker", "Price that stops", "Fine that stops", "Re-identified, unfined", "In truth")
+    yield grid(head, rows, text=2)
+    yield notes([UNFINED])
+
+
+def _stop(pair: Pair) -> str:
+    if math.isinf(pair[0]):
+        return "none does"
+    return "none needed" if pair[1] <= 0 else between(*pair, least)
+
+
+def _stop_told(data: GameData) -> str:
+    name = _best(data).protection
+    dearest = max((one for one in data.stopping if one.protection == name), key=lambda one: one.price[1])
+    if dearest.price[1] <= 0:
+        return f"Nobody attacks {_name(name)}, whatever is asked."
+    return f"{_capital(_name(dearest.protection))}: a price of {_stop(dearest.price)} keeps everybody away."
+
+
+def _ranges(data: GameData) -> Iterator[Loose]:
+    """Offers over all ranges, and what each number does."""
+    if not data.judged:
+        yield UNKNOWN
+        return
+    yield REGRET
+    yield grid(
+        ("Protection", "Terms", "On average", "At worst", "At best", "Greatest regret"),
+        [_judged_row(one) for one in data.judged],
+        text=2,
+    )
+    yield Heading("What each number does", _widest(data.ranged))
+    yield grid(
+        ("Number", "Of", "From", "To", "Left at worst", "Left at best", "Another choice from", "Worth knowing"),
+        [_ranged_row(one) for one in data.ranged],
+        text=2,
+    )
+    worth = f"Knowing all of them before choosing is worth {amount(data.knowing)} on average"
+    yield notes([f"{worth}; averages are over even grids."])
+
+
+def _judged_row(one: Judged) -> tuple[str, ...]:
+    worst, best = one.payoff
+    return one.offer.protection, _terms(one.offer), amount(one.mean), amount(worst), amount(best), money(one.regret)
+
+
+def _ranged_row(one: Ranged) -> tuple[str, ...]:
+    values = [one.low, one.high, *(one.switches[:1] if one.switches else ())]
+    low, high, *switch = (parameter_value(one.parameter, value) for value in values)
+    other = f"{switch[0]} ({one.switches[1]})" if one.switches else "never"
+    ends = (amount(one.worst), amount(one.best))
+    return parameter_name(one.parameter), one.of, low, high, *ends, other, amount(one.worth)
+
+
+def _widest(ranged: Sequence[Ranged]) -> str:
+    most = max(ranged, key=lambda one: one.best - one.worst)
+    if most.best == most.worst:
+        return "None of them alone changes what is left to you."
+    return f"{parameter_name(most.parameter)} of {most.of} moves what is left to you most."
+
+
+def _range_told(data: GameData) -> str:
+    if not data.judged:
+        return "Not known: no number was given as a range."
+    return f"At most {amount(data.judged[0].regret[1])} is regretted, over {plural(len(data.ranged), 'range')}."
+
+
+def _kinds(data: GameData) -> Iterator[Loose]:
+    """The parameters of each kind of attacker."""
+    for kind in data.kinds:
+        yield Heading(kind.name, f"{amount(kind.number)} expected, knowing what {kind.adversary} knows.")
+        if kind.assumed:
+            yield minds(
+                ["This attacker rests on an embedded profile that nobody has checked."], "Assumed, not observed."
+            )
+        yield grid(("Assumption", "Meaning", "Value"), parameter_rows(kind.parameters), text=2, meaning=True)

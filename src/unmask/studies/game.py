@@ -1,0 +1,321 @@
+"""`unmask game`: the publisher's game of a document, over its protections, its terms and its attackers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from unmask.document import load
+from unmask.economics import (
+    Expected,
+    Move,
+    Protected,
+    Publisher,
+    PublisherGame,
+    Terms,
+    Unknown,
+    outlook,
+    play_out,
+)
+from unmask.economics.attacker import Attacker, as_number, parameters
+from unmask.economics.game import WITHHELD
+from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
+from unmask.economics.unknowns import PUBLISHER
+from unmask.errors import UnmaskError
+from unmask.measures.success import standing
+from unmask.plan import NOTHING, Cell, Plan, unknown
+from unmask.posterior import Posterior
+from unmask.reports.facts.game import Answer, Curve, GameData, Judged, Kind, Offer, Ranged, Stopping
+from unmask.studies.cells import believed
+from unmask.studies.reading import read_plan
+from unmask.truth import Truth
+from unmask.version import __version__
+
+ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
+"""What [publisher] lists of terms -> what is asked where it says nothing."""
+
+OF_KIND: Final = ("name", "adversary", "attacker")
+"""What [[attackers]] says besides their number and the parameters of an attacker."""
+
+RANGE: Final = frozenset({"from", "to"})
+
+FINES: Final = 20
+"""Fines on a curve, besides those that stop somebody."""
+
+BESIDE: Final = 1e-6
+"""Share of a fine that stops somebody by which the fine beside it is lower."""
+
+MOST_JUDGED: Final = 60
+"""Offers that are judged over ranges."""
+
+Believed = Mapping[str, Mapping[str, tuple[Posterior, Truth | None]]]
+"""Protection -> adversary -> the belief and the truth."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a document says about the game.
+
+    terms     : name of a list of `ASKED` -> its amounts
+    adversary : kind of attacker -> the adversary whose knowledge they have, "" for the first of the document
+    assumed   : the kinds that are the embedded profile
+    """
+
+    publisher: Publisher
+    terms: Mapping[str, tuple[float, ...]]
+    attackers: Mapping[str, Expected]
+    adversary: Mapping[str, str]
+    assumed: frozenset[str]
+    unknowns: tuple[Unknown, ...]
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def stated(given: Mapping[str, Any], folder: Path) -> Stated:
+    """The `[publisher]` and the `[[attackers]]` of a document; a number may be `{ from = 1, to = 2 }`.
+
+    >>> said = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
+    >>> someone = {"name": "broker", "attacker": "case-study", "gain": 4000}
+    >>> found = stated({"publisher": said, "attackers": [someone]}, Path())
+    >>> found.publisher.loss, found.terms["fines"], found.attackers["broker"].attacker.gain
+    (200.0, (0, 500), 4000)
+    """
+    unknowns: list[Unknown] = []
+    said = _publisher(given)
+    money = {key: value for key, value in said.items() if key not in ASKED}
+    publisher, kinds = Publisher(**_middles(money, PUBLISHER, unknowns)), _kinds(given)
+    return Stated(
+        publisher=publisher,
+        terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
+        attackers={kind: _expected(kind, entry, folder, unknowns) for kind, entry in kinds.items()},
+        adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
+        assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
+        unknowns=tuple(unknowns),
+    )
+
+
+def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands below [publisher]; every key is known."""
+    said = given.get("publisher")
+    if not isinstance(said, dict):
+        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
+    known = (*(item.name for item in fields(Publisher)), *ASKED)
+    for key in said:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, "publisher"))
+    for name in ("benefit", "loss"):
+        if name not in said:
+            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
+    return said
+
+
+def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What stands below each [[attackers]], by its name."""
+    entries = given.get("attackers", [])
+    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
+        raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
+    kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
+    if len(kinds) < len(entries):
+        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
+    return kinds
+
+
+def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[Unknown]) -> Expected:
+    """A kind of attacker: a profile, changed by what stands beside it."""
+    if "prior" in entry:
+        raise UnmaskError(
+            f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
+        )
+    profile = entry.get("attacker")
+    base = {} if profile is None else attacker_table(EMBEDDED if profile == EMBEDDED else folder / str(profile))
+    told = {key: value for key, value in entry.items() if key not in OF_KIND}
+    own = _middles(told, kind, unknowns)
+    number = own.pop("number", 1.0)
+    if "detection" in own and not isinstance(own["detection"], list):
+        own["detection"] = [own["detection"]]
+    if "detection" in own:
+        base = {key: value for key, value in base.items() if not key.startswith("detection")}
+    return Expected(attacker_of({**base, **own}, kind), number)
+
+
+def _middles(said: Mapping[str, Any], of: str, unknowns: list[Unknown]) -> dict[str, Any]:
+    """What is said, a range by its middle; the range is noted."""
+    found = {}
+    for key, value in said.items():
+        if isinstance(value, dict):
+            if set(value) != RANGE:
+                raise UnmaskError(f"{key} of {of} is a table, expected a number or {{ from = 1, to = 2 }}")
+            unknowns.append(Unknown(of, key, value["from"], value["to"]))
+        found[key] = unknowns[-1].middle if isinstance(value, dict) else value
+    return found
+
+
+def _amounts(key: str, given: object) -> tuple[float, ...]:
+    if not isinstance(given, list) or not given:
+        raise UnmaskError(f"{key} of the publisher is no list of amounts; expected for example {key} = [0, 10000]")
+    for value in given:
+        as_number(key, value)
+    return tuple(given)
+
+
+# --- playing ----------------------------------------------------------------------------------------------------------
+
+
+def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
+    """The game of a document: every protection is attacked with what the adversaries know, and every belief priced.
+
+    watch : called with each protection whose release is attacked
+    """
+    plan, given = read_plan(path), load(path)
+    try:
+        said = stated(given, path.parent)
+        beliefs, protections = _attacked(plan, said, watch or (lambda _: None))
+        return _played(plan, said, beliefs, PublisherGame(said.publisher, protections, said.attackers))
+    except UnmaskError as error:
+        raise type(error)(f"document {path.name!r}: {error}") from None
+
+
+def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) -> GameData:
+    """The game, weighed."""
+    moves = game.moves(**said.terms)
+    best, ranked, fines = {one.protection: one for one in reversed(moves)}, _ranked(moves), _fines(game, said)
+    first = next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
+    judged, ranged, knowing = _judged(game, said) if said.unknowns else ((), (), 0.0)
+    found = {kind: {name: beliefs[name][_whose(kind, said, plan)] for name in ranked} for kind in said.attackers}
+    return GameData(
+        title=plan.title,
+        people=next(iter(found.values()))[ranked[0]][0].n_targets,
+        publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
+        kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
+        now=_offer(game, game.move(first, Terms())),
+        offers=tuple(_offer(game, one) for one in moves if one is best[one.protection]),
+        undecided=len(game.undecided(moves)),
+        looked_at=len(moves),
+        stopping=tuple(
+            _stopping(game, name, kind, found[kind][name]) for name, kind in product(ranked, said.attackers)
+        ),
+        curves=tuple(_curve(game, name, said, fines) for name in ranked),
+        judged=judged,
+        ranged=ranged,
+        knowing=knowing,
+        reproduce={"Version": f"unmask {__version__}"},
+    )
+
+
+def _ranked(moves: Sequence[Move]) -> list[str]:
+    """The protections, the best first."""
+    return list(dict.fromkeys(one.protection for one in moves if one.protection != WITHHELD))
+
+
+def _attacked(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Believed, dict[str, Protected]]:
+    """Each protection as the adversaries find it; of several seeds the first."""
+    if len(plan.datasets) > 1:
+        raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
+    named = {part.name: part for part in plan.adversaries}
+    for kind, name in said.adversary.items():
+        if name and name not in named:
+            raise UnmaskError(unknown(name, list(named), f"adversary of {kind!r}"))
+    whose = {kind: name or next(iter(named)) for kind, name in said.adversary.items()}
+    beliefs: dict[str, dict[str, tuple[Posterior, Truth | None]]] = {}
+    protections = {}
+    for protection in plan.protections:
+        watch(protection.name)
+        found = {
+            name: believed(Cell(plan.datasets[0], protection, named[name], plan.seeds[0], ("utility",)))
+            for name in dict.fromkeys(whose.values())
+        }
+        beliefs[protection.name] = {name: (belief, truth) for name, (belief, truth, _) in found.items()}
+        utility = next(iter(found.values()))[2]
+        who = {kind: found[name][0] for kind, name in whose.items()}
+        protections[protection.name] = Protected(who, min(max(utility, 0.0), 1.0))
+    return beliefs, protections
+
+
+def _whose(kind: str, said: Stated, plan: Plan) -> str:
+    return said.adversary[kind] or plan.adversaries[0].name
+
+
+def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
+    expected = said.attackers[kind]
+    told = {name: value for name, value in parameters(expected.attacker).items() if name != "prior"}
+    return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
+
+
+def _offer(game: PublisherGame, move: Move) -> Offer:
+    terms = move.terms
+    answers = tuple(Answer(kind, one.attacks, one.payoff, one.re_identified) for kind, one in move.responses.items())
+    utility = 0.0 if move.protection == WITHHELD else game.protections[move.protection].utility
+    return Offer(move.protection, terms.price, terms.fine, terms.audit, utility, move.payoff, answers)
+
+
+def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Stopping:
+    """What stops a kind, and whom they re-identify where nobody fines them: as they believe, and in truth."""
+    free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
+    unfined = replace(game, attackers={kind: Expected(free)}).raid(name, kind)
+    return Stopping(
+        name,
+        kind,
+        game.break_even_price(name, kind),
+        game.break_even_fine(name, kind),
+        unfined.re_identified.high,
+        _realized(free, *found),
+    )
+
+
+def _realized(free: Attacker, belief: Posterior, truth: Truth | None) -> float | None:
+    """People who are re-identified by somebody who fears no fine, played out against the truth."""
+    if truth is None:
+        return None
+    place = standing(belief, truth)
+    return float(play_out(free, belief, place.better, place.tied).sum())
+
+
+def _fines(game: PublisherGame, said: Stated) -> list[float]:
+    """The fines of all curves: up to a little beyond those that stop everybody, and just below and at each of them."""
+    price = min(said.terms["prices"])
+    every = product(game.protections, said.attackers)
+    stops = [game.break_even_fine(name, kind, price=price).high for name, kind in every]
+    known = [one for one in stops if 0 < one < math.inf]
+    most = 1.2 * max([*known, *said.terms["fines"], 1.0])
+    beside = [value for one in known for value in (one * (1 - BESIDE), one)]
+    return sorted({0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist(), *beside})
+
+
+def _curve(game: PublisherGame, name: str, said: Stated, fines: Sequence[float]) -> Curve:
+    """What is left at rising fines and the least price that is asked."""
+    price = min(said.terms["prices"])
+    moves = [game.move(name, Terms(price=price, fine=fine)) for fine in fines]
+    prices = [max(game.break_even_price(name, kind, fine=fine).high for kind in game.attackers) for fine in fines]
+    return Curve(name, tuple(fines), tuple(one.payoff.low for one in moves), tuple(prices))
+
+
+def _judged(game: PublisherGame, said: Stated) -> tuple[tuple[Judged, ...], tuple[Ranged, ...], float]:
+    """Every offer of the document over all ranges."""
+    asked = [Terms(price=a, fine=f, audit=q) for a, f, q in product(*said.terms.values())]
+    moves = [game.move(name, terms) for name in game.protections for terms in asked] + [game.move(WITHHELD, Terms())]
+    if len(moves) > MOST_JUDGED:
+        raise UnmaskError(f"{len(moves)} offers are to be judged over ranges, expected at most {MOST_JUDGED}; ask less")
+    found = outlook(game, moves, said.unknowns)
+    order = sorted(range(len(moves)), key=lambda i: (i != found.choice, found.regret[i].high, -found.mean[i]))
+    judged = tuple(Judged(_offer(game, moves[i]), found.mean[i], found.payoff[i], found.regret[i]) for i in order)
+    ranged = tuple(
+        Ranged(
+            one.unknown.of,
+            one.unknown.parameter,
+            one.unknown.low,
+            one.unknown.high,
+            one.worst,
+            one.best,
+            None if one.switches is None else (float(one.switches[0]), moves[one.switches[1]].protection),
+            one.worth,
+        )
+        for one in found.influences
+    )
+    return judged, ranged, found.worth

@@ -1,0 +1,281 @@
+"""The publisher's game against enumeration, published games of one try, and dense grids."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from tests.economics import literal
+from unmask.economics import (
+    Attacker,
+    Expected,
+    Protected,
+    Publisher,
+    PublisherGame,
+    Raid,
+    Terms,
+    Unknown,
+    outlook,
+    read_attacker,
+)
+from unmask.economics.unknowns import at
+from unmask.errors import UnmaskError
+
+campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
+
+ONE = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
+TWO = Attacker(gain=4000, exploit_cost=20, fine=500, max_fines=2, detection=(0.2,), prior=0.9)
+SIZES = {"raw": [1, 1, 2], "k2": [2, 2, 3], "k4": [4, 4, 4]}
+RELEASES = {
+    name: Protected(sizes, utility) for (name, sizes), utility in zip(SIZES.items(), (0.9, 0.7, 0.4), strict=True)
+}
+PUBLISHER = Publisher(benefit=1000, loss=600)
+
+
+def game(publisher=PUBLISHER, releases=RELEASES, **attackers):
+    attackers = attackers or {"one": ONE}
+    return PublisherGame(publisher, releases, {kind: Expected(attacker) for kind, attacker in attackers.items()})
+
+
+@pytest.mark.parametrize(
+    ("release", "worth", "fine"),
+    [("raw", 1785.579953, 12929.267308), ("k2", 1734.316998, 8164.759075), ("k4", 1658.288962, 5163.646818)],
+)
+def test_reference_values_of_one_attacker(release, worth, fine):  # R24
+    found = game()
+    assert found.raid(release, "one").worth == pytest.approx((worth, worth), abs=1e-6)
+    assert found.break_even_fine(release, "one") == pytest.approx((fine - 500, fine - 500), abs=1e-6)
+    assert found.break_even_price(release, "one") == pytest.approx((worth - 50, worth - 50), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("release", "worth", "fines"),
+    [("raw", 10383.72, 0.690560), ("k2", 10217.901696, 0.956197), ("k4", 9993.804301, 1.294391)],
+)
+def test_reference_values_of_another(release, worth, fines):  # type B
+    found = game(two=TWO).raid(release, "two")
+    assert found.worth == pytest.approx((worth, worth), abs=1e-6)
+    assert found.re_identified == pytest.approx((2.7, 2.7))
+    assert found.fines == pytest.approx((fines, fines), abs=1e-6)
+
+
+def test_small_games_are_the_exhaustive_search():
+    """Three groups, two kinds, every move: by a decision tree that shares nothing with the package."""
+    rng = np.random.default_rng(23)
+    for _ in range(15):
+        kinds = {
+            name: Attacker(
+                gain=float(rng.integers(300, 3000)), exploit_cost=float(rng.integers(0, 20)), access_cost=30.0,
+                fine=float(rng.integers(100, 2000)), max_fines=int(rng.integers(1, 3)),
+                detection=(float(rng.choice([0.05, 0.3])),), prior=float(rng.choice([1.0, 0.63])),
+            )
+            for name in ("a", "b")
+        }  # fmt: skip
+        releases = {name: Protected(rng.integers(1, 4, 3), float(rng.uniform())) for name in ("coarse", "fine")}
+        played = game(Publisher(benefit=2000, loss=300), releases, **kinds)
+        for name, terms in itertools.product(releases, (Terms(), Terms(price=200, fine=700))):
+            move, expected = played.move(name, terms), 2000 * releases[name].utility
+            for attacker in kinds.values():
+                worth, named = _enumerated(replace(attacker, fine=attacker.fine + terms.fine), releases[name].who)
+                expected -= 300 * named * (worth > attacker.access_cost + terms.price)
+            assert move.payoff == pytest.approx((expected, expected), abs=1e-6)
+
+
+def _enumerated(attacker, sizes):
+    """Worth of the best campaign before access, and its slope in the gain: the people re-identified."""
+    step, inside = attacker.gain * 1e-4, (attacker.prior,) * len(sizes)
+    ends = [
+        literal.campaign_value(replace(attacker, gain=gain, access_cost=0.0), tuple(map(int, sizes)), inside)
+        for gain in (attacker.gain, attacker.gain + step)
+    ]
+    return ends[0], (ends[1] - ends[0]) / step
+
+
+def test_a_fine_of_50000_does_not_stop_a_campaign():
+    """k=10 with it was said to leave nobody re-identified and the publisher 23,500; it is looted."""
+    releases = {"k=10": Protected([10] * 100, 0.8), "k=60": Protected([60] * 100, 0.5)}
+    played = game(Publisher(benefit=30_000, loss=5000, audit_cost=500), releases, case=read_attacker("case-study"))
+    move = played.move("k=10", Terms(fine=40_000))
+    assert move.payoff == pytest.approx((-291_500.0, -291_500.0))
+    assert move.responses["case"].re_identified == pytest.approx((63.0, 63.0))
+    assert move.responses["case"].payoff.low == pytest.approx(446_735.0, abs=0.5)
+
+
+def test_one_try_is_the_game_of_arx():
+    """ARX: a class of k pays gain / k - cost, and is kept if benefit (1 - loss of information) - loss / k > 0."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        gain, cost, benefit, loss = rng.uniform(1, 1000, 4)
+        prior = float(rng.choice([1.0, 0.4]))  # journalist: class k of a population class k / prior
+        sizes = np.repeat(*rng.integers(1, 40, (2, 12)))
+        attacker = Attacker(gain=gain, exploit_cost=cost, max_fines=0, max_tries=1, prior=prior)
+        kept, expected = [], 0.0
+        for size in sizes.tolist():
+            attacked = gain * prior / size - cost > 0
+            left = 0.7 * benefit - attacked * loss * prior / size
+            if left > 0:
+                kept.append(size)
+                expected += left
+        played = game(Publisher(benefit=benefit * len(kept), loss=loss), {"kept": Protected(kept, 0.7)}, arx=attacker)
+        payoff = played.move("kept", Terms()).payoff
+        assert payoff == pytest.approx((expected, expected), rel=1e-9)
+
+
+def test_only_break_even_prices_matter():
+    played = game(Publisher(benefit=1000, loss=600, fees=True), one=ONE, two=TWO)
+    best = played.moves(prices=[0, 12_000])[0]
+    scan = [played.move(name, Terms(price=float(price))) for name in SIZES for price in np.linspace(0, 12_000, 2401)]
+    assert best.payoff.low >= max(move.payoff.low for move in scan) - 1e-9
+    assert best.payoff.low - max(move.payoff.low for move in scan) < 5  # the step of the scan
+
+
+def test_the_best_move_asks_no_more_than_it_must():
+    best = game().moves(fines=[0, 50_000])[0]
+    assert best.protection == "raw"
+    assert best.payoff == (900.0, 900.0)
+    assert best.terms.fine == pytest.approx(12_429.267308)
+    assert game().move("raw", replace(best.terms, fine=best.terms.fine - 0.01)).responses["one"].attacks
+
+
+def test_a_regulators_fine_needs_the_whole_distribution():
+    found = Raid.of(replace(ONE, exploit_cost=0.0), [4] * 20, at_least=15)
+    chance = binom.sf(14, 20, 0.63)
+    assert found.reached == pytest.approx((chance, chance))
+    publisher = Publisher(benefit=0, loss=0, penalty=1000, threshold=15)
+    played = game(publisher, {"k4": Protected([4] * 20)}, one=replace(ONE, exploit_cost=0.0))
+    assert played.move("k4", Terms()).payoff.low == pytest.approx(-1000 * chance)
+
+
+def test_what_is_not_known_is_an_interval(monkeypatch):
+    """Without the search of all interleavings the bounds hold the optimum, its people and its fines."""
+    rng, wide = np.random.default_rng(5), 0
+    for _ in range(40):
+        attacker = replace(
+            ONE, fine=float(rng.uniform(300, 1500)), detection=(float(rng.choice([0.3, 0.6])),), prior=0.3
+        )
+        sizes = rng.integers(2, 6, 2)
+        exact = Raid.of(attacker, sizes, at_least=1)
+        with monkeypatch.context() as patched:
+            patched.setattr(campaigns, "EXACT_STATES", 0)
+            bounds = Raid.of(attacker, sizes, at_least=1)
+            found = {name: getattr(bounds, name) for name in ("worth", "re_identified", "fines")}
+        for name, (low, high) in found.items():
+            assert low - 1e-7 <= getattr(exact, name).low <= high + 1e-7
+        wide += bounds.worth.low < bounds.worth.high
+    assert wide > 3
+
+
+def test_an_open_answer_leaves_the_payoff_open():
+    attacker = replace(
+        ONE, gain=8000, exploit_cost=10, detection=(0.01,), fine=150_000.0, max_fines=3, access_cost=14_045.0
+    )
+    move = game(PUBLISHER, {"k60": Protected([60] * 100)}, one=attacker).move("k60", Terms())
+    assert move.responses["one"].attacks is None
+    assert move.payoff.low < move.payoff.high == 1000.0
+
+
+# ---------------------------------------------------------------------------------------------------------- unknowns
+
+
+def test_regret_is_the_supremum_not_the_grid():
+    """R24: on the grid of tens the regret of raw is 634; between two of its points, just below 341.53, it is 934."""
+    played = game(one=replace(ONE, fine=2500.0))
+    moves = [played.move(name, Terms()) for name in SIZES]
+    found = outlook(played, moves, [Unknown("one", "gain", 100, 4000)])
+    assert np.array(found.regret) == pytest.approx(np.repeat([[934.0], [834.0], [500.0]], 2, axis=1))
+    gains = np.arange(100.0, 601.0, 10.0)
+    payoffs = np.array([_payoffs(played, moves, gain) for gain in gains])
+    assert (payoffs.max(axis=1)[:, None] - payoffs).max(axis=0) == pytest.approx([634.0, 834.0, 500.0])
+    assert moves[found.choice].protection == "k4"
+    assert np.array(found.payoff) == pytest.approx(np.array([(-234.0, 900.0), (-434.0, 700.0), (-734.0, 400.0)]))
+
+
+def _payoffs(played, moves, gain):
+    there = at(played, [Unknown("one", "gain", 1, 2)], [gain])
+    return [there.move(move.protection, move.terms).payoff.low for move in moves]
+
+
+def test_two_unknowns_close_the_gap():  # R27
+    played = game()
+    moves = [played.move(name, Terms()) for name in SIZES]
+    unknowns = [Unknown("one", "gain", 100, 4000), Unknown("one", "fine", 500, 8000)]
+    found = outlook(played, moves, unknowns)
+    assert found.regret[0] == pytest.approx((934.0, 934.0))
+    assert found.regret[found.choice] == pytest.approx((500.0, 500.0))
+    assert found.regret[1].low == pytest.approx(834.0)
+    assert 0 <= max(one.worth for one in found.influences) <= found.worth + 1e-9
+
+
+def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its points
+    gains, chances = (500.0, 1000.0, 3000.0), np.array([0.3, 0.4, 0.3])
+    caught, likely = (0.02, 0.05, 0.15), np.array([0.25, 0.5, 0.25])
+    played = game(one=replace(ONE, fine=500.0))
+    unknowns = [Unknown("one", "gain", 1, 4000), Unknown("one", "detection", 0.01, 0.2)]
+    means = {}
+    for fine in (500.0, 2500.0):
+        there = game(one=replace(ONE, fine=fine))
+        payoffs = np.array(
+            [
+                [[at(there, unknowns, (gain, q)).move(name, Terms()).payoff.low for name in SIZES] for q in caught]
+                for gain in gains
+            ]
+        )
+        weight = chances[:, None] * likely
+        mean = np.einsum("gqm,gq->m", payoffs, weight)
+        means[fine] = (*mean, np.sum(payoffs.max(axis=2) * weight) - mean.max())
+    assert means[2500.0] == pytest.approx((-148.95, -326.963475, -431.996769, 97.086525))
+    assert played.move("raw", Terms()).payoff.low == pytest.approx(-234.0)
+
+
+def test_a_box_holds_every_point_of_it(monkeypatch):
+    """Detection too, for which the people re-identified may rise."""
+    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 12)
+    played = game(one=replace(ONE, fine=2500.0))
+    moves = [played.move(name, Terms()) for name in SIZES]
+    unknowns = [
+        Unknown("one", "gain", 200, 900), Unknown("one", "detection", 0.02, 0.4), Unknown("publisher", "loss", 100, 700)
+    ]  # fmt: skip
+    found = outlook(played, moves, unknowns)
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        there = at(played, unknowns, [float(rng.uniform(one.low, one.high)) for one in unknowns])
+        payoffs = [there.move(move.protection, move.terms).payoff.low for move in moves]
+        for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
+            assert low - 1e-9 <= payoff <= high + 1e-9
+            assert max(payoffs) - payoff <= regret.high + 1e-9
+
+
+def test_an_influence_says_where_the_choice_changes():
+    played = game(one=replace(ONE, fine=2500.0))
+    moves = [played.move(name, Terms()) for name in SIZES]
+    found = outlook(played, moves, [Unknown("one", "gain", 100, 4000)]).influences[0]
+    assert found.switches[0] == pytest.approx(525.829165, abs=1e-3)
+    assert (found.worst, found.best) == pytest.approx((-734.0, 400.0))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Publisher(benefit=math.nan, loss=1), "benefit"),
+        (lambda: Publisher(benefit=1, loss=-1), "loss"),
+        (lambda: Publisher(benefit=1, loss=1, recovered=2), "recovered"),
+        (lambda: Publisher(benefit=1, loss=1, threshold=0), "threshold"),
+        (lambda: Terms(audit=0), "audit"),
+        (lambda: Terms(fine=-1.0), "fine"),
+        (lambda: Protected([1], 1.5), "utility"),
+        (lambda: Expected(ONE, -1), "number"),
+        (lambda: game(PUBLISHER, {}), "at least one protection"),
+        (lambda: Unknown("one", "ties", 0, 1), "cannot be a range"),
+        (lambda: Unknown("one", "gain", 2, 1), "rising"),
+        (lambda: outlook(game(Publisher(benefit=1, loss=1, fees=True)), [], [Unknown("one", "gain", 1, 2)]), "fees"),
+    ],
+)
+def test_impossible_games_are_refused(make, said):
+    with pytest.raises(UnmaskError, match=said):
+        make()
