@@ -17,8 +17,8 @@ from unmask.graphs.attacks.presence import Share, probability, scored, share_pre
 from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, Round, Tally, deal, kinds_for, run_round, tallied
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
-from unmask.posterior import segment_max, segment_sum
 from unmask.promise import Check
+from unmask.segments import segment_max, segment_sum
 
 Floats = NDArray[np.float64]
 SeedsAre = Literal["sample", "chosen"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from unmask.graphs.attacks.rounds import Tally
-from unmask.posterior import segment_max, segment_sum
+from unmask.segments import segment_max, segment_sum
 
 EPS = 0.03
 """The share of votes that counts as much as twice as many would."""
