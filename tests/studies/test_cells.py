@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.cases.tables import USEFUL
+from unmask.cases.tables.useful import USEFUL
 from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates

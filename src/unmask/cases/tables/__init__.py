@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
-from unmask.cases.rows import plain_row
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
@@ -26,6 +25,7 @@ from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
+from unmask.cases.tables.useful import USEFUL, left_of
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
@@ -38,7 +38,6 @@ from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
-from unmask.tables import utility
 from unmask.tables.attacks import Linkability, SinglingOut
 from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import Sample, held_back, hold_back
@@ -61,18 +60,6 @@ KNOWS: Mapping[str, Sequence[str]] = {"tables.Linkability": ("targets",), "table
 """What may be said of those who know parts of people's records, or nobody."""
 
 _CASE = read_attacker(EMBEDDED)
-
-USEFUL = {
-    "utility": "1 - global certainty penalty",
-    "kept": "rows that were released",
-    "marginals": "1 - total variation of a column's distribution, mean over columns",
-    "pairs": "1 - total variation of the joint distribution of two columns, mean over pairs",
-    "counts": "1 - median relative error of random counting queries, at least 0",
-}
-"""What a release is still good for, between 0 and 1, and what that is."""
-
-OF_ROWS = ("utility", "kept")
-"""Of these, what is asked row by row: of whose record became what."""
 
 MEASURES = (
     ADDED.name,
@@ -281,7 +268,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     if cell.protection.settings.get("synthetic"):
         origin = None
     scene = Scene.of(cell.protection.name, release, origin)
-    useful = _utility(cell, people, release, origin)
+    useful = left_of(cell, people, release, origin)
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
@@ -313,7 +300,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
-    useful = {row.measure: row.posterior for row in _utility(cell, population.members, release, origin)}
+    useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
     return case.belief, case.truth, useful["utility"]
 
 
@@ -383,35 +370,3 @@ def _attacker(adversary: Part) -> Attacker | None:
 def _prices(adversary: Part) -> tuple[Measure, ...]:
     attacker = _attacker(adversary)
     return () if attacker is None else price_measures(attacker) + campaign_measures(attacker)
-
-
-def _utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64] | None) -> list[Row]:
-    """What the release is still good for, as rows like any other: 1 is the table before protection. Of rows that are
-    nobody's it is what distributions say, of as many rows as both tables have.
-    """
-    wanted = [name for name in USEFUL if cell.wants(name) and (origin is not None or name not in OF_ROWS)]
-    if not wanted:
-        return []
-    n_rows = release.n_rows
-    if origin is None:
-        population, release, origin = _side_by_side(population, release)
-    lost = utility.evaluate(population, release, origin)
-    left = {
-        "utility": 1.0 - lost.gcp,
-        "kept": release.n_rows / population.n_rows,
-        "marginals": 1.0 - float(np.mean(list(lost.marginal_distance.values()))),
-        "pairs": 1.0 - float(np.mean(list(lost.pairwise_distance.values()) or [0.0])),
-        "counts": max(0.0, 1.0 - lost.query_error),
-    }
-    n = {"utility": n_rows}
-    return [
-        plain_row(cell, name, "share", left[name], prior=1.0, n=n.get(name, population.n_rows), note=USEFUL[name])
-        for name in wanted
-    ]
-
-
-def _side_by_side(population: Table, release: Table) -> tuple[Table, Table, NDArray[np.int64]]:
-    """As many rows of either table as the smaller one has, drawn; which stands beside which says nothing."""
-    n, rng = min(population.n_rows, release.n_rows), np.random.default_rng(0)
-    one, other = (table.take(rng.permutation(table.n_rows)[:n]) for table in (population, release))
-    return one, other, np.arange(n)
