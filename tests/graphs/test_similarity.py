@@ -177,7 +177,7 @@ def test_the_command_reads_a_table_of_three_columns_and_says_who_uses_it(network
     assert "With 15 leaked identities, and knowing how similar people are, an adversary who runs Climb" in page
     assert "by their edges, and by how similar they are (60 pairs)" in page
     assert "no attack can be expected" not in page  # twins in the network may have names of their own
-    assert "How similar people are is used by Rematch and Climb, as far as it singles out leaked identities" in page
+    assert "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities" in page
 
 
 @pytest.mark.parametrize(
