@@ -161,7 +161,7 @@ class Ratios:
         """r of these pairs."""
         order, key = self._keys
         if not len(key):
-            return self._last_rank[source]
+            return np.asarray(self._last_rank[source])
         wanted = np.asarray(source, dtype=np.int64) * self.n_target + target
         at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         return np.where(key[at] == wanted, self.rank[order[at]], self._last_rank[source])
