@@ -290,14 +290,17 @@ def _weighed(found: _Rounds, rng: np.random.Generator) -> _Voted:
     asked_gone = scene.choices(gone, absent)
     deleted = _bag(gone, asked_gone, *_by_fold(models, asked_gone, fold_of[absent]))
     many = max(1, round(float((found.parts == HELD).sum(axis=0).mean())))
-    bags = []
-    for _ in range(BAGS):
-        voted = found.of_others(many, rng)
-        open_ = scene.choices(voted, scene.free)
-        each = [probabilities(theta, open_) for theta in models]
-        bags.append(_bag(voted, open_, *(np.mean(side, axis=0) for side in zip(*each, strict=True))))
+    bags = [_open_bag(found, models, many, rng) for _ in range(BAGS)]
     check = _check(asked, held.p, right)
     return _Voted(bags, check, (held.features, fold), (deleted.features, fold_of[absent]))
+
+
+def _open_bag(found: _Rounds, models: list[Floats], many: int, rng: np.random.Generator) -> _Bag:
+    """A draw of so many rounds for each person who is no seed, weighed by all models alike."""
+    tally = found.of_others(many, rng)
+    asked = found.scene.choices(tally, found.scene.free)
+    each = [probabilities(theta, asked) for theta in models]
+    return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
 
 
 def _by_fold(models: list[Floats], asked: Choices, fold: NDArray[np.int64]) -> tuple[Floats, Floats]:
