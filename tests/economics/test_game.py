@@ -127,6 +127,24 @@ def test_one_try_is_the_game_of_arx():
         assert payoff == pytest.approx((expected, expected), rel=1e-9)
 
 
+def test_the_order_of_prices_and_fines_is_no_information():
+    """The fine that stops an attacker at the least price is looked at wherever that price stands in the list."""
+    rising, falling = (game().moves(prices=prices, fines=(0.0, 1e5)) for prices in ((0.0, 100.0), (100.0, 0.0)))
+    assert [(one.protection, one.terms, one.payoff) for one in rising] == [
+        (one.protection, one.terms, one.payoff) for one in falling
+    ]
+
+
+def test_more_people_than_there_are_are_never_reached():
+    assert Raid.of(TWO, [1, 2], at_least=10**13).reached == (0.0, 0.0)
+    assert Raid.of(replace(TWO, max_fines=0), [1, 2], at_least=10**13).reached == (0.0, 0.0)
+
+
+def test_an_outlook_needs_a_move_and_an_unknown():
+    with pytest.raises(UnmaskError, match="0 moves and 0 unknowns, expected at least one of each"):
+        outlook(game(), [], [])
+
+
 def test_only_break_even_prices_matter():
     played = game(Publisher(benefit=1000, loss=600, fees=True), one=ONE, two=TWO)
     best = played.moves(prices=[0, 12_000])[0]

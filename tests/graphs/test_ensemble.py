@@ -42,7 +42,7 @@ def test_few_seeds_are_all_kept():
 
 
 def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
-    pair, seeds = planted(200, n_seeds=40)
+    pair, seeds = planted(100, n_seeds=40)
     part = deal(40, 1, np.random.default_rng(0))[0]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
     found = run_round(pair.target, Auxiliary(pair.source, (seeds.source, seeds.target)), part, kinds)
@@ -170,7 +170,7 @@ def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing
 
 
 def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
-    pair, seeds = planted()
+    pair, seeds = planted(250, n_seeds=90)
     chosen = attacked(pair, seeds, seeds_are="chosen")
     assert chosen.presence is None
     assert chosen.status == "scores"
@@ -181,7 +181,7 @@ def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
 
 
 def test_the_same_rng_gives_the_same_belief():
-    pair, seeds = planted(200, n_seeds=40)
+    pair, seeds = planted(100, n_seeds=40)
     first, second = (attacked(pair, seeds) for _ in range(2))
     assert np.array_equal(first.mapping, second.mapping)
     assert np.array_equal(first.log_probability, second.log_probability)
@@ -200,7 +200,7 @@ def test_odd_graphs_do_not_break_it():
 
 
 def test_wrong_seeds_lower_what_is_announced():
-    pair, seeds = planted()
+    pair, seeds = planted(250, n_seeds=90)
     wrong = seeds.target.copy()
     wrong[:10] = np.roll(wrong[:10], 1)
     right, misled = (attacked(pair, type(seeds)(seeds.source, t)) for t in (seeds.target, wrong))

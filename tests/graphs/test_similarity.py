@@ -13,6 +13,7 @@ from tests.graphs.problems import graph, noisy_pair, probability
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Climb, Nar09, Rematch, Similarity, SocialGraph, Support
+from unmask.graphs.similarity import Ratios
 
 N = 60
 

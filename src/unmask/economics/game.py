@@ -232,11 +232,12 @@ class PublisherGame:
     def moves(
         self, *, prices: Sequence[float] = (0.0,), fines: Sequence[float] = (0.0,), audits: Sequence[float] = (1.0,)
     ) -> tuple[Move, ...]:
-        """Every protection at every terms that can be best, and no release at all; best first by the worth at least.
+        """Every protection at the terms given and between, and no release at all; best first by the worth at least.
 
-        prices, fines : what may be asked. Between the least and the largest of them, the amounts at which an attacker
-                        just walks away are added, and, where fees count, the price just below: for a given fine
-                        nothing changes at other prices.
+        prices, fines : what may be asked, in any order. Between the least and the largest, the prices at which an
+                        attacker just walks away are added, and, where fees count, the prices just below: for a given
+                        fine no other price is better. Fines are added that stop an attacker at the least price; with
+                        recovered fines, another fine may still be better.
         """
         found = [
             self.move(protection, terms)
@@ -251,7 +252,7 @@ class PublisherGame:
         """The terms of one protection that are looked at."""
         for audit in audits:
             stop = (
-                self.break_even_fine(protection, kind, price=prices[0], audit=audit).high for kind in self.attackers
+                self.break_even_fine(protection, kind, price=min(prices), audit=audit).high for kind in self.attackers
             )
             for fine in _between(fines, stop):
                 yield from (
@@ -278,7 +279,7 @@ class PublisherGame:
         return Bounds(max(worth.low - cost, 0.0), max(worth.high - cost, 0.0))
 
     def break_even_fine(self, protection: str, kind: str, *, price: float = 0.0, audit: float = 1.0) -> Bounds:
-        """The contractual fine at which a*(phi) = price: up to the first a campaign pays, from the second on none does.
+        """The contractual fine at which a*(phi) = price: below the first a campaign pays, from the second on none does.
 
         inf where no fine stops them. a* is convex, falls with the fine and has the slope -D: Newton's method from 0 is
         exact after finitely many steps. Where a campaign is only bounded, both ends are found by bisection.

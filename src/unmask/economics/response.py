@@ -104,13 +104,13 @@ class Raid:
         if self.at_least is None or not named.high:
             return NOTHING
         free, count = self._arms.free, self._arms.count
+        most = int(count @ (free[VALUE] > 0))
+        if most < self.at_least:
+            return NOTHING
         everything = float(count @ free[TRIES]), float(count @ free[SUCCESS])
         if self._found.exact and np.allclose((self._found.expected_tries, named.low), everything, rtol=ALIKE, atol=0):
             chance = _at_least(free[SUCCESS], count, self.at_least)
             return Bounds(chance, chance)
-        most = int(count @ (free[VALUE] > 0))
-        if most < self.at_least:
-            return NOTHING
         low = (named.low - (self.at_least - 1)) / (most - self.at_least + 1)
         return Bounds(max(low, 0.0), min(named.high / self.at_least, 1.0))
 

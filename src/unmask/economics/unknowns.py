@@ -155,6 +155,8 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
         raise UnmaskError(
             "with fees or recovered fines an attack may be welcome; leave them out where a number is a range"
         )
+    if not moves or not unknowns:
+        raise UnmaskError(f"there are {len(moves)} moves and {len(unknowns)} unknowns, expected at least one of each")
     search = _Search(game, tuple(moves), tuple(unknowns))
     regret, choice = search.regrets()
     shape = [max(2, round(POINTS ** (1 / len(unknowns))))] * len(unknowns)

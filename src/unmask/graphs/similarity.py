@@ -160,6 +160,8 @@ class Ratios:
     def rank_of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
         """r of these pairs."""
         order, key = self._keys
+        if not len(key):
+            return np.asarray(self._last_rank[source])
         wanted = np.asarray(source, dtype=np.int64) * self.n_target + target
         at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         return np.where(key[at] == wanted, self.rank[order[at]], self._last_rank[source])

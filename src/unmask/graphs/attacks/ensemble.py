@@ -41,7 +41,8 @@ BAGS, FOLDS = 6, 5
 class Announced(Matching):
     """The belief of `Ensemble`: whom it names, and how likely that is to be right, in two numbers of two statuses.
 
-    there    : (n_observations,) probability that the name is right if the person is in the target; nan without a name
+    there    : (n_observations,) probability that the name is right if the person is in the target; nan without a name,
+               and of seeds, which are given
     earned   : `calibrated` where held seeds bear it out; else `scores`, and no probability is announced
     check    : of seeds that were held back, what was announced beside what came true; None where they are too few
     presence : share of the people who are no seeds that is in the target, with bounds; None where it is refused
@@ -59,7 +60,7 @@ class Announced(Matching):
 
     @property
     def right(self) -> Floats:
-        """(n_observations,) probability that the name is right, by the belief itself; nan without a name."""
+        """(n_observations,) probability that the name is right, by the belief itself; nan without one, 1 of seeds."""
         named = self.candidate == self.mapping[self.row]
         found = np.full(len(self.mapping), np.nan)
         found[self.row[named]] = np.exp(self.log_probability[named], dtype=np.float64)
@@ -136,9 +137,7 @@ class Ensemble:
         parts = deal(scene.n_seeds, self._planned(scene), rng)
         found = _Rounds(scene, parts, tuple(self._run(scene, parts)))
         if scene.n_seeds < FEW:
-            few = (
-                f"{scene.n_seeds} seeds are too few to hold any back, and {FEW} the fewest; scores are no probabilities"
-            )
+            few = f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
             return self._announced(scene, found, _unweighed(found), rng, refused=(few,))
         voted = _weighed(found, rng)
         refused = tuple(_refusals(scene, self.seeds_are))
@@ -291,14 +290,17 @@ def _weighed(found: _Rounds, rng: np.random.Generator) -> _Voted:
     asked_gone = scene.choices(gone, absent)
     deleted = _bag(gone, asked_gone, *_by_fold(models, asked_gone, fold_of[absent]))
     many = max(1, round(float((found.parts == HELD).sum(axis=0).mean())))
-    bags = []
-    for _ in range(BAGS):
-        voted = found.of_others(many, rng)
-        open_ = scene.choices(voted, scene.free)
-        each = [probabilities(theta, open_) for theta in models]
-        bags.append(_bag(voted, open_, *(np.mean(side, axis=0) for side in zip(*each, strict=True))))
+    bags = [_open_bag(found, models, many, rng) for _ in range(BAGS)]
     check = _check(asked, held.p, right)
     return _Voted(bags, check, (held.features, fold), (deleted.features, fold_of[absent]))
+
+
+def _open_bag(found: _Rounds, models: list[Floats], many: int, rng: np.random.Generator) -> _Bag:
+    """A draw of so many rounds for each person who is no seed, weighed by all models alike."""
+    tally = found.of_others(many, rng)
+    asked = found.scene.choices(tally, found.scene.free)
+    each = [probabilities(theta, asked) for theta in models]
+    return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
 
 
 def _by_fold(models: list[Floats], asked: Choices, fold: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -338,7 +340,7 @@ def _refusals(scene: _Scene, seeds_are: SeedsAre) -> list[str]:
     if seeds_are == "chosen":
         said.append("seeds were chosen and not sampled, so that who is absent cannot be told from who is unlike a seed")
     if scene.n_seeds < ENOUGH:
-        said.append(f"{scene.n_seeds} seeds are too few to tell who is absent, and {ENOUGH} the fewest")
+        said.append(f"{scene.n_seeds} seeds are too few to tell who is absent, at least {ENOUGH} are needed")
     return said
 
 

@@ -78,7 +78,7 @@ def share_present(
     error = np.sqrt((1 - f1) / np.maximum(f1 * len(held), 1.0))
     upper, lower = fu / f1, (fu - fd) / np.maximum(f1 - fd, 1e-9)
     apart = fd <= 0.3 * f1
-    middle, weight = (fu - fd / 2) / (f1 - fd / 2), 1 / (error**2 + (fd / f1) ** 2 / 4 + 1e-9)
+    middle, weight = (fu - fd / 2) / np.maximum(f1 - fd / 2, 1e-9), 1 / (error**2 + (fd / f1) ** 2 / 4 + 1e-9)
     if not apart.any():
         middle, weight, apart = upper, 1 / (error**2 + 1e-9), np.abs(f1 - 0.5) <= max(0.3, np.abs(f1 - 0.5).min())
     ends = np.max(lower[apart] - error[apart]) - _WIDER, np.min(upper[apart] + error[apart]) + _WIDER

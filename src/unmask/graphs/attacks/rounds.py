@@ -101,12 +101,7 @@ def run_round(
 ) -> Round:
     """All attacks on the seeds that are kept, where the images of deleted ones have no edge."""
     source, target = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
-    thinned = release
-    if np.any(part == DELETED):
-        gone = np.zeros(release.n_nodes, dtype=np.bool_)
-        gone[target[part == DELETED]] = True
-        u, v = release.edges()
-        thinned = release.with_edges(np.flatnonzero(~gone[u] & ~gone[v]))
+    thinned = _without_edges_of(release, target[part == DELETED])
     known = replace(knowledge, seeds=(source[part == KEPT], target[part == KEPT]))
     votes, n = _votes(thinned, known, kinds), release.n_nodes
     free, free_there = np.ones(knowledge.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
@@ -122,6 +117,16 @@ def run_round(
     table = np.zeros((len(pairs), len(kinds)), dtype=np.float32)
     np.add.at(table, (at, kind), vote)
     return Round(part, pairs, table)
+
+
+def _without_edges_of(graph: SocialGraph, nodes: NDArray[np.int64]) -> SocialGraph:
+    """The graph where these nodes have no edge."""
+    if not len(nodes):
+        return graph
+    gone = np.zeros(graph.n_nodes, dtype=np.bool_)
+    gone[nodes] = True
+    u, v = graph.edges()
+    return graph.with_edges(np.flatnonzero(~gone[u] & ~gone[v]))
 
 
 def _flat(

@@ -45,14 +45,15 @@ ASSUMPTIONS = (
     "Attackers count money: nobody who acts out of spite, curiosity or for fame is deterred by a price or a fine.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
     "Attackers act on their own: a person whom two of them re-identify is lost twice.",
-    "What attackers gain, pay and know is as the document says, and they believe what is so.",
+    "What attackers gain, pay and know is as the document says, and they know it to be so.",
     "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
     "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
-    "Left to you: benefit times utility kept, less losses, penalties and audits. Not to release is worth 0.",
+    "Left to you: benefit times utility kept, less losses, penalties and audits. Releasing nothing is worth 0.",
 )
 
 NOTE = (
-    "Not to release leaves 0. Prices and fines deter those alone who count money; fines must be such as courts uphold."
+    "Releasing nothing leaves 0. Prices and fines deter only those who count money; a fine must be one that courts "
+    "uphold."
 )
 
 PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
@@ -230,7 +231,7 @@ def money(pair: Pair) -> str:
 
 def _told(offer: Offer) -> str:
     if offer.protection == WITHHELD:
-        return "Not to release leaves 0, and no offer is a safer choice."
+        return "Releasing nothing leaves 0, and no offer is a safer choice."
     return f"{_capital(_name(offer.protection))} {_terms(offer)} leaves {money(offer.payoff)}."
 
 
