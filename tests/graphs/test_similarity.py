@@ -178,7 +178,14 @@ def test_the_command_reads_a_table_of_three_columns_and_says_who_uses_it(network
     assert "With 15 leaked identities, and knowing how similar people are, an adversary who runs Climb" in page
     assert "by their edges, and by how similar they are (60 pairs)" in page
     assert "no attack can be expected" not in page  # twins in the network may have names of their own
-    assert "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities" in page
+    assert (
+        "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities"
+        in page
+    )
+
+
+def test_no_similarity_tells_nothing_of_any_pair():
+    assert Ratios.nothing(3, 4).of(np.array([0, 2]), np.array([1, 3])).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
