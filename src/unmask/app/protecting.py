@@ -304,6 +304,6 @@ def _column(before: Shape, column: Column, width: Mapping[str, Any]) -> dict[str
         "name": after.name,
         "type": after.type,
         "drawn": drawn if changed else drawn[:1],
-        "open": f"A cell leaves open {width[after.name]}." if changed else "It leaves unchanged.",
+        "open": f"A cell leaves open {width[after.name]}." if changed else "It is released unchanged.",
         "example": common if changed else "",
     }

@@ -340,7 +340,7 @@ def _refusals(scene: _Scene, seeds_are: SeedsAre) -> list[str]:
     if seeds_are == "chosen":
         said.append("seeds were chosen and not sampled, so that who is absent cannot be told from who is unlike a seed")
     if scene.n_seeds < ENOUGH:
-        said.append(f"{scene.n_seeds} seeds are too few to tell who is absent, at least {ENOUGH} are needed")
+        said.append(f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}")
     return said
 
 

@@ -50,7 +50,7 @@ def _sure(graph: GraphRisk) -> Iterator[str]:
     """What the attack that announces probabilities says of its names, on the first release."""
     said = next((one.announced for one in graph.attacks if one.announced is not None), None)
     if said is not None and said.there is not None:
-        anybody = "of anybody not announced" if said.right is None else f"{percent(said.right)} of anybody"
+        anybody = "who is absent cannot be told" if said.right is None else f"{percent(said.right)} of anybody"
         yield f"{percent(said.there)} right if the person is in the release; {anybody}"
     elif said is not None:
         yield "no probability is announced"

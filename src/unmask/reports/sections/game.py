@@ -193,18 +193,18 @@ def _answer(answer: Answer, data: GameData) -> Checked:
 
 
 def _at_risk(data: GameData) -> AtRisk:
-    """Whom the most dangerous attacker re-identifies."""
-    taken = data.taken
+    """Whom the most dangerous attacker of the best offer re-identifies, as its answers say beside it."""
+    best = _best(data)
     facts = (
-        ("Utility kept", percent(taken.utility)),
-        ("Price", amount(taken.price)),
-        ("Contractual fine", amount(taken.fine)),
+        ("Utility kept", percent(best.utility)),
+        ("Price", amount(best.price)),
+        ("Contractual fine", amount(best.fine)),
     )
-    worst = max(taken.answers, key=lambda one: one.re_identified[1], default=None)
-    if worst is None or not worst.re_identified[1]:
-        why = "nothing is released" if worst is None else "nobody attacks"
-        return AtRisk("0", f"of {data.people:,} people are re-identified: {why}", facts=facts)
-    said = f"of {data.people:,} people are re-identified by one {worst.kind}"
+    are = "are" if best is data.taken else "would be"
+    worst = max(best.answers, key=lambda one: one.re_identified[1])
+    if not worst.re_identified[1]:
+        return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
+    said = f"of {data.people:,} people {are} re-identified by one attacker: {worst.kind}"
     return AtRisk(_people(worst.re_identified), said, facts=facts)
 
 
