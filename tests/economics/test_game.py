@@ -297,3 +297,20 @@ def test_an_influence_says_where_the_choice_changes():
 def test_impossible_games_are_refused(make, said):
     with pytest.raises(UnmaskError, match=said):
         make()
+
+
+def test_a_range_of_nobody_and_a_number_of_somebody_else_are_sentences():
+    game = PublisherGame(Publisher(benefit=1, loss=1), {"raw": Protected([1, 1], 1.0)}, {"someone": Expected(ONE)})
+    with pytest.raises(UnmaskError, match="nobody is no attacker of this game; expected one of someone"):
+        outlook(game, [game.move("raw", Terms())], [Unknown("nobody", "gain", 1, 2)])
+    with pytest.raises(UnmaskError, match="gain is a number that an attacker has"):
+        Unknown("publisher", "gain", 1, 2)
+    with pytest.raises(UnmaskError, match="loss is a number that the publisher has"):
+        Unknown("someone", "loss", 1, 2)
+
+
+def test_a_game_with_another_release_of_that_name_plays_another_campaign():
+    game = PublisherGame(Publisher(benefit=1, loss=1), {"raw": Protected([1, 1], 1.0)}, {"someone": Expected(ONE)})
+    before = game.raid("raw", "someone").worth
+    other = replace(game, protections={"raw": Protected([50, 50], 1.0)}).raid("raw", "someone").worth
+    assert other.high < before.low

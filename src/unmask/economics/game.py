@@ -176,7 +176,7 @@ class PublisherGame:
     publisher: Publisher
     protections: Mapping[str, Protected]
     attackers: Mapping[str, Expected]
-    _raids: dict[tuple[str, str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
+    _raids: dict[tuple[Protected, str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.protections or not self.attackers:
@@ -187,9 +187,9 @@ class PublisherGame:
         attacker = self.attackers[kind].attacker
         faced = replace(attacker, access_cost=0.0, fine=attacker.fine + fine, audit_rate=attacker.audit_rate * audit)
         at_least = self.publisher.threshold if self.publisher.penalty else None
-        key = (protection, kind, faced, at_least)
+        release = self.protections[protection]
+        key = (release, kind, faced, at_least)
         if key not in self._raids:
-            release = self.protections[protection]
             self._raids[key] = Raid.of(faced, release.faced_by(kind), people=release.people, at_least=at_least)
         return self._raids[key]
 

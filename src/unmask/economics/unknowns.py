@@ -26,6 +26,7 @@ WORSE: Final[Mapping[str, int]] = {
 """Parameter that may be unknown -> 1 if more of it is worse for the publisher, -1 if less is."""
 
 OF_PUBLISHER: Final = ("benefit", "loss", "penalty", "audit_cost")
+"""Those of `WORSE` that are numbers of the publisher, all others an attacker's."""
 
 POINTS: Final = 64
 """Points of a grid over all unknowns together, about."""
@@ -63,6 +64,9 @@ class Unknown:
     def __post_init__(self) -> None:
         if self.parameter not in WORSE:
             raise UnmaskError(f"{self.parameter!r} cannot be a range; expected one of {', '.join(WORSE)}")
+        if (self.of == PUBLISHER) != (self.parameter in OF_PUBLISHER):
+            whose = "the publisher has" if self.parameter in OF_PUBLISHER else "an attacker has"
+            raise UnmaskError(f"{self.parameter} is a number that {whose}, and a range of it was given for {self.of}")
         if not as_number(self.parameter, self.low) < as_number(self.parameter, self.high):
             raise UnmaskError(f"{self.parameter} is from {self.low:g} to {self.high:g}, expected a rising range")
 
@@ -138,9 +142,9 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     attacker walks away. It is bounded by branch and bound: over a box the worst P of a move is at the corner that is
     friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
     unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack;
-    that at least `threshold` people are reached is taken to be monotone, too). Boxes are
-    split, where one number alone is unknown at the value where an attacker walks away, until the move of least regret
-    is known or 100 boxes were looked at.
+    that at least `threshold` people are reached is taken to be monotone, too). That people are in gains is proved; in
+    fines and costs it is what random campaigns show. Boxes are split, where one number alone is unknown at the value
+    where an attacker walks away, until the move of least regret is known or 100 boxes were looked at.
 
     >>> from unmask.economics import Attacker, Expected, Protected, Publisher, Terms
     >>> case = Attacker(gain=1, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
@@ -157,6 +161,9 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
         )
     if not moves or not unknowns:
         raise UnmaskError(f"there are {len(moves)} moves and {len(unknowns)} unknowns, expected at least one of each")
+    nobody = next((one.of for one in unknowns if one.of not in (PUBLISHER, *game.attackers)), None)
+    if nobody is not None:
+        raise UnmaskError(f"{nobody} is no attacker of this game; expected one of {', '.join(game.attackers)}")
     search = _Search(game, tuple(moves), tuple(unknowns))
     regret, choice = search.regrets()
     shape = [max(2, round(POINTS ** (1 / len(unknowns))))] * len(unknowns)
