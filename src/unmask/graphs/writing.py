@@ -17,6 +17,8 @@ from unmask.files import engine
 from unmask.graphs import graphml
 
 _CHUNK = 1_000_000  # edges a piece of text
+_PARQUET = {".parquet", ".pq"}
+_KINDS = {".txt", ".tsv", ".csv", ".net", ".graphml"} | _PARQUET
 
 
 def write_graph(
@@ -30,19 +32,7 @@ def write_graph(
 ) -> None:
     """Write the edges u - v under the nodes' labels, as `SocialGraph.write` describes."""
     target = Path(path)
-    plain = target.name.lower().removesuffix(".gz")
-    kind = next(
-        (
-            suffix
-            for suffix in (".txt", ".tsv", ".csv", ".parquet", ".pq", ".net", ".graphml")
-            if plain.endswith(suffix)
-        ),
-        "",
-    )
-    if not kind or (kind in {".parquet", ".pq"} and plain != target.name.lower()):
-        raise UnmaskError(
-            f"output {target.name!r} has an unknown suffix; expected .txt, .tsv, .csv, .net, .graphml or .parquet"
-        )
+    kind = _kind(target.name)
     if target.exists() and not force:
         raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
     alone = n_nodes - len(np.union1d(u, v))
@@ -52,15 +42,29 @@ def write_graph(
     try:
         with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
             whole = Path(folder) / target.name
-            if kind in {".parquet", ".pq"}:
-                _write_parquet(whole, names[u], names[v])
-            elif kind == ".graphml":
-                _write_text(whole, graphml.text([str(name) for name in names.tolist()], _pieces(u, v)))
-            else:
-                _write_text(whole, _text(kind, u, v, names))
+            _write(whole, kind, u, v, names)
             whole.replace(target)
     except OSError as error:
         raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
+
+
+def _kind(name: str) -> str:
+    """The suffix that says how the file is written; texts may be packed (.gz), Parquet is by itself."""
+    kind = Path(name.lower().removesuffix(".gz")).suffix
+    if kind not in _KINDS or (kind in _PARQUET and name.lower().endswith(".gz")):
+        raise UnmaskError(
+            f"output {name!r} has an unknown suffix; expected .txt, .tsv, .csv, .net, .graphml or .parquet"
+        )
+    return kind
+
+
+def _write(path: Path, kind: str, u: NDArray[np.int32], v: NDArray[np.int32], names: NDArray[Any]) -> None:
+    if kind in _PARQUET:
+        _write_parquet(path, names[u], names[v])
+    elif kind == ".graphml":
+        _write_text(path, graphml.text([str(name) for name in names.tolist()], _pieces(u, v)))
+    else:
+        _write_text(path, _text(kind, u, v, names))
 
 
 def _write_parquet(path: Path, source: NDArray[Any], target: NDArray[Any]) -> None:

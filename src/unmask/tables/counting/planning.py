@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from unmask.engines import Engine, open_engine, sql
 from unmask.engines.room import check_disk, in_words, shares
@@ -92,47 +92,77 @@ def plan(
     of the release; parts have what these leave.
     """
     roles.check(engine.names(source))
+    known = {} if protection is not None or roles.missing == "wildcard" else roles.kept
+    found = _estimated(engine, source, roles, known, counted=protection is None or protection.reads_values)
+    engine_bytes, array_bytes = shares(memory_limit)
+    values = {column: found[short] for short, column in roles.columns.items()}
+    _check_values(values, array_bytes)
+    if protection is None:
+        turns = _turns_of_audit(roles, found, array_bytes, None if register is None else (register, values))
+        kept = (2 if register is None else 3) * found["combinations"]
+    else:
+        turns = _turns_of_protection(roles, found, array_bytes, protection)
+        kept = (5 if turns.levels else 2) * found["combinations"] + found["n"]
+    alike = found.get("alike", 0) * (len(roles.quasi_identifiers) + len(known) + 1)  # of who knows every column
+    kept_bytes = _PER_CELL * (kept * (len(roles.columns) + 1) + alike)
     work: Work = "audit" if protection is None else "protect"
-    counted, k = (True, 1) if protection is None else (protection.reads_values, protection.k)
+    room = (engine_bytes, array_bytes, kept_bytes)
+    made = Plan(work, found["n"], found["combinations"], *room, *turns, values)
+    check_disk(made.disk_bytes, temp_directory)
+    return made
+
+
+def _estimated(engine: Engine, source: str, roles: Roles, known: dict[str, str], *, counted: bool) -> dict[str, int]:
+    """About how many rows, values of each column and combinations there are; counted : with the sensitive columns.
+
+    "alike" are combinations of the quasi-identifiers with `known`, the columns that nobody generalizes.
+    """
     columns = roles.columns
     quasi = [short for short in columns if short[0] == "q"]
-    known = {} if work == "protect" or roles.missing == "wildcard" else roles.kept
     engine.table("planned", source, columns | known)
     sets = {"combinations": list(columns) if counted else quasi} | ({"alike": [*quasi, *known]} if known else {})
-    statement = sql.estimates("planned", list(columns), sets)
-    found = {name: int(values[0]) for name, values in engine.rows(statement).items()}
+    found = {name: int(n[0]) for name, n in engine.rows(sql.estimates("planned", list(columns), sets)).items()}
     if found["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
-    engine_bytes, array_bytes = shares(memory_limit)
-    values = {column: found[short] for short, column in columns.items()}
-    _check_values(values, array_bytes)
-    combinations = min(ceil(found["combinations"] * 1.1), found["n"])
-    per_combination = _PER_COMBINATION[work] + 12 * (len(columns) + 1)
-    if work == "audit":
-        per_combination += 24 * len(roles.sensitive)
-    free = array_bytes if register is None else _besides_register(register, values, array_bytes)
-    at_once, levels = free // per_combination, 0
-    parts = 1 if combinations <= at_once else ceil(EVEN * combinations / max(at_once, 1))
-    if work == "protect":
-        classes = min(combinations, found["n"] // k)
-        at_once = _besides_classes(classes, len(roles.quasi_identifiers), array_bytes) // per_combination
-        levels = ceil(log2(max(combinations / at_once, 1)))
-        parts = 2**levels
-        if levels and counted:
-            _check_pairs(found, combinations, array_bytes)
-    elif parts > 1 and roles.missing == "wildcard":
+    return found | {name: min(ceil(found[name] * 1.1), found["n"]) for name in sets}
+
+
+class _Turns(NamedTuple):
+    """As in `Plan`."""
+
+    parts: int
+    at_once: int
+    levels: int = 0
+
+
+def _turns_of_audit(
+    roles: Roles, found: Mapping[str, int], array_bytes: int, register: tuple[Plan, Mapping[str, int]] | None
+) -> _Turns:
+    """As many parts as need be; one, if missing cells are wildcards. register : and the values of the release."""
+    per_combination = _PER_COMBINATION["audit"] + 12 * (len(roles.columns) + 1) + 24 * len(roles.sensitive)
+    free = array_bytes if register is None else _besides_register(*register, array_bytes)
+    at_once = free // per_combination
+    if found["combinations"] <= at_once:
+        return _Turns(1, at_once)
+    if roles.missing == "wildcard":
         raise FailedError(
-            f"missing cells as wildcards need about {combinations:,} combinations in memory at once, "
-            f"{in_words(combinations * per_combination)}; the arrays have {in_words(free)}"
+            f"missing cells as wildcards need about {found['combinations']:,} combinations in memory at once, "
+            f"{in_words(found['combinations'] * per_combination)}; the arrays have {in_words(free)}"
             f"{'' if register is None else ' beside the register'}: give more (--memory-limit), or coarsen a "
             "quasi-identifier"
         )
-    kept = (5 if levels else 2 if register is None else 3) * combinations + (found["n"] if work == "protect" else 0)
-    alike = min(ceil(found.get("alike", 0) * 1.1), found["n"])  # of who knows every column, besides
-    kept_bytes = _PER_CELL * (kept * (len(columns) + 1) + alike * (len(quasi) + len(known) + 1))
-    made = Plan(work, found["n"], combinations, engine_bytes, array_bytes, kept_bytes, parts, at_once, levels, values)
-    check_disk(made.disk_bytes, temp_directory)
-    return made
+    return _Turns(ceil(EVEN * found["combinations"] / max(at_once, 1)), at_once)
+
+
+def _turns_of_protection(roles: Roles, found: Mapping[str, int], array_bytes: int, protection: Mondrian) -> _Turns:
+    """As many cuts of all boxes in the engine as make the boxes fit into memory."""
+    classes = min(found["combinations"], found["n"] // protection.k)
+    free = _besides_classes(classes, len(roles.quasi_identifiers), array_bytes)
+    at_once = free // (_PER_COMBINATION["protect"] + 12 * (len(roles.columns) + 1))
+    levels = ceil(log2(max(found["combinations"] / at_once, 1)))
+    if levels and protection.reads_values:
+        _check_pairs(found, found["combinations"], array_bytes)
+    return _Turns(2**levels, at_once, levels)
 
 
 @contextmanager
