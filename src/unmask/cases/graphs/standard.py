@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
@@ -326,7 +326,7 @@ def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[Anony
 def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
     """(percentile, mean hit share) of groups of people by rising value; people of one value stay together."""
     known = np.isfinite(value) & np.isfinite(share)
-    percentile = (stats.rankdata(value[known]) - 0.5) / max(int(known.sum()), 1)
+    percentile = (scipy.stats.rankdata(value[known]) - 0.5) / max(int(known.sum()), 1)
     group = np.minimum((percentile * RANKS).astype(np.int64), RANKS - 1)
     for i in np.unique(group).tolist():
         inside = group == i

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
@@ -81,4 +81,4 @@ def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.flo
     a, b = score[known], anonymity[known]
     if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
         return None
-    return float(stats.spearmanr(a, b).statistic)
+    return float(scipy.stats.spearmanr(a, b).statistic)
