@@ -22,9 +22,6 @@ NEAR = 0.9
 SUPPORTED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
 
-LARGE = 50_000
-"""Rows from which on two columns are only counted where one may determine the other."""
-
 AT_ONCE = 1 << 16
 """Rows of classes that are counted together."""
 
@@ -129,9 +126,9 @@ class _Side:
 
 
 def _may_determine(pair: tuple[_Side, _Side]) -> bool:
-    """Whether counting two columns of many rows is worth it: row by row, until too many are wrong in both ways."""
+    """Whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
     one, other = pair
-    return len(one.column.codes) < LARGE or one.may_give(other) or other.may_give(one)
+    return one.may_give(other) or other.may_give(one)
 
 
 def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
