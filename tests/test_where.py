@@ -175,6 +175,17 @@ def test_u11_the_owner_finds_everybody_of_a_class_by_its_row(folder: Path, table
         assert int(row["row_of_original_from_0"]) in members[int(row["class_at_row_of_release_from_0"])]
 
 
+def test_the_riskiest_classes_are_listed_whatever_size_is_the_smallest_shown() -> None:
+    rng = np.random.default_rng(3)
+    home, job = rng.geometric(0.02, 600), rng.integers(0, 4, 600).astype(str)
+    table = Table.read({"zip": home.astype(str), "job": job}, quasi_identifiers="zip", sensitive="job")
+    sizes = sorted(np.unique(home, return_counts=True)[1].tolist())  # the smaller, the riskier
+    for least in (1, 2, 7, sizes[-2]):
+        shown = unmask.audit(table, smallest_shown=least).tables["classes"]
+        found = [one["people"] for one in shown if one["target"] == "identity"]
+        assert found == [n for n in sizes if n >= least][:5]
+
+
 def test_no_class_of_few_people_is_shown() -> None:
     table = Table.read({"age": [1] * 4 + [2] * 20}, quasi_identifiers="age")
     assert [one["people"] for one in unmask.audit(table).tables["classes"]] == [20]

@@ -35,8 +35,10 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
+from unmask.measures.alike import alike
 from unmask.measures.base import UndefinedError
 from unmask.measures.rates import RATES, coverage
+from unmask.measures.rows import per_rows
 from unmask.measures.success import standing
 from unmask.notebook import html_table
 from unmask.posterior import Posterior
@@ -173,8 +175,9 @@ def audit(
     (0.75, 0.75)
     """
     asked = belief if truth is None or not truth.leaked.any() else _not_leaked(belief, truth)
-    rows, not_run = [], []
-    for measure in standard(belief) if measures is None else measures:
+    chosen, rows, not_run = standard(belief) if measures is None else measures, [], []
+    of_kinds = _in_one_pass(chosen, asked)
+    for measure in chosen:
         if measure.needs_truth and (truth is None or not truth.judged.any()):
             not_run.append((measure.name, "the truth is not known"))
         elif measure.needs_probabilities and belief.status == "scores":
@@ -183,13 +186,22 @@ def audit(
             names = {"release": release, "adversary": adversary, "target": target}
             try:
                 of = belief if measure.needs_truth else asked
-                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from))
+                known = of_kinds.get(measure.name)
+                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known))
             except UndefinedError as error:
                 not_run.append((measure.name, str(error)))
     status, why = earned(belief, truth)
     standing.cache_clear()  # which would hold the belief
+    alike.cache_clear()
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
+
+
+def _in_one_pass(measures: Sequence[Measure], belief: Posterior) -> dict[str, NDArray[np.float64]]:
+    """Measures of rows by name, at each kind of observation; none where the belief is mere scores."""
+    functions = {one.name: one.of_rows for one in measures if one.of_rows is not None and belief.status != "scores"}
+    found = per_rows(alike(belief).belief, tuple(functions.values())) if functions else []
+    return dict(zip(functions, found, strict=True))
 
 
 def standard(belief: Posterior) -> tuple[Measure, ...]:

@@ -49,6 +49,21 @@ def test_the_mean_over_all_orders(seed, target):
         assert found[name].last == pytest.approx(success(columns, names, target) - success(columns, others, target))
 
 
+def test_identity_alone_is_the_same_without_a_secret():
+    table, columns = random_table(5)
+    bare = Table.read(columns, quasi_identifiers=("a", "b", "c", "d"))
+    found = {one.column: one for one in contributions(bare)}
+    assert found == {one.column: one for one in contributions(table) if one.target == "identity"}
+
+
+@pytest.mark.parametrize("most", [1, 1 << 16])
+def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, most):
+    table, _ = random_table(6)
+    expected = contributions(table)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "NUMBERED", most)
+    assert contributions(table) == expected
+
+
 def test_they_sum_to_the_whole_gain_and_fall():
     table, columns = random_table(9)
     for target in ("identity", "job"):

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from unmask.errors import UnmaskError
 from unmask.tables import criteria, datasets
-from unmask.tables.counts import class_counts, group
+from unmask.tables.counts import class_counts, distinct, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.release import Table
 
@@ -26,6 +26,19 @@ def table(columns, *, quasi_identifiers, sensitive=(), **settings):
 
 
 # ----------------------------------------------------------------------------------------------- counts
+
+
+@pytest.mark.parametrize("space", [50, 2**40, 2**62])
+def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space):
+    rng = np.random.default_rng(4)
+    key, weight = rng.integers(0, 50, 20_000) * (space // 50), rng.integers(1, 9, 20_000)
+    keys, times = np.unique(key, return_counts=True)
+    for found, expected in (
+        (distinct(key.copy(), space), times),
+        (distinct(key.copy(), space, weight=weight), [weight[key == one].sum() for one in keys]),
+    ):
+        assert found[0].tolist() == keys.tolist()
+        assert found[1].tolist() == list(expected)
 
 
 @given(st.data(), st.integers(1, 40), st.integers(1, 4))

@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import Final, NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import convolve
-from scipy.stats import binom
 
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
@@ -143,5 +142,5 @@ def _at_least(chance: Floats, count: NDArray[np.int64], h: int) -> float:
     below = np.zeros(h)
     below[0] = 1.0
     for p, n in zip(np.minimum(chance, 1.0).tolist(), count.tolist(), strict=True):
-        below = convolve(below, binom.pmf(np.arange(min(h, n + 1)), n, p))[:h]
+        below = scipy.signal.convolve(below, scipy.stats.binom.pmf(np.arange(min(h, n + 1)), n, p))[:h]
     return float(np.clip(1.0 - below.sum(), 0.0, 1.0))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.alike import Kinds, alike
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.registry import Quantity
+from unmask.measures.rows import OfRows, per_row
 from unmask.posterior import Posterior, Status
 from unmask.results import Row
 from unmask.truth import Truth
@@ -23,8 +27,10 @@ class Measure(Quantity):
     """A number about a belief: what it is called and means (`Quantity`), and its value at each observation or target.
 
     self_assessed : posterior -> (n_observations,), needs no truth
+    of_rows       : the same as a function of `rows.Rows`, which know of candidates how likely they are, not which; it
+                    is then asked once for observations that are alike, and in one pass with other measures
     realized      : posterior, truth -> (n_targets,), needs it; nan where a target is not of those that the measure is
-                    of. Exactly one of the two is given.
+                    of. Exactly one of the three is given.
     rate          : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
     has_interval  : its mean over a sample of people is an unbiased estimate of that over all
@@ -34,11 +40,14 @@ class Measure(Quantity):
 
     self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
     realized: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
+    of_rows: OfRows | None = None
     rate: bool = False
     needs_probabilities: bool = False
     has_interval: bool = True
 
     def __post_init__(self) -> None:
+        if self.of_rows is not None:
+            object.__setattr__(self, "self_assessed", partial(per_row, function=self.of_rows))
         if (self.self_assessed is None) == (self.realized is None):
             raise UnmaskError(
                 f"measure {self.name!r} needs either a self-assessed or a realized value, not both or none"
@@ -81,6 +90,7 @@ def evaluate(
     target: str = "identity",
     note: str = "",
     drawn_from: float | None = None,
+    of_kinds: NDArray[np.float64] | None = None,
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
@@ -88,39 +98,70 @@ def evaluate(
     were known before, and nan: targets that are not of those that the measure is of.
     drawn_from : how many people the targets were drawn from. None: they are everybody, the mean is exact for this
                  release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
+    of_kinds   : the measure at each kind of observation (`alike`), where it is known already
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
     measure.check(belief)
-    if measure.self_assessed is not None:  # targets of one observation have one value, so observations are sorted
-        each, seen = measure.self_assessed(belief), belief.seen
-        after, weight = each[belief.observation], belief.weight / belief.weight.sum()
-        value, mass = each[seen], belief.observation_weight[seen]
-        prior = float(measure.self_assessed(belief.prior())[0])
-    else:
-        after, weight, known = _judged(measure, belief, truth)
-        seen, value, mass = belief.observation[known], after, weight
-        prior = _mean(*_judged(measure, belief.prior(), truth)[:2])
-    posterior = _mean(after, weight)
+    taken = _judged_values(measure, belief, truth) if measure.realized else _values(measure, belief, of_kinds)
+    posterior, value = _mean(taken.value, taken.mass), taken.value
     worst = value.max() if measure.direction == "high" else value.min()
     if drawn_from is None or drawn_from == belief.n_targets:
         interval = Interval(None, None, EVERYBODY)
     elif not measure.has_interval:
         interval = Interval(None, None, "none: no honest interval is known")
     else:  # of those whose truth is known, as many times more as of all
-        n = drawn_from * len(after) / belief.n_targets
-        interval = of_targets(after, weight, drawn_from=n, rate=measure.rate, within=measure.range)
+        n = drawn_from * taken.n / belief.n_targets
+        interval = of_targets(*taken.of_targets(), drawn_from=n, rate=measure.rate, within=measure.range)
     return filed(
         measure,
-        (prior, posterior),
+        (taken.prior, posterior),
         interval,
-        (value, mass),
-        n=len(after),
-        n_observations=int(np.count_nonzero(np.bincount(seen))),
+        (value, taken.mass),
+        n=taken.n,
+        n_observations=taken.n_observations,
         worst=float(worst),
-        worst_observation=int(seen[agree(value, worst)].min()),  # whatever the order of the targets
+        worst_observation=int(taken.first[agree(value, worst)].min()),  # whatever the order of the targets
         status=belief.status,
         names=(release, adversary, target, note),
     )
+
+
+class _Taken(NamedTuple):
+    """What a measure finds in a belief, value by value; several targets may share one.
+
+    value, mass, first : of each value its weight, sum 1, and the first observation that has it
+    of_targets : the value of each target and its weight, asked for where there is an interval
+    """
+
+    prior: float
+    value: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    first: NDArray[np.int64]
+    n: int
+    n_observations: int
+    of_targets: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] | None) -> _Taken:
+    """Targets of one observation have one value, and so have those of observations that are alike."""
+    assert measure.self_assessed is not None
+    kinds = Kinds(belief, np.arange(belief.n_observations)) if measure.of_rows is None else alike(belief)
+    each, seen = measure.self_assessed(kinds.belief) if of_kinds is None else of_kinds, kinds.belief.seen
+    mass, whole = kinds.belief.observation_weight[seen], belief.weight.sum()
+    prior = float(measure.self_assessed(belief.prior())[0])
+
+    def of_targets() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return each[kinds.belief.observation], belief.weight / whole
+
+    return _Taken(prior, each[seen], mass / whole, kinds.first[seen], belief.n_targets, len(belief.seen), of_targets)
+
+
+def _judged_values(measure: Measure, belief: Posterior, truth: Truth | None) -> _Taken:
+    value, weight, known = _judged(measure, belief, truth)
+    prior = _mean(*_judged(measure, belief.prior(), truth)[:2])
+    seen = belief.observation[known]
+    n_observations = int(np.count_nonzero(np.bincount(seen)))
+    return _Taken(prior, value, weight, seen, len(value), n_observations, lambda: (value, weight))
 
 
 def filed(

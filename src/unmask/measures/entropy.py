@@ -81,7 +81,7 @@ def renyi_entropy(alpha: float) -> Measure:
         unit="bits",
         direction="low",
         source=SOURCE,
-        self_assessed=lambda belief: per_row(belief, lambda rows: _renyi(rows, alpha)),
+        of_rows=lambda rows: _renyi(rows, alpha),
         needs_probabilities=True,
     )
 
@@ -134,7 +134,7 @@ effective_set_size = Measure(
     direction="low",
     range=(1.0, np.inf),
     source="A. Serjantov & G. Danezis, 'Towards an information theoretic metric for anonymity', 2002",
-    self_assessed=lambda belief: per_row(belief, lambda rows: np.exp2(_shannon(rows))),
+    of_rows=lambda rows: np.exp2(_shannon(rows)),
     needs_probabilities=True,
 )
 """2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k

@@ -12,7 +12,6 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import per_row
 from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
 from unmask.truth import Truth
@@ -204,7 +203,7 @@ def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None 
     """
     named = {"label": "Error", "meaning": "expected loss of the adversary's best estimate", "needs_probabilities": True}
     if _is_hamming(loss):
-        return _of_loss("estimation_error", loss, self_assessed=lambda belief: per_row(belief, missed), **named)
+        return _of_loss("estimation_error", loss, of_rows=missed, **named)
     measured = _truths_first(loss)
     return _of_loss(
         "estimation_error",

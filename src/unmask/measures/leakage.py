@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,54 +11,19 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import Rows, per_row, unpack
+from unmask.measures.rows import Rows, log_ratio, per_row, per_rows
 from unmask.posterior import Posterior
-from unmask.segments import chunks
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
 LN2 = float(np.log(2.0))
 
 
-def _log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(part / whole), 0 where both are 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(part) - np.log(whole)
-    return np.where((part <= 0) & (whole <= 0), 0.0, ratio)
-
-
-@dataclass(frozen=True, eq=False)
-class _Against:
-    """Rows beside their prior, with what several distances need of them."""
-
-    rows: Rows
-
-    @cached_property
-    def q(self) -> NDArray[np.float64]:
-        """Prior of each listed candidate."""
-        return np.exp(self.rows.log_q)
-
-    @cached_property
-    def ratio(self) -> NDArray[np.float64]:
-        """Log of belief over prior of each listed candidate."""
-        return self.rows.log_p - self.rows.log_q
-
-    @cached_property
-    def elsewhere(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Prior of what shares the unlisted mass, and of what is believed to be impossible."""
-        return self.rows.prior_elsewhere
-
-    @cached_property
-    def log_rest(self) -> NDArray[np.float64]:
-        """Log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
-        return np.where(self.rows.unlisted > 0, _log_ratio(self.rows.unlisted, self.elsewhere[0]), 0.0)
-
-
-def _information(both: _Against) -> NDArray[np.float64]:
+def _information(rows: Rows) -> NDArray[np.float64]:
     """D in bits as sum p log(p / q) - p + q, whose terms are all at least 0: rounding enters by its square."""
-    shared, impossible = both.elsewhere
-    unlisted = np.where(both.rows.unlisted > 0, _excess(both.rows.unlisted, shared, both.log_rest), shared)
-    return np.asarray((both.rows.sum(_excess(both.rows.p, both.q, both.ratio)) + unlisted + impossible) / LN2)
+    shared, impossible = rows.prior_elsewhere
+    unlisted = np.where(rows.unlisted > 0, _excess(rows.unlisted, shared, rows.log_rest), shared)
+    return np.asarray((rows.sum(_excess(rows.p, rows.q, rows.ratio)) + unlisted + impossible) / LN2)
 
 
 def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,25 +32,20 @@ def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.fl
     return np.where(r == ratio, q * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30))), p * ratio - p + q)
 
 
-def _total_variation(both: _Against) -> NDArray[np.float64]:
-    rows = both.rows
-    shared, impossible = both.elsewhere
-    return np.minimum(0.5 * (rows.sum(np.abs(rows.p - both.q)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
+def _total_variation(rows: Rows) -> NDArray[np.float64]:
+    shared, impossible = rows.prior_elsewhere
+    return np.minimum(0.5 * (rows.sum(np.abs(rows.p - rows.q)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
 
 
-def _confirmation(both: _Against) -> NDArray[np.float64]:
-    return np.maximum(np.maximum(both.rows.max(both.ratio, empty=-np.inf), both.log_rest), 0.0)
+def _confirmation(rows: Rows) -> NDArray[np.float64]:
+    return np.maximum(np.maximum(rows.max(rows.ratio, empty=-np.inf), rows.log_rest), 0.0)
 
 
-def _refutation(both: _Against) -> NDArray[np.float64]:
-    listed = both.rows.max(-both.ratio, empty=-np.inf)
-    shared, impossible = both.elsewhere
-    rest = np.where(shared > 0, _log_ratio(shared, both.rows.unlisted), 0.0)
+def _refutation(rows: Rows) -> NDArray[np.float64]:
+    listed = rows.max(-rows.ratio, empty=-np.inf)
+    shared, impossible = rows.prior_elsewhere
+    rest = np.where(shared > 0, log_ratio(shared, rows.unlisted), 0.0)
     return np.where(impossible > 0, np.inf, np.maximum(np.maximum(listed, rest), 0.0))
-
-
-def _per_row(belief: Posterior, distance: Callable[[_Against], NDArray[np.float64]]) -> NDArray[np.float64]:
-    return per_row(belief, lambda rows: distance(_Against(rows)))
 
 
 information_gain_bits = Measure(
@@ -97,7 +55,7 @@ information_gain_bits = Measure(
     unit="bits",
     direction="high",
     source=SOURCE + "2: the mean is I(X; Y), the worst-off observation is t read as a Kullback-Leibler divergence",
-    self_assessed=lambda belief: _per_row(belief, _information),
+    of_rows=_information,
     needs_probabilities=True,
 )
 """D(p(. given y) || prior) in bits. What is unlisted is compared as a whole, which is exact where its belief is
@@ -122,7 +80,7 @@ total_variation = Measure(
     direction="high",
     range=(0.0, 1.0),
     source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
-    self_assessed=lambda belief: _per_row(belief, _total_variation),
+    of_rows=_total_variation,
     needs_probabilities=True,
 )
 """1/2 sum_x |p(x given y) - p(x)|: half of the largest bound on what the adversary can gain under any loss of range 1;
@@ -135,7 +93,7 @@ delta_up = Measure(
     unit="nats",
     direction="high",
     source=SOURCE + "3, delta-disclosure, upward half",
-    self_assessed=lambda belief: _per_row(belief, _confirmation),
+    of_rows=_confirmation,
     needs_probabilities=True,
 )
 """max_x log p(x given y) / p(x): how much surer of something the adversary gets; always finite."""
@@ -147,7 +105,7 @@ delta_down = Measure(
     unit="nats",
     direction="high",
     source=SOURCE + "3, delta-disclosure, downward half",
-    self_assessed=lambda belief: _per_row(belief, _refutation),
+    of_rows=_refutation,
     needs_probabilities=True,
 )
 """max_x log p(x) / p(x given y): how firmly they can rule something out; infinite once a possible value is missing
@@ -160,7 +118,7 @@ epsilon_nats = Measure(
     unit="nats",
     direction="high",
     source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
-    self_assessed=lambda belief: _per_row(belief, lambda both: _confirmation(both) + _refutation(both)),
+    of_rows=lambda rows: _confirmation(rows) + _refutation(rows),
     needs_probabilities=True,
 )
 """max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation: what it says about
@@ -242,9 +200,7 @@ def leakages(belief: Posterior) -> Leakage:
     """
     refuse_scores(belief, "leakage")
     quantities = (_information, _total_variation, _confirmation, _refutation)
-    parts = (_Against(unpack(belief, start, stop)) for start, stop in chunks(belief.indptr))
-    values = np.concatenate([np.stack([quantity(both) for quantity in quantities]) for both in parts], axis=1)
-    return Leakage(values[0], values[1], values[2], values[3], belief.observation_weight)
+    return Leakage(*per_rows(belief, quantities), belief.observation_weight)
 
 
 def sibson_leakage(belief: Posterior, alpha: float) -> float:
@@ -266,7 +222,7 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
         return mutual_information(belief)
     if alpha == np.inf:
         return leakages(belief).maximal_bits
-    log_mean = _per_row(belief, lambda both: log_power_mean(both.rows, both.ratio, both.log_rest, alpha - 1.0) / alpha)
+    log_mean = per_row(belief, lambda rows: log_power_mean(rows, rows.ratio, rows.log_rest, alpha - 1.0) / alpha)
     return max(alpha / (alpha - 1.0) * float(np.log1p(weight @ np.expm1(log_mean)) / LN2), 0.0)
 
 

@@ -1,9 +1,10 @@
-"""One pass over the rows of a posterior, in chunks of stored entries, in float64."""
+"""One pass over the rows of a posterior, in chunks of stored entries, in float64; what measures share is found once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,24 +35,24 @@ class Rows:
     n_possible: int
     prior_none: float
 
-    @property
+    @cached_property
     def n_listed(self) -> NDArray[np.int64]:
         """(n_rows,) how many candidates are listed."""
         return np.diff(self.indptr)
 
-    @property
+    @cached_property
     def n_sharing(self) -> NDArray[np.int64]:
         """(n_rows,) how many symbols share the unlisted mass: "none of these" and an unknown number count as one
         symbol.
         """
         return np.where(self.unlisted > 0, np.maximum(self.n_unlisted, 1), 0)
 
-    @property
+    @cached_property
     def share(self) -> NDArray[np.float64]:
         """(n_rows,) probability of one unlisted symbol, 0 where nothing is unlisted."""
         return self.unlisted / np.maximum(self.n_sharing, 1)
 
-    @property
+    @cached_property
     def prior_elsewhere(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(n_rows,) each: prior probability of what shares the unlisted mass, and of what is ruled out.
 
@@ -59,12 +60,32 @@ class Rows:
         "none of these" stands alone where the prior leaves it something.
         """
         left = self.n_possible - self.n_listed
-        rest = np.maximum(1.0 - self.prior_none - self.sum(np.exp(self.log_q)), np.finfo(np.float64).tiny)
+        rest = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
         rest = np.where(left > 0, rest, 0.0)
         known, alone = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
         part = np.where(known, self.n_unlisted / np.maximum(left, 1), np.where(alone, 0.0, 1.0))
         none = np.where(known, 0.0, self.prior_none)
         return rest * part + none, rest * (1.0 - part) + self.prior_none - none
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """(n_entries,) where each listed candidate stands in its row, 0 for the first."""
+        return np.arange(len(self.p)) - np.repeat(self.indptr[:-1], self.n_listed)
+
+    @cached_property
+    def q(self) -> NDArray[np.float64]:
+        """(n_entries,) prior of each listed candidate."""
+        return np.exp(self.log_q)
+
+    @cached_property
+    def ratio(self) -> NDArray[np.float64]:
+        """(n_entries,) log of belief over prior of each listed candidate."""
+        return self.log_p - self.log_q
+
+    @cached_property
+    def log_rest(self) -> NDArray[np.float64]:
+        """(n_rows,) log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
+        return np.where(self.unlisted > 0, log_ratio(self.unlisted, self.prior_elsewhere[0]), 0.0)
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n_rows,) sum of one value for each listed candidate."""
@@ -73,6 +94,13 @@ class Rows:
     def max(self, values: NDArray[np.float64], *, empty: float = 0.0) -> NDArray[np.float64]:
         """(n_rows,) largest value of the listed candidates, `empty` where there are none."""
         return segment_max(values, self.indptr, empty=empty)
+
+
+def log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log(part / whole), 0 where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(part) - np.log(whole)
+    return np.where((part <= 0) & (whole <= 0), 0.0, ratio)
 
 
 def unpack(belief: Posterior, start: int, stop: int) -> Rows:
@@ -92,6 +120,17 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
     )
 
 
-def per_row(belief: Posterior, function: Callable[[Rows], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """(n_observations,) a function of the rows, chunk by chunk."""
-    return np.concatenate([function(unpack(belief, start, stop)) for start, stop in chunks(belief.indptr)])
+OfRows = Callable[[Rows], NDArray[np.float64]]
+"""(n_rows,) a number for each row."""
+
+
+def per_rows(belief: Posterior, functions: Sequence[OfRows]) -> list[NDArray[np.float64]]:
+    """(n_observations,) by function of the rows, which are unpacked once, chunk by chunk."""
+    parts = (unpack(belief, start, stop) for start, stop in chunks(belief.indptr))
+    found = [[function(rows) for function in functions] for rows in parts]
+    return [np.concatenate(values) for values in zip(*found, strict=True)]
+
+
+def per_row(belief: Posterior, function: OfRows) -> NDArray[np.float64]:
+    """(n_observations,) a function of the rows."""
+    return per_rows(belief, (function,))[0]

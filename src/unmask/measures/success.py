@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import Measure
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, per_row
+from unmask.measures.rows import Rows
 from unmask.posterior import LogProbabilities, Posterior
 from unmask.promise import TENTHS
 from unmask.segments import chunks
@@ -44,7 +44,7 @@ success_probability = Measure(
     direction="high",
     range=(0.0, 1.0),
     source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
-    self_assessed=lambda belief: per_row(belief, best_guess),
+    of_rows=best_guess,
     rate=True,
     needs_probabilities=True,
 )

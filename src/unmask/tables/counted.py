@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.column import Classes, Column, Rows
+from unmask.tables.counts import group
 from unmask.tables.release import Table
 
 
@@ -91,3 +92,13 @@ class Combinations(Table):
             counts=self.counts[rows],
             histograms=tuple(histogram[rows] for histogram in self.histograms),
         )
+
+    def named(self, left_out: str) -> dict[str, int]:
+        """As for any table."""
+        rest = [at for at, column in enumerate(self.quasi_identifiers) if column.name != left_out]
+        seen, n_levels = self.classes.levels, [len(self.quasi_identifiers[at].levels) for at in rest]
+        merged, _, levels = group([seen[:, at] for at in rest], n_levels)
+        n = len(merged)
+        gather = csr_array((np.ones(n, dtype=np.int64), (merged, np.arange(n))), shape=(len(levels), n))
+        right = {c.name: int((gather @ self.histogram(c)).max(axis=1).sum()) for c in self.sensitive}
+        return {"identity": len(levels), **right}

@@ -46,7 +46,7 @@ def group(
     if len(codes) == 0:
         raise UnmaskError("0 columns to group by, expected at least 1; name a quasi-identifier")
     _check_codes(codes, n_levels)
-    key, space = _pack(codes, n_levels)
+    key, space = pack(codes, n_levels)
     of_row, sizes, first = rank(key, space)
     levels = np.empty((len(sizes), len(codes)), dtype=np.int32)
     for j, column in enumerate(codes):
@@ -69,7 +69,7 @@ def class_counts(
     if n_classes * n_levels > _KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
         raise UnmaskError(f"{n_classes} classes of {n_levels} values exceed 63 bits; drop unused values")
     space = n_classes * n_levels
-    pairs, data = _distinct(_fuse(of_row, codes, n_levels), space)
+    pairs, data = distinct(_fuse(of_row, codes, n_levels), space)
     rows, columns = np.divmod(pairs, max(n_levels, 1))
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
@@ -102,6 +102,36 @@ def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray
     return _rank_of_sorted(key[order], order)
 
 
+def distinct(
+    key: NDArray[np.int64], space: int, *, weight: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct keys in ascending order, and how often each occurs, or the sum of its weights.
+
+    key : (n_rows,) integers, 0 <= key < space; the array is used up. weight : (n_rows,) at least 0, whole numbers.
+
+    >>> distinct(np.array([7, 3, 7]), 8, weight=np.array([2, 1, 2]))
+    (array([3, 7]), array([1, 4]))
+    """
+    if space <= _countable(len(key)):
+        table = np.bincount(key, weight, minlength=space)
+        used = np.flatnonzero(table)
+        return used, table[used].astype(np.int64)
+    bits = 0 if weight is None else int(weight.max()).bit_length()
+    if weight is not None and space <= _KEY_LIMIT >> bits:  # key and weight in one word, as in `rank`
+        key <<= np.int64(bits)
+        key |= weight
+        key.sort()
+        weight = key & np.int64((1 << bits) - 1)
+        key >>= np.int64(bits)
+    elif weight is not None:
+        order = np.argsort(key, kind="stable")
+        key, weight = key[order], weight[order]
+    else:
+        key.sort()
+    start = np.flatnonzero(np.concatenate(([len(key) > 0], key[1:] != key[:-1])))
+    return key[start], np.diff(start, append=len(key)) if weight is None else np.add.reduceat(weight, start)
+
+
 def _rank_by_counting(
     key: NDArray[np.int64], space: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
@@ -127,15 +157,27 @@ def _rank_of_sorted(
     return of_row, np.diff(start, append=len(ordered)), order[start]
 
 
-def _distinct(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct keys in ascending order and how often each occurs."""
-    if space <= _countable(len(key)):
-        table = np.bincount(key, minlength=space)
-        used = np.flatnonzero(table)
-        return used, table[used].astype(np.int64)
-    key.sort()
-    start = np.flatnonzero(np.concatenate(([len(key) > 0], key[1:] != key[:-1])))
-    return key[start], np.diff(start, append=len(key))
+def commonest(
+    key: NDArray[np.int64],
+    space: int,
+    codes: NDArray[np.int32],
+    n_levels: int,
+    *,
+    weight: NDArray[np.int64] | None = None,
+) -> tuple[int, int]:
+    """How many distinct keys there are, and the rows, or their weight, that have the commonest value of their key.
+
+    key : (n_rows,) integers, 0 <= key < space; codes : (n_rows,) the value of each row, 0 <= code < n_levels
+
+    >>> commonest(np.array([4, 4, 4, 9]), 10, np.array([1, 1, 0, 1]), 2)
+    (2, 3)
+    """
+    if space > _KEY_LIMIT // max(n_levels, 1):
+        of_row, sizes, _ = rank(key, space)
+        key, space = of_row.astype(np.int64), len(sizes)
+    pair, counts = distinct(_fuse(key, codes, n_levels), space * n_levels, weight=weight)
+    first = np.flatnonzero(np.diff(pair // n_levels, prepend=-1))
+    return len(first), int(np.maximum.reduceat(counts, first).sum()) if len(first) else 0
 
 
 def _countable(n: int) -> int:
@@ -143,14 +185,14 @@ def _countable(n: int) -> int:
     return max(4 * n, 1 << 16)
 
 
-def _fuse(of_row: NDArray[np.int32], codes: NDArray[np.int32], n_levels: int) -> NDArray[np.int64]:
-    key = of_row.astype(np.int64)
+def _fuse(of_row: NDArray[np.integer], codes: NDArray[np.int32], n_levels: int) -> NDArray[np.int64]:
+    key = of_row.astype(np.int64)  # a copy
     key *= n_levels
     key += codes
     return key
 
 
-def _pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
     """One integer per row that orders rows as their codes do, and the number of integers it may take."""
     n = len(codes[0])
     key = np.zeros(n, dtype=np.int64)

@@ -19,7 +19,7 @@ from unmask.frames import frame_of_parquet
 from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.counts import class_counts, group
+from unmask.tables.counts import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.numerals import Decimal
@@ -184,13 +184,11 @@ class Table:
 
         Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
         """
-        rest = [at for at, column in enumerate(self.quasi_identifiers) if column.name != left_out]
-        seen, n_levels = self.classes.levels, [len(self.quasi_identifiers[at].levels) for at in rest]
-        merged, _, levels = group([seen[:, at] for at in rest], n_levels)
-        n = len(merged)
-        gather = csr_array((np.ones(n, dtype=np.int64), (merged, np.arange(n))), shape=(len(levels), n))
-        right = {c.name: int((gather @ self.histogram(c)).max(axis=1).sum()) for c in self.sensitive}
-        return {"identity": len(levels), **right}
+        rest = [column for column in self.quasi_identifiers if column.name != left_out]
+        key, space = pack([column.codes for column in rest], [len(column.levels) for column in rest])
+        found = {c.name: commonest(key, space, c.codes, len(c.levels)) for c in self.sensitive}
+        right = {name: most for name, (_, most) in found.items()}
+        return {"identity": next(iter(found.values()))[0] if found else len(distinct(key, space)[0]), **right}
 
     def column(self, name: str) -> Column:
         """The column of that name.

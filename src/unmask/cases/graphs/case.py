@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from unmask.audit import STANDARD, Audit, audit
 from unmask.errors import UnmaskError
@@ -164,7 +164,7 @@ def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats
     if isinstance(belief, Announced):
         return np.where(np.isin(outcome, NAMED), belief.there if belief.presence is None else belief.right, np.nan)
     odds = log_odds(pair.target, pair.source, belief.mapping)
-    return np.where(np.isin(outcome, NAMED) & (belief.mapping >= 0), special.expit(odds), np.nan)
+    return np.where(np.isin(outcome, NAMED) & (belief.mapping >= 0), scipy.special.expit(odds), np.nan)
 
 
 def announcement(belief: Announced, outcome: NDArray[np.int8], truth: Truth) -> Announcement:

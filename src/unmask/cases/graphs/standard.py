@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
@@ -17,6 +16,7 @@ from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, pl
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
+from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
@@ -326,7 +326,7 @@ def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[Anony
 def _ranked(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
     """(percentile, mean hit share) of groups of people by rising value; people of one value stay together."""
     known = np.isfinite(value) & np.isfinite(share)
-    percentile = (stats.rankdata(value[known]) - 0.5) / max(int(known.sum()), 1)
+    percentile = (mean_ranks(value[known]) - 0.5) / max(int(known.sum()), 1)
     group = np.minimum((percentile * RANKS).astype(np.int64), RANKS - 1)
     for i in np.unique(group).tolist():
         inside = group == i

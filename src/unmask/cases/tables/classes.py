@@ -38,7 +38,7 @@ class Seen:
             assert case.rows is not None
             self.rows, self.at = case.rows, np.where(first < 0, -1, self.row[np.maximum(first, 0)])
         if len(self.at) == case.belief.n_targets:
-            self.found += _skyline(self._classes(case))
+            self.found += self._riskiest(case)
 
     def where(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where the classes of the people of these rows stand; -1 for none."""
@@ -46,29 +46,35 @@ class Seen:
         at[self.rows] = self.at
         return np.where(rows < 0, -1, at[rows])
 
-    def _classes(self, case: Case) -> Iterator[ClassRisk]:
-        """Every class, the riskiest first."""
+    def _riskiest(self, case: Case) -> Iterator[ClassRisk]:
+        """The riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
         belief, named = case.belief, case.target == IDENTITY
         about = success_probability.self_assessed if named else secret_probability
         assert about is not None
         risk = np.round(about(belief), 9)[belief.observation]
-        order = np.flatnonzero(self.at >= 0)
-        order = order[np.lexsort((order, -risk[order]))]
-        at, first, people = np.unique(self.at[order], return_index=True, return_counts=True)
-        surest = order[first]
+        inside = np.flatnonzero(self.at >= 0)
+        people = np.bincount(self.at[inside])
+        highest, surest = np.zeros(len(people)), np.zeros(len(people), dtype=np.int64)
+        np.maximum.at(highest, self.at[inside], risk[inside])
+        sure = inside[risk[inside] == highest[self.at[inside]]][::-1]
+        surest[self.at[sure]] = sure  # the first of a class is written last
+        found = np.flatnonzero(people)
+        found = found[np.lexsort((-people[found], -highest[found]))]
         which, place = (None, []) if named else (likeliest_secret(belief)[belief.observation], place_of(belief))
-        for i in np.lexsort((at, -people, -risk[surest])).tolist():
-            value = "" if which is None or which[surest[i]] < 0 else place[which[surest[i]]]
-            chance = float(risk[surest[i]])
-            yield ClassRisk(case.release, case.target, int(at[i]), int(people[i]), chance, value)
+        for at in found[list(_skyline(people[found]))].tolist():
+            value = "" if which is None or which[surest[at]] < 0 else place[which[surest[at]]]
+            yield ClassRisk(case.release, case.target, at, int(people[at]), float(highest[at]), value)
 
 
-def _skyline(classes: Iterator[ClassRisk]) -> Iterator[ClassRisk]:
-    """The riskiest of all sizes: those than which fewer than `CLASSES` of as many people are riskier."""
-    largest: list[int] = []
-    for one in classes:
-        if len(largest) < CLASSES or one.people > largest[0]:
-            yield one
-            heapq.heappush(largest, one.people)
-            if len(largest) > CLASSES:
-                heapq.heappop(largest)
+def _skyline(people: NDArray[np.int64]) -> Iterator[int]:
+    """Of classes, the riskiest first, those than which fewer than `CLASSES` of as many people are riskier.
+
+    >>> list(_skyline(np.array([1] * 50 + [3])))[-2:]
+    [4, 50]
+    """
+    largest, left = [0] * CLASSES, np.arange(len(people))
+    while len(left):
+        one, bar = int(left[0]), largest[0]
+        yield one
+        heapq.heapreplace(largest, int(people[one]))
+        left = left[1:] if largest[0] == bar else left[1:][people[left[1:]] > largest[0]]

@@ -293,7 +293,10 @@ def exposure(
     """What is counted about the columns of each release."""
     traced = {} if original is None else {name: (original, origins[name]) for name in releases if name in origins}
     return Exposure(
-        columns={name: column_facts(table.written, roles=table.roles) for name, table in releases.items()},
+        columns={
+            name: column_facts(table.written, roles=table.roles, classes=table.classes)
+            for name, table in releases.items()
+        },
         restored={name: restored_cells(before, releases[name], rows) for name, (before, rows) in traced.items()},
         printed={name: printed_values(table, original) for name, table in releases.items()},
     )

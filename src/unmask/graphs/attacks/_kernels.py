@@ -45,6 +45,8 @@ def _renumbered(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], i
 
     indptr = np.concatenate(([0], np.cumsum(np.diff(side.indptr)[order])))
     neighbor = rows(side, order, rank, indptr)
+    for array in (indptr, neighbor):  # as `side` leaves them: kernels are compiled once for both
+        array.setflags(write=False)
     return Side(indptr, neighbor, image, side.weight[order], side.size[order], side.best[order], side.rival[order])
 
 

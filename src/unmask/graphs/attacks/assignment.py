@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
@@ -110,7 +111,7 @@ class GraphMatching:
             "partial_match": np.column_stack((known, place_there[image[order[known]]])),
             "maxiter": self.steps,
         }
-        matched = optimize.quadratic_assignment(
+        matched = scipy.optimize.quadratic_assignment(
             _signed(here.take(order), n), _signed(there.take(order_there), n), method="faq", options=options
         )
         place = np.flatnonzero(matched.col_ind[: here.n_nodes] < there.n_nodes)

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.matching import Matching
@@ -98,7 +98,7 @@ class _Fit(NamedTuple):
     def of(cls, score: NDArray[np.floating], right: NDArray[np.bool_]) -> _Fit:
         seen, which, times = np.unique(score, return_inverse=True, return_counts=True)
         share = np.bincount(which, weights=right) / times
-        fitted = optimize.isotonic_regression(share, weights=times).x
+        fitted = scipy.optimize.isotonic_regression(share, weights=times).x
         k = len(score)
         return cls(seen, np.clip(fitted, 1 / (k + 2), (k + 1) / (k + 2)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize
 
 from unmask.graphs.attacks.rounds import Tally
 from unmask.segments import segment_max, segment_sum
@@ -98,7 +98,7 @@ def fitted(asked: Choices, right: NDArray[np.bool_], n_kinds: int) -> NDArray[np
     first = start(n_kinds, asked.phi.shape[1])
     bounds = [(0.0, None)] * asked.phi.shape[1] + [(None, None)] * 3
     bounds[n_kinds + 1] = (None, None)  # the gap of degrees
-    found = optimize.minimize(loss, first, args=(asked, right, first), jac=True, method="L-BFGS-B", bounds=bounds)
+    found = scipy.optimize.minimize(loss, first, args=(asked, right, first), jac=True, method="L-BFGS-B", bounds=bounds)
     return np.asarray(found.x)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 RIDGE = 5.0
 """Of the slopes of a score."""
@@ -37,20 +37,20 @@ def scored(present: NDArray[np.float64], open_: NDArray[np.float64], share: floa
     """
     x = np.column_stack((np.ones(len(open_)), open_))
     first = np.zeros(x.shape[1])
-    first[0] = special.logit(np.clip(share, 1e-6, 1 - 1e-6))
+    first[0] = scipy.special.logit(np.clip(share, 1e-6, 1 - 1e-6))
     pull = share * len(x) * np.append(1.0, present.mean(axis=0))
 
     def loss(b: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         g, slopes = x @ b, np.append(0.0, b[1:])
         value = np.logaddexp(0.0, g).sum() - pull @ b + RIDGE * slopes @ slopes
-        return float(value), x.T @ special.expit(g) - pull + 2 * RIDGE * slopes
+        return float(value), x.T @ scipy.special.expit(g) - pull + 2 * RIDGE * slopes
 
-    return np.asarray(optimize.minimize(loss, first, jac=True, method="L-BFGS-B").x)
+    return np.asarray(scipy.optimize.minimize(loss, first, jac=True, method="L-BFGS-B").x)
 
 
 def probability(b: NDArray[np.float64], features: NDArray[np.float64]) -> NDArray[np.float64]:
     """sigma(g(x)): that a person is present, if the share was right."""
-    return np.asarray(special.expit(b[0] + features @ b[1:]))
+    return np.asarray(scipy.special.expit(b[0] + features @ b[1:]))
 
 
 def share_present(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.tables.column import classes_of
-from unmask.tables.counts import rank
+from unmask.tables.counts import commonest, distinct, pack, rank
 
 if TYPE_CHECKING:
     from unmask.tables.release import Table
@@ -23,6 +23,9 @@ EXACT = 10
 
 ORDERS = 64
 """Orders of the columns that are drawn where there are more: each with its reverse."""
+
+NUMBERED = 1 << 16
+"""Classes are numbered before they are refined once their keys may take more values than this."""
 
 IDENTITY = "identity"
 
@@ -96,7 +99,8 @@ def _plain(table: Table) -> Table:
         column.counts[column.levels.gaps].any() for column in table.quasi_identifiers
     ):
         raise UnmaskError("missing cells stand for any value, so classes overlap; use the rule own or excluded")
-    return table.take(table.taking_part)
+    kept = table.taking_part
+    return table if len(kept) == table.n_rows else table.take(kept)
 
 
 class _Game:
@@ -109,54 +113,54 @@ class _Game:
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
         self._sizes = [len(column.levels) for column in (*columns, *secrets)]
-        self._weight, self._codes = combinations.sizes, combinations.levels
+        self._weight, self._codes = combinations.sizes, np.asfortranarray(combinations.levels)
         self._nothing = np.zeros(len(self._codes), dtype=np.int64), 1
+        self._found: dict[int, dict[str, float]] = {}
 
     def value(self, subset: int) -> dict[str, float]:
         """By target the success of those who know these columns."""
-        known = self._nothing
-        for j in (j for j in range(self.d) if subset >> j & 1):
-            known = self._finer(*known, j)
-        return self._success(*known)
+        if subset not in self._found:
+            known = [j for j in range(self.d) if subset >> j & 1]
+            key = pack([self._codes[:, j] for j in known], [self._sizes[j] for j in known]) if known else self._nothing
+            self._found[subset] = self._success(*key)
+        return self._found[subset]
 
     def every(self) -> dict[str, NDArray[np.float64]]:
-        """(2^d,) by target; the classes of a subset are those of one with a column less, refined."""
-        value = {target: np.empty(1 << self.d) for target in self.targets}
-        waiting = [(0, 0, *self._nothing)]  # subset, first column that may join, classes
-        while waiting:
-            subset, first, of_row, n_classes = waiting.pop()
-            for target, success in self._success(of_row, n_classes).items():
-                value[target][subset] = success
-            waiting += [(subset | 1 << j, j + 1, *self._finer(of_row, n_classes, j)) for j in range(first, self.d)]
-        return value
+        """(2^d,) by target."""
+        self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__), *self._nothing)
+        return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
+
+    def _refine(self, subset: int, joining: Sequence[int], key: NDArray[np.int64], space: int) -> None:
+        """The values of a subset and of all that more columns make of it; those of many levels join last, as only
+        classes that others refine have to be numbered.
+        """
+        self._found[subset] = self._success(key, space)
+        for at, j in enumerate(joining):
+            self._refine(subset | 1 << j, joining[at + 1 :], *self._finer(key, space, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
-        """Column after column as it becomes known: the success before, and after."""
-        known, before = self._nothing, self._success(*self._nothing)
+        """Column after column as it becomes known: the success before, and after; none adds to what all give."""
+        known, before, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
         for j in order:
-            known = self._finer(*known, j)
-            after = self._success(*known)
+            after = before
+            if before[IDENTITY] < everything[IDENTITY]:
+                known = self._finer(*known, j)
+                after = self._success(*known)
             yield j, before, after
             before = after
 
-    def _finer(self, of_row: NDArray[np.int64], n_classes: int, j: int) -> tuple[NDArray[np.int64], int]:
-        finer, count, _ = rank(of_row * self._sizes[j] + self._codes[:, j], n_classes * self._sizes[j])
-        return finer.astype(np.int64), len(count)
+    def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
+        """Keys of classes, 0 to space - 1, that know one more column."""
+        if space > NUMBERED:
+            of_row, count, _ = rank(key, space)
+            key, space = of_row.astype(np.int64), len(count)
+        return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
 
-    def _success(self, of_row: NDArray[np.int64], n_classes: int) -> dict[str, float]:
-        found = {IDENTITY: n_classes / self.n}
+    def _success(self, key: NDArray[np.int64], space: int) -> dict[str, float]:
+        found = {}
         for j, secret in enumerate(self.targets[1:], self.d):
-            size = self._sizes[j]
-            pair, counts = _counted(of_row * size + self._codes[:, j], self._weight, n_classes * size)
-            most = np.zeros(n_classes)
-            np.maximum.at(most, pair // size, counts)
-            found[secret] = float(most.sum()) / self.n
-        return found
-
-
-def _counted(
-    key: NDArray[np.int64], weight: NDArray[np.int64], space: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Distinct keys, and the weight of each."""
-    of_row, _, first = rank(key, space)
-    return key[first], np.bincount(of_row, weights=weight).astype(np.float64)
+            n_classes, right = commonest(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
+            found[secret] = right / self.n
+        if not found:
+            n_classes = len(distinct(key.copy(), space)[0])
+        return {IDENTITY: n_classes / self.n, **found}

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.facts import ColumnFacts, Role
 from unmask.tables.cells import plain_levels
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.exposure.names import meant_by
 
@@ -29,13 +29,16 @@ def known_as_values(column: Column) -> Column:
     return Column(column.name, code[column.codes], levels)
 
 
-def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tuple[ColumnFacts, ...]:
-    """What each column gives away, and the role that fits it. roles : name -> role, for the columns that have one.
+def column_facts(
+    columns: Sequence[Column], *, roles: Mapping[str, str], classes: Classes | None = None
+) -> tuple[ColumnFacts, ...]:
+    """What each column gives away, and the role that fits it. roles : name -> role, for the columns that have one;
+    classes : those of the quasi-identifiers, where they are known.
 
     A suggestion is made from what was counted and from the column's name; it is a place to start from, no finding.
     """
     quasi = [column for column in columns if roles.get(column.name) == "quasi-identifier"]
-    classes = classes_of(quasi) if quasi else None
+    classes = classes_of(quasi) if quasi and classes is None else classes
     found = dependencies(columns)
     facts: list[ColumnFacts] = []
     for column in columns:
@@ -49,7 +52,7 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
             distinct=int(np.count_nonzero(sizes)) - (missing > 0),
             missing=missing,
             alone=alone,
-            together=None if classes is None else int(np.count_nonzero(classes.counts(column).data == 1)),
+            together=None if classes is None else _alone(classes, None if column in quasi else column),
             determines=tuple(one for one in found if one.by == column.name),
             suggestion="quasi-identifier",
             reason="",
@@ -57,6 +60,12 @@ def column_facts(columns: Sequence[Column], *, roles: Mapping[str, str]) -> tupl
         role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
         facts.append(replace(counted, suggestion=role, reason=reason))
     return tuple(facts)
+
+
+def _alone(classes: Classes, column: Column | None) -> int:
+    """Rows that are alone in their class, or with their value of a column that does not tell classes apart already."""
+    sizes = classes.sizes if column is None else classes.counts(column).data
+    return int(np.count_nonzero(sizes == 1))
 
 
 def _suggested(

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from unmask.facts import Restored
 from unmask.tables.column import Column
-from unmask.tables.counts import class_counts, group
+from unmask.tables.counts import class_counts, commonest, group
 from unmask.tables.release import Table
 
 NEAR = 0.9
@@ -22,8 +22,8 @@ NEAR = 0.9
 SUPPORTED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
 
-LARGE = 50_000
-"""Rows from which on two columns are only counted where one may determine the other."""
+AT_ONCE = 1 << 16
+"""Rows of classes that are counted together."""
 
 MARGIN = 0.01
 """Least difference between two shares of cells that is told, beside four standard errors of the smaller one."""
@@ -92,20 +92,32 @@ class _Side:
         return float(self.sizes[self.sizes > 1].sum() / len(self.column.codes))
 
     @cached_property
-    def order(self) -> NDArray[np.int32]:
-        """(n_rows,) the rows, value by value."""
-        return np.argsort(self.column.codes, kind="stable").astype(np.int32)
+    def order(self) -> NDArray[np.int64]:
+        """(n_rows,) the rows, value by value: sorted by half a code at a time, which NumPy does without comparing."""
+        order = np.argsort((self.column.codes & 0xFFFF).astype(np.uint16), kind="stable")
+        if self.n_levels <= 1 << 16:
+            return order
+        return order[np.argsort((self.column.codes[order] >> 16).astype(np.uint16), kind="stable")]
 
     def may_give(self, other: _Side) -> bool:
         """Whether so few rows are wrong, each itself among those it is guessed from, that it may determine another."""
-        from unmask.tables.exposure._kernels import wrong
-
         alone = 1 - self.shared
         if self.shared < SUPPORTED and self.shared + min(alone, other.guessed) < other.enough:
             return False  # who is alone is guessed without it
-        n = len(self.order)
-        most = n - math.ceil(other.enough * n)
-        return wrong(self.order, np.cumsum(self.sizes), other.column.codes, other.n_levels, most) <= most
+        most = len(self.order) - math.ceil(other.enough * len(self.order))
+        return self._wrong_of(other, most) <= most
+
+    def _wrong_of(self, other: _Side, most: int) -> int:
+        """Rows that do not have the commonest value of their class, class after class until they are more than most."""
+        ends, wrong, first = np.cumsum(self.sizes), 0, 0
+        while wrong <= most and first < self.n_levels:
+            begin = ends[first] - self.sizes[first]
+            last = max(first + 1, int(np.searchsorted(ends, begin + AT_ONCE, side="right")))
+            rows = self.order[begin : ends[last - 1]]
+            own = (self.column.codes[rows] - first).astype(np.int64)
+            wrong += len(rows) - commonest(own, last - first, other.column.codes[rows], other.n_levels)[1]
+            first = last
+        return wrong
 
     @property
     def varied(self) -> bool:
@@ -114,9 +126,9 @@ class _Side:
 
 
 def _may_determine(pair: tuple[_Side, _Side]) -> bool:
-    """Whether counting two columns of many rows is worth it: row by row, until too many are wrong in both ways."""
+    """Whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
     one, other = pair
-    return len(one.column.codes) < LARGE or one.may_give(other) or other.may_give(one)
+    return one.may_give(other) or other.may_give(one)
 
 
 def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:

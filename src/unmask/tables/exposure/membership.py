@@ -34,7 +34,7 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _printed(column: Column, original: Column | None) -> Printed:
-    texts = {text for at in np.unique(column.codes).tolist() for text in _texts(column.levels, at)}
+    texts = {text for at in np.flatnonzero(column.counts).tolist() for text in _texts(column.levels, at)}
     if original is None:
         return Printed(column.name, len(texts), None, len(column.codes))
     sizes = original.counts

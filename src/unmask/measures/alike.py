@@ -1,0 +1,105 @@
+"""Observations of a belief that no measure of rows tells apart: each such kind is looked at once.
+
+A million people in nearly as many classes see beliefs of a handful of kinds: one record of a class of three is as good
+as one of another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.measures.rows import Rows, per_row
+from unmask.posterior import Posterior
+
+FEW = 1 << 12
+"""Up to so many observations a measure is quicker than looking for those that are alike. As many are tried of more, and
+the others only where at most a quarter of these differ."""
+
+
+class Kinds(NamedTuple):
+    """The same belief with a row for each kind of observation.
+
+    belief : its targets are those of the belief; no candidate but the first of a kind stands in it
+    first  : (n_kinds,) the first observation of each kind that a target produced; -1 for none
+    """
+
+    belief: Posterior
+    first: NDArray[np.int64]
+
+
+@lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
+def alike(belief: Posterior) -> Kinds:
+    """The kinds of observations: rows of one length whose entries have the same belief and the same prior, in turn.
+
+    >>> belief = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
+    >>> kinds = alike(belief)
+    >>> kinds.belief.n_observations, kinds.belief.n_targets, kinds.first
+    (1, 8000, array([0]))
+    """
+    n, of = belief.n_observations, None
+    if n > FEW and len(np.unique(per_row(_rows_of(belief, np.arange(FEW)), _mark))) <= FEW // 4:
+        of = _kind_of(belief)
+    if of is None:
+        return Kinds(belief, np.arange(n))
+    example = np.zeros(of.max() + 1, dtype=np.int64)
+    example[of[::-1]] = np.arange(n)[::-1]
+    first = np.full(len(example), -1, dtype=np.int64)
+    first[of[belief.seen[::-1]]] = belief.seen[::-1]
+    kinds = _rows_of(belief, example)
+    return Kinds(replace(kinds, observation=of[belief.observation], weight=belief.weight), first)
+
+
+def _mark(rows: Rows) -> NDArray[np.float64]:
+    """A number that rows of one kind share, and others hardly ever."""
+    each = np.sqrt(rows.p) * (np.pi - rows.log_q) * np.sqrt(1.0 + rows.place)
+    return np.asarray(rows.sum(each) + np.e * rows.unlisted + np.sqrt(3.0) * rows.n_unlisted)
+
+
+def _kind_of(belief: Posterior) -> NDArray[np.int64]:
+    """(n_observations,) the kind of each; one that shares the mark of another kind is a kind by itself."""
+    marks = per_row(belief, _mark)
+    of = np.searchsorted(np.unique(marks), marks)
+    example = np.zeros(of.max() + 1, dtype=np.int64)
+    example[of] = np.arange(len(of))
+    unlike = np.flatnonzero(~_same(belief, example[of]))
+    of[unlike] = len(example) + np.arange(len(unlike))
+    return np.unique(of, return_inverse=True)[1] if len(unlike) else of
+
+
+def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n_observations,) whether each is of one kind with another."""
+    length, start = belief.row_length, belief.indptr[:-1]
+    same = length == length[example]
+    same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
+    row = belief.row
+    listed = np.flatnonzero(same[row])
+    other = (start[example] - start)[row[listed]] + listed
+    p, prior = belief.log_probability, belief.prior_of(belief.candidate)
+    same[row[listed[(p[listed] != p[other]) | (prior[listed] != prior[other])]]] = False
+    return same
+
+
+def _rows_of(belief: Posterior, rows: NDArray[np.int64]) -> Posterior:
+    """Some rows of a belief, a target for each."""
+    length = belief.row_length[rows]
+    indptr = np.concatenate(([0], np.cumsum(length)))
+    entry = np.repeat(belief.indptr[rows] - indptr[:-1], length) + np.arange(indptr[-1])
+    return Posterior(
+        indptr=indptr,
+        candidate=belief.candidate[entry],
+        log_probability=belief.log_probability[entry],
+        unlisted=belief.unlisted[rows],
+        n_unlisted=belief.n_unlisted[rows],
+        observation=np.arange(len(rows)),
+        weight=np.full(len(rows), 1.0 / len(rows)),
+        n_candidates=belief.n_candidates,
+        log_prior=belief.log_prior,
+        status=belief.status,
+        provenance=belief.provenance,
+        candidate_label=belief.candidate_label,
+    )

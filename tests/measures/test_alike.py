@@ -1,0 +1,51 @@
+"""Observations that are alike are looked at once, and nothing else changes."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from unmask import Posterior, audit
+from unmask.audit import SELF_ASSESSED
+from unmask.measures.alike import alike
+
+ALIKE = import_module("unmask.measures.alike")
+
+
+def belief_of_kinds(rng, n=300, *, uniform=True):
+    """Rows over six candidates of a few kinds, some of which only differ in the order of their entries."""
+    prior = None if uniform else np.array([0.3, 0.3, 0.1, 0.1, 0.1, 0.1])
+    kinds = np.array([[0.5, 0.5], [0.2, 0.8], [0.8, 0.2], [1.0, 0.0], [0.2, 0.3]])[rng.integers(0, 5, n)]
+    table = np.zeros((n, 6))
+    table[np.arange(n)[:, None], np.sort(rng.permuted(np.tile(np.arange(6), (n, 1)), axis=1)[:, :2], axis=1)] = kinds
+    observation = rng.integers(0, n, 2 * n)
+    weight = rng.dirichlet(np.ones(2 * n))
+    return Posterior.from_dense(table, prior=prior, observation=observation, weight=weight)
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+@pytest.mark.parametrize("drawn_from", [None, np.inf])
+@pytest.mark.parametrize("mark", [None, lambda rows: 0.0 * rows.unlisted])
+def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, mark):
+    belief = belief_of_kinds(np.random.default_rng(1), uniform=uniform)
+    expected = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
+    monkeypatch.setattr(ALIKE, "FEW", 64)
+    if mark:  # which all rows share, whatever their kind
+        monkeypatch.setattr(ALIKE, "_mark", mark)
+    assert alike(belief).belief.n_observations < belief.n_observations
+    alike.cache_clear()
+    found = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
+    for one, other in zip(found.rows, expected.rows, strict=True):
+        for name in ("n", "n_observations", "worst_observation"):
+            assert getattr(one, name) == getattr(other, name), (one.measure, name)
+        for name in ("prior", "posterior", "worst", "low", "high", "quantiles"):
+            same = pytest.approx(np.array(getattr(other, name), dtype=float), rel=1e-12, abs=1e-12, nan_ok=True)
+            assert np.array(getattr(one, name), dtype=float) == same, (one.measure, name)
+
+
+def test_a_belief_of_unlike_rows_stays_as_it_is(monkeypatch):
+    monkeypatch.setattr(ALIKE, "FEW", 64)
+    belief = Posterior.from_dense(np.random.default_rng(2).dirichlet(np.ones(4), 200))
+    kinds = alike(belief)
+    assert kinds.belief is belief
+    assert kinds.first.tolist() == list(range(200))
