@@ -286,3 +286,8 @@ def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser:
     assert browser.sends("/verdict", do="again").url.path == "/adversaries"
     assert browser.sends("/adversaries", coverage="100", do="continue").status_code == 422
     assert "no policy says what is acceptable" in browser.page.text
+
+
+def test_the_server_starts_without_what_only_tables_need():
+    code = "import sys, unmask.app.server; assert not {'numpy', 'scipy', 'duckdb', 'numba'} & {*sys.modules}, 'slow'"
+    subprocess.run([sys.executable, "-c", code], check=True)
