@@ -99,18 +99,22 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
 
 
 def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Ancestors of the coordinates up to one root; a level that is no leaf is a branch of its own below the root."""
-    tree = nodes.astype(np.int64)
-    alone = np.flatnonzero(tree[0] < 0)
-    tree[:, alone] = -1 - np.arange(alone.size)
-    return np.concatenate([tree, np.zeros((1, tree.shape[1]), dtype=np.int64)])
+    """Ancestors of the coordinates up to one root; a level that is no node is a branch of its own below the root."""
+    own = -1 - np.arange(nodes.shape[1])
+    return np.concatenate([np.where(nodes < 0, own, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
 
 
 def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
-    """Node number of every level's ancestors, (levels of the tree, L), in file order; -1 where it is no leaf."""
-    leaf_of = {label: at for at, label in enumerate(hierarchy.leaves)}
-    leaf = np.array([leaf_of.get(label, -1) for label in levels.labels], dtype=np.intp)
-    return np.where(leaf < 0, np.int32(-1), hierarchy.numbers[:, leaf])
+    """Node number of every level and its ancestors, (levels of the tree, L), in file order; -1 below its own node, and
+    everywhere for one that is no node.
+    """
+    found = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
+    for at, label in enumerate(levels.labels):
+        if label in hierarchy.nodes and label != EVERYTHING:
+            leaf = min(hierarchy.nodes[label])
+            height = next(h for h, above in enumerate(hierarchy.ancestor) if above[leaf] == label)
+            found[height:, at] = hierarchy.numbers[height:, leaf]
+    return found
 
 
 # --- one cell for a box -----------------------------------------------------------------------------------------------
