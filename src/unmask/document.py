@@ -16,7 +16,6 @@ from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
 from unmask.plan import NOTHING, unknown
-from unmask.reports.certificate import ASKED
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
@@ -148,6 +147,8 @@ def _check_column(name: str, given: Any) -> None:
 
 def certificate_of(given: Settings) -> dict[str, str]:
     """What the owner says of the release: by whom, to whom, what for."""
+    from unmask.reports.certificate import ASKED
+
     said = given.get("certificate", {})
     if not isinstance(said, dict):
         raise UnmaskError("certificate is no table; expected [certificate] and below it for example purpose")

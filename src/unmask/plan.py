@@ -7,12 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from unmask.errors import nearest
 from unmask.version import __version__
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PLACES: Final = ("file", "hierarchies", "control")
 """Settings that are paths; beside each stands its digest, under its name with "_sha256"."""
@@ -92,6 +93,8 @@ class Cell:
         """A generator for one purpose, from the dataset, the seed and the words: other cells that give the same words
         draw the same numbers, so that protections are compared on the same people.
         """
+        import numpy as np
+
         return np.random.default_rng(int(digest(self.dataset.content, self.seed, list(words))[:32], 16))
 
 

@@ -1,5 +1,6 @@
 """The way from a file to a signed release gives what the command line gives from the document that it leaves."""
 
+import csv
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from tests.app.hospital import write_hospital
 from unmask.app import counting
 from unmask.app.project import Project, left_behind
 from unmask.cli import main
-from unmask.document import load
+from unmask.document import by_role, load
 
 
 def opened(browser: Browser, path: Path) -> None:
@@ -286,3 +287,36 @@ def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser:
     assert browser.sends("/verdict", do="again").url.path == "/adversaries"
     assert browser.sends("/adversaries", coverage="100", do="continue").status_code == 422
     assert "no policy says what is acceptable" in browser.page.text
+
+
+def test_the_server_starts_without_what_only_tables_need():
+    code = "import sys, unmask.app.server; assert not {'numpy', 'scipy', 'duckdb', 'numba'} & {*sys.modules}, 'slow'"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
+    browser: Browser,
+    project: Project,
+    hospital: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    opened(browser, hospital)
+    browser.at("/roles")
+    tree = "Chirurgie;surgical;*\nUrologie;surgical;*\nInnere;medical;*\nKardiologie;medical;*\nPädiatrie;medical;*\n"
+    roles = browser.checked() | {"role-5": "quasi-identifier"}
+    browser.sends("/roles", files={"hierarchy-5": ("wards.csv", tree.encode())}, **roles, do="apply")
+    assert "<b>level 1</b>" in browser.page.text
+    browser.sends("/roles", **browser.checked() | {"level-5": "1"}, do="continue")
+    assert project.given["columns"]["ward"] == {"role": "quasi-identifier", "hierarchy": "wards.csv"}
+    assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"ward": 1}}
+    monkeypatch.chdir(project.folder)
+    run(capsys, "protect", "unmask.toml", "-o", str(tmp_path / "release.csv"), "--quiet")
+    rows = list(csv.DictReader((tmp_path / "release.csv").read_text().splitlines()))
+    assert {"surgical", "medical"} <= {row["ward"] for row in rows} <= {"surgical", "medical", "*"}
+    of = by_role(project.given["columns"])
+    said = ["-q", ",".join(of["quasi_identifiers"]), "-s", ",".join(of["sensitive"]), "--k", "10"]
+    said += ["--hierarchy", "ward=wards.csv", "--level", "ward=1", "-o", str(tmp_path / "again.csv"), "--quiet"]
+    run(capsys, "protect", "hospital.csv", *said)
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()

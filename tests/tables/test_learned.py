@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import csc_array, csr_array
 
 import unmask
 from unmask import UnmaskError
 from unmask.tables import AttributeInference, Background, BackOff, Mondrian, Table, criteria
+from unmask.tables.attacks import learned
 from unmask.tables.attacks.learned import STRENGTHS
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
@@ -205,3 +207,16 @@ def test_what_is_not_learned_is_said():
     n = 5000
     wide = Table.read({"q": np.arange(n), "s": np.arange(n)}, quasi_identifiers="q", sensitive="s")
     assert "What all rows say of s" in [what for what, _ in unmask.audit(wide, original=wide).not_run]
+
+
+@pytest.mark.parametrize("entries", [8, 1 << 20])
+def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(learned, "ENTRIES", entries)
+    rng = np.random.default_rng(0)
+    for density in (0.05, 0.5, 1.0):
+        one, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
+        row, at, to = rng.integers(5, size=30), rng.integers(7, size=40), rng.integers(9, size=40)
+        found = learned._product(csc_array(one), at, csr_array(table), row, to)
+        assert np.array_equal(found.toarray(), one[:, at] * table[row][:, to])
+        assert found.has_sorted_indices
+        assert found.data.all()

@@ -606,3 +606,28 @@ def test_no_cell_is_finer_than_its_level():
     ends = [re.findall("[0-9]{4}", cell) for cell in release["birth"]]
     assert all(int(low) <= year <= int(high) for (low, *_, high), year in zip(ends, born, strict=True))
     assert all(int(low) % 10 == 0 and int(high) % 10 == 9 for low, *_, high in ends)
+
+
+WARDS = "a1;a;A;*\na2;a;A;*\na3;b;A;*\na4;b;A;*\nb1;c;B;*\nb2;c;B;*\nb3;d;B;*\nb4;d;B;*\n"
+
+
+@pytest.mark.parametrize("cells", ["any", "nodes"])
+def test_an_own_hierarchy_is_cut_above_its_level(tmp_path, cells):
+    (tmp_path / "wards.csv").write_text(WARDS)
+    rng = np.random.default_rng(0)
+    wards = [line.partition(";")[0] for line in WARDS.split()]
+    made = {"ward": rng.choice(wards, 200, p=[0.05] * 4 + [0.2] * 4), "age": rng.integers(0, 40, 200)}
+    table = Table.read(made, quasi_identifiers=list(made), hierarchies={"ward": tmp_path / "wards.csv"}, cells=cells)
+    release, origin = Mondrian(k=3, levels={"ward": 1})(table, rng=rng)
+    assert release.classes.sizes.min() >= 3
+    assert not {*release["ward"]} & {*wards}
+    covered = covers(release)
+    assert all(wards.index(ward) in of for ward, of in zip(made["ward"][origin], covered, strict=True))
+    coarse, _ = Mondrian(k=30, levels={"ward": 1})(table, rng=rng)
+    assert {*coarse["ward"]} <= {"A", "B", "a", "b", "c", "d"}  # no cell reaches into both A and B
+
+
+def covers(release):
+    """The leaves of the ward of each row."""
+    levels = release.column("ward").levels
+    return [{*np.flatnonzero(levels.members[code]).tolist()} for code in release.column("ward").codes]

@@ -6,14 +6,16 @@ import json
 import pickle
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unmask.app.jobs import Job
 from unmask.app.project import COUNTED, Project
-from unmask.app.shapes import Shape
 from unmask.document import READING
 from unmask.errors import UnmaskError
-from unmask.facts import ColumnFacts
+
+if TYPE_CHECKING:
+    from unmask.app.shapes import Shape
+    from unmask.facts import ColumnFacts
 
 
 class Seen(NamedTuple):
@@ -92,6 +94,7 @@ def _key(project: Project) -> Key:
 
 
 def _counted(path: str, _changed: int, _size: int, reading: str) -> Seen:
+    from unmask.app.shapes import Shape
     from unmask.tables import Table
     from unmask.tables.exposure import column_facts
     from unmask.tables.reading import column_names

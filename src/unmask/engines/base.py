@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Kind: TypeAlias = Literal["integer", "real", "text", "untyped"]
 """What a column of an engine holds: 64-bit whole numbers, doubles, text that the source stores as text, or the text of
 something else: of a cell of a text file, a date, a decimal, a boolean.
 """
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
+Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 
 
 class Engine(Protocol):

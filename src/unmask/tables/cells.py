@@ -32,6 +32,7 @@ __all__ = [
     "Type",
     "compatible",
     "format_set",
+    "identity",
     "parse_levels",
     "plain_levels",
     "read_levels",
@@ -115,7 +116,7 @@ def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, N
     code = np.fromiter(map(rank.__getitem__, texts), dtype=np.int32, count=len(texts))
     gap = bool((code == len(domain)).any())
     labels, nothing = (*domain, MISSING) if gap else domain, np.zeros(0, dtype=np.float64)
-    members = _identity(len(labels), len(domain))
+    members = identity(len(labels), len(domain))
     return Levels(labels, as_type, nothing, nothing, domain, members, len(domain) if gap else -1), code
 
 
@@ -173,7 +174,7 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
 def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
     exact = [(at,) for at in range(n_values)]
     if list(sets[:n_values]) == exact and all(covered == () for covered in sets[n_values:]):
-        return _identity(len(sets), n_values)
+        return identity(len(sets), n_values)
     if len(sets) * n_values > _LARGEST_MEMBERS:
         raise UnmaskError(
             f"a column has {len(sets)} distinct cells over {n_values} values, too many to generalize; "
@@ -185,7 +186,7 @@ def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[n
     return members
 
 
-def _identity(n_levels: int, n_values: int) -> NDArray[np.bool_]:
+def identity(n_levels: int, n_values: int) -> NDArray[np.bool_]:
     """(n_levels, n_values) each of the first levels is a value: a sliding window over one line of 0 ... 0 1 0 ... 0,
     which takes no memory for a million exact values.
     """

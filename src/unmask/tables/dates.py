@@ -84,11 +84,11 @@ class Calendar(Scale):
         if low == high:
             return self.write(low, high)
         finite = math.isfinite(low) and math.isfinite(high)
-        for unit in PERIODS if finite else ():
-            if self.period(low, unit) == self.period(high, unit):
-                return _name(self.day(low), unit)
+        if finite and self.period(low, "year") == self.period(high, "year"):
+            unit = next(unit for unit in PERIODS if self.period(low, unit) == self.period(high, unit))
+            return _name(self.day(low), unit)
         unit = "month" if finite and _months(self.day(low), self.day(high)) <= _FEW_MONTHS else "year"
-        return self.write(self.period(low, unit)[0], self.period(high, unit)[1])
+        return _written(self, self.period(low, unit)[0], self.period(high, unit)[1])
 
     def rounded(self, low: float, high: float, unit: str) -> str:
         """The whole periods of a unit that hold all values from low to high."""
@@ -186,6 +186,12 @@ class Moments(Calendar):
 
 
 DAYS, MOMENTS = Days(), Moments()
+
+
+@lru_cache(maxsize=1 << 16)
+def _written(calendar: Calendar, low: float, high: float) -> str:
+    """What many boxes are rounded to."""
+    return calendar.write(low, high)
 
 
 def _days(text: str) -> tuple[int, int]:

@@ -52,6 +52,26 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     return match
 
 
+def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
+    """Which of some values each level covers, (len(levels), len(values)): what `compatible` says of exact ones.
+
+    A missing cell covers none.
+
+    >>> from unmask.tables.cells import parse_levels
+    >>> covered(("a", "b"), parse_levels(["{a, b}", "b", "*", None], as_type="text", column="c")).toarray().tolist()
+    [[True, True], [False, True], [True, True], [False, False]]
+    """
+    if levels.kind == "numeric":
+        levels = _as_values(levels, values)
+    joint = {value: at for at, value in enumerate(dict.fromkeys(values + levels.domain))}
+    found = _incidence(levels, joint)[:, : len(values)].tocoo()
+    whole = np.array([at for at, label in enumerate(levels.labels) if label == EVERYTHING], dtype=np.int64)
+    row = np.concatenate([found.row, np.repeat(whole, len(values))])
+    column = np.concatenate([found.col, np.tile(np.arange(len(values)), whole.size)])
+    shape = (len(levels), len(values))
+    return sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
+
+
 def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
     joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
     left_values, right_values = _incidence(known, joint), _incidence(released, joint).T.tocsr()
@@ -74,11 +94,10 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.array([at for at in np.flatnonzero(levels.place < 0) if levels.labels[at] != EVERYTHING], dtype=np.int64)
     row, value = np.nonzero(levels.members[wide])
-    masks = Masks(tuple(joint))
-    hidden = [(at, value) for at in wide.tolist() if (mask := levels.mask(at)) for value in masks.hidden(mask)]
-    masked = np.array(hidden, dtype=np.int64).reshape(-1, 2)
-    rows = np.concatenate([exact, wide[row], masked[:, 0]])
-    columns = np.concatenate([spot[levels.place[exact]], spot[value], masked[:, 1]])
+    masks = {at: mask for at in wide.tolist() if (mask := levels.mask(at))}
+    of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))
+    rows = np.concatenate([exact, wide[row], np.array(list(masks), dtype=np.int64)[of]])
+    columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
     ones = np.ones(rows.size, dtype=np.int32)
     return sparse.csr_array((ones, (rows, columns)), shape=(len(levels), len(joint)))
 

@@ -99,18 +99,22 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
 
 
 def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Ancestors of the coordinates up to one root; a level that is no leaf is a branch of its own below the root."""
-    tree = nodes.astype(np.int64)
-    alone = np.flatnonzero(tree[0] < 0)
-    tree[:, alone] = -1 - np.arange(alone.size)
-    return np.concatenate([tree, np.zeros((1, tree.shape[1]), dtype=np.int64)])
+    """Ancestors of the coordinates up to one root; a level that is no node is a branch of its own below the root."""
+    own = -1 - np.arange(nodes.shape[1])
+    return np.concatenate([np.where(nodes < 0, own, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
 
 
 def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
-    """Node number of every level's ancestors, (levels of the tree, L), in file order; -1 where it is no leaf."""
-    leaf_of = {label: at for at, label in enumerate(hierarchy.leaves)}
-    leaf = np.array([leaf_of.get(label, -1) for label in levels.labels], dtype=np.intp)
-    return np.where(leaf < 0, np.int32(-1), hierarchy.numbers[:, leaf])
+    """Node number of every level and its ancestors, (levels of the tree, L), in file order; -1 below its own node, and
+    everywhere for one that is no node.
+    """
+    found = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
+    for at, label in enumerate(levels.labels):
+        if label in hierarchy.nodes and label != EVERYTHING:
+            leaf = min(hierarchy.nodes[label])
+            height = next(h for h, above in enumerate(hierarchy.ancestor) if above[leaf] == label)
+            found[height:, at] = hierarchy.numbers[height:, leaf]
+    return found
 
 
 # --- one cell for a box -----------------------------------------------------------------------------------------------
@@ -133,7 +137,8 @@ def merged(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> 
 def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of cells that cover all cells in a box, and the text of every box."""
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
-    return (_hulls if column.levels.kind == "numeric" else _unions)(column, cells)
+    by_prefix = column.levels.type == "code" and column.hierarchy is None
+    return (_hulls if column.levels.kind == "numeric" else _prefixes if by_prefix else _unions)(column, cells)
 
 
 def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
@@ -153,6 +158,41 @@ def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp
     ], text_of_box
 
 
+def _prefixes(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
+    """Texts of the common beginnings of all codes and masks present, and the text of every box.
+
+    They are those of the first and the last text in a box. With another level, one that is missing or everything is
+    everything; a level that is alone keeps its own text.
+    """
+    levels, begins = column.levels, cells.indptr[:-1]
+    ends = [_first_and_last(levels, at) for at in range(len(levels))]
+    shown = sorted({text for pair in ends for text in pair})
+    place = {text: at for at, text in enumerate(shown)}
+    first, last = np.array([(place[one], place[other]) for one, other in ends], dtype=np.int64).T
+    low, high = np.minimum.reduceat(first[cells.indices], begins), np.maximum.reduceat(last[cells.indices], begins)
+    whole = np.array([label in (MISSING, EVERYTHING) for label in levels.labels])
+    key = np.where(np.logical_or.reduceat(whole[cells.indices], begins), -1, low * len(shown) + high)
+    alone = np.diff(cells.indptr) == 1
+    key[alone] = -2 - cells.indices[begins[alone]]
+    distinct, text_of_box = np.unique(key, return_inverse=True)
+
+    def text(key: int) -> str:
+        if key < 0:
+            return EVERYTHING if key == -1 else levels.labels[-2 - key]
+        return format_prefix((shown[key // len(shown)], shown[key % len(shown)]), width=levels.longest)
+
+    return list(map(text, distinct.tolist())), text_of_box
+
+
+def _first_and_last(levels: Levels, at: int) -> tuple[str, str]:
+    """In the order of their text, of the codes that a level covers; a mask is itself."""
+    label = levels.labels[at]
+    if levels.place[at] >= 0 or label in (MISSING, EVERYTHING) or levels.mask(at):
+        return label, label
+    values = [levels.domain[at] for at in np.flatnonzero(levels.members[at])]
+    return min(values), max(values)
+
+
 def _unions(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of cells that cover all values present, and the text of every box."""
     first, text_of_box = _distinct_sets(cells)
@@ -161,27 +201,22 @@ def _unions(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.int
 
 
 def _cover(column: Column) -> Callable[[list[int]], str]:
-    """The text for some levels: their own if it is one, else a node, the common beginning of codes, or a set of values.
+    """The text for some levels: their own if it is one, else a node, or a set of values.
 
     With another level, one that is no set of known values is everything.
     """
     levels, tree = column.levels, column.hierarchy
     of_level, value = np.nonzero(levels.members)
     values = np.split(value, np.searchsorted(of_level, np.arange(1, len(levels))))
-    by_prefix = levels.type == "code" and tree is None
-    masks = {at: mask for at in range(len(levels)) if (mask := levels.mask(at))}
+    masked = {at for at in range(len(levels)) if levels.mask(at)}
     whole = {at for at, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
     def cover(inside: list[int]) -> str:
         if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in whole):
             return levels.labels[inside[0]]
-        if whole.intersection(inside) or (not by_prefix and masks.keys() & inside):
+        if whole.intersection(inside) or masked.intersection(inside):
             return EVERYTHING
-        if by_prefix:
-            shown = [masks[at] for at in inside if at in masks]
-            shown += [levels.domain[place] for at in inside if at not in masks for place in values[at]]
-            return format_prefix(shown, width=levels.longest)
         together = sorted({int(place) for at in inside for place in values[at]})
         if nodes is not None and tree is not None:
             return tree.lowest(together) or EVERYTHING

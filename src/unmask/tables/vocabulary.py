@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
@@ -15,11 +19,22 @@ _SEPARATORS = (",", "|", "~")
 
 
 class Masks:
-    """Which of many values a mask such as `123**` may hide, found by prefix instead of one by one."""
+    """Which of many values a mask such as `123**` may hide: a run of them in the order of their text."""
 
     def __init__(self, values: Sequence[str]) -> None:
         self._values = values
-        self._by_prefix: dict[int, dict[str, list[int]]] = {}
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._values)
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        return np.array(sorted(range(len(self._values)), key=self._values.__getitem__), dtype=np.int64)
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        return np.fromiter(map(len, self._sorted), dtype=np.int64, count=len(self._sorted))
 
     def hidden(self, mask: str) -> tuple[int, ...]:
         """Places of the values that begin with the mask's prefix and are no longer than it.
@@ -27,13 +42,25 @@ class Masks:
         >>> Masks(["120", "12", "1200", "20"]).hidden("12*")
         (0, 1)
         """
-        prefix = mask.rstrip(EVERYTHING)
-        if len(prefix) not in self._by_prefix:
-            found = self._by_prefix[len(prefix)] = {}
-            for at, value in enumerate(self._values):
-                found.setdefault(value[: len(prefix)], []).append(at)
-        places = self._by_prefix[len(prefix)].get(prefix, ())
-        return tuple(at for at in places if len(self._values[at]) <= len(mask))
+        return tuple(sorted(self.hidden_by([mask])[1].tolist()))
+
+    def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The place of a mask, and of a value that it hides, for all such pairs.
+
+        >>> Masks(["120", "12", "1200", "20"]).hidden_by(["12*", "2*"])
+        (array([0, 0, 1]), array([1, 0, 3]))
+        """
+        runs = np.array([self._run(mask.rstrip(EVERYTHING)) for mask in masks], dtype=np.int64).reshape(-1, 2)
+        sizes = runs[:, 1] - runs[:, 0]
+        of = np.repeat(np.arange(len(masks)), sizes)
+        place = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + runs[of, 0]
+        fits = self._lengths[place] <= np.fromiter(map(len, masks), dtype=np.int64, count=len(masks))[of]
+        return of[fits], self._order[place[fits]]
+
+    def _run(self, prefix: str) -> tuple[int, int]:
+        """Where the values that begin with this begin and end in the order of their text."""
+        begin = bisect_left(self._sorted, prefix)
+        return begin, bisect_right(self._sorted, prefix, lo=begin, key=lambda value: value[: len(prefix)])
 
 
 @dataclass(frozen=True)

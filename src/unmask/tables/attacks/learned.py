@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse import csc_array, csr_array, eye_array, hstack
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -29,6 +29,9 @@ MOST = 1 << 24
 
 DENSE = 1 << 20
 """Entries of a table that is looked up whole."""
+
+ENTRIES = 1 << 24
+"""Entries of a sparse matrix that are held at once on the way to a smaller one."""
 
 STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 """How many rows a belief from fewer columns may weigh; the last one leaves a column out."""
@@ -200,11 +203,37 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
     agree = csc_array(np.ones((len(columns[0].row), 1)))
     for one in columns:
         of, _, both = group([of, one.asked.astype(np.int32)], [agree.shape[1], one.holds.shape[0]])
-        agree = csc_array(agree[:, both[:, 0]])
-        column = np.repeat(both[:, 1], np.diff(agree.indptr))
-        agree.data *= _entries(csr_array(one.share @ one.holds.T), one.row[agree.indices], column)
-        agree.eliminate_zeros()
+        agree = _product(agree, both[:, 0], csr_array(one.share @ one.holds.T), one.row, both[:, 1])
         yield Step(of.astype(np.int64), both[:, 0], agree)
+
+
+def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
+    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out.
+
+    Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
+    little, as a common value does.
+    """
+    few = int(np.diff(table.indptr)[row].sum()) <= ENTRIES
+    fits = csc_array(table[row] if few else (len(row), table.shape[1]))
+    shorter = np.diff(fits.indptr)[to] < np.diff(agree.indptr)[at] if few else np.zeros(len(at), dtype=np.bool_)
+    longer = ~shorter
+    parts = [
+        *_walked(agree, at[longer], to[longer], lambda rows, columns: _entries(table, row[rows], columns)),
+        *_walked(fits, to[shorter], at[shorter], lambda rows, columns: np.asarray(agree[rows, columns])),
+    ]
+    places = np.concatenate([np.flatnonzero(longer), np.flatnonzero(shorter)])
+    return csc_array(csc_array(hstack(parts))[:, np.argsort(places)])
+
+
+def _walked(one: csc_array, at: Codes, to: Codes, other: Callable[[Codes, Codes], Floats]) -> Iterator[csc_array]:
+    """Columns `at` times the entries of another matrix in columns `to`, in blocks."""
+    ends = np.cumsum(np.diff(one.indptr)[at]) // ENTRIES
+    for block in np.split(np.arange(len(at)), np.flatnonzero(np.diff(ends)) + 1):
+        found = csc_array(one[:, at[block]])
+        if found.nnz:
+            found.data *= other(found.indices, np.repeat(to[block], np.diff(found.indptr)))
+            found.eliminate_zeros()
+        yield found
 
 
 def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:

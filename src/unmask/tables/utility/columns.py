@@ -26,6 +26,8 @@ _BINS = 256
 """Ordered columns of more atoms are compared on this many bins of equal count of the original."""
 _VALUES = 1024
 """Categorical columns of more atoms keep the commonest values of the original, the others are pooled."""
+_ENTRIES = 1 << 22
+"""Atoms of sets that are intersected at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +142,7 @@ class Loss:
     def _distance(self, one: Sets, at: Ints, other: Sets, to: Ints) -> Floats:
         """Mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categorical atoms."""
         if self.position is None:
-            assert one.members is not None
-            assert other.members is not None
-            common = np.concatenate([_overlap(one.members[at[s]], other.members[to[s]]) for s in _slices(len(at))])
+            common = _common(one, at, other, to)
             return np.asarray(1 - common / np.maximum(one.size()[at] * other.size()[to], 1), dtype=np.float64)
         span = self._span()
         if span == 0:
@@ -315,9 +315,17 @@ def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Float
     return np.asarray(np.maximum(below + above, 0.0) / (end - begin), dtype=np.float64)
 
 
-def _overlap(one: sparse.csr_array[Any, Any], other: sparse.csr_array[Any, Any]) -> Ints:
-    return np.asarray(one.astype(np.int64).multiply(other.astype(np.int64)).sum(axis=1), dtype=np.int64)
-
-
-def _slices(n: int, step: int = 1 << 16) -> list[slice]:
-    return [slice(begin, begin + step) for begin in range(0, max(n, 1), step)]
+def _common(one: Sets, at: Ints, other: Sets, to: Ints) -> Ints:
+    """Atoms that both sets of each pair cover; a set of one atom, as most are, is looked up in the other."""
+    assert one.members is not None
+    assert other.members is not None
+    found = np.empty(len(at), dtype=np.int64)
+    single = one.size()[at] == 1
+    if single.any():
+        found[single] = other.members[to[single], one.members.indices[one.members.indptr[at[single]]]]
+    sets = np.flatnonzero(~single)
+    step = max(1, _ENTRIES // max(1, int(max(one.size().max(initial=0), other.size().max(initial=0)))))
+    for begin in range(0, len(sets), step):
+        part = sets[begin : begin + step]
+        found[part] = one.members[at[part]].astype(np.int64).multiply(other.members[to[part]]).sum(axis=1)
+    return found

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.tables.cells import EVERYTHING, Levels, compatible
+from unmask.tables.cells import EVERYTHING, Levels, compatible, identity
+from unmask.tables.matching import covered
 from unmask.tables.notation import common_beginning
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -116,9 +117,8 @@ def categorical(original: Levels, released: Levels) -> Sides:
 
     Widths are numbers of values; of codes, numbers of hidden characters.
     """
-    known = singletons(original.domain)
-    sides = [(levels, compatible(known, levels, missing="own").T) for levels in (original, released)]
-    stray = [np.flatnonzero(~covers.any(axis=1) & ~levels.gaps) for levels, covers in sides]
+    sides = [(levels, covered(original.domain, levels)) for levels in (original, released)]
+    stray = [np.flatnonzero((np.diff(covers.indptr) == 0) & ~levels.gaps) for levels, covers in sides]
     label = dict.fromkeys(levels.labels[i] for (levels, _), at in zip(sides, stray, strict=True) for i in at)
     extra = {text: len(original.domain) + i for i, text in enumerate(label)}
     n_atoms = max(1, len(original.domain) + len(extra))
@@ -141,8 +141,9 @@ def categorical(original: Levels, released: Levels) -> Sides:
 
 def _hidden(levels: Levels, at: int, longest: int) -> int:
     """Characters of a code that a cell hides."""
-    label = levels.labels[at]
-    if label == EVERYTHING:
+    if levels.place[at] >= 0:
+        return 0
+    if levels.labels[at] == EVERYTHING:
         return longest
     if mask := levels.mask(at):
         return mask.count(EVERYTHING)
@@ -153,4 +154,4 @@ def _hidden(levels: Levels, at: int, longest: int) -> int:
 def singletons(values: tuple[str, ...]) -> Levels:
     """One level for each value, that covers it and nothing else."""
     empty = np.zeros(0)
-    return Levels(values, "text", empty, empty, values, np.eye(len(values), dtype=np.bool_), -1)
+    return Levels(values, "text", empty, empty, values, identity(len(values), len(values)), -1)

@@ -1,0 +1,86 @@
+"""Cells that cover boxes, told all together, are those that are told box by box."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from unmask.tables.cells import EVERYTHING, MISSING, compatible, parse_levels, read_levels
+from unmask.tables.column import Column
+from unmask.tables.dates import DAYS, PERIODS, _months, _name
+from unmask.tables.matching import covered
+from unmask.tables.notation import format_prefix
+from unmask.tables.recoding import covering
+from unmask.tables.utility.columns import _common
+from unmask.tables.utility.sets import Sets, categorical, singletons
+
+CODES = ["48163", "48159", "481**", "4****", "E11", "E11.9", "{48163, 90210}", "90210", "90***", "*", None]
+
+
+def literal(column: Column, inside: list[int]) -> str:
+    """The text for the levels in one box."""
+    levels = column.levels
+    if len(inside) == 1:
+        return levels.labels[inside[0]]
+    if {levels.labels[at] for at in inside} & {MISSING, EVERYTHING}:
+        return EVERYTHING
+    shown = [levels.mask(at) for at in inside if levels.mask(at)]
+    shown += [
+        levels.domain[place] for at in inside if not levels.mask(at) for place in np.flatnonzero(levels.members[at])
+    ]
+    return format_prefix(shown, width=levels.longest)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_codes_are_covered_as_box_by_box(seed: int):
+    rng = np.random.default_rng(seed)
+    texts = [*rng.permutation(np.array(CODES, dtype=object))[: rng.integers(2, len(CODES))], "48163"]
+    levels, _ = read_levels(texts, as_type="code", column="zip")
+    box, codes = boxes(rng, len(levels))
+    column = Column("zip", codes, levels)
+    found, of_box = covering(column, box, codes)
+    for at in range(int(box.max()) + 1):
+        assert found[of_box[at]] == literal(column, sorted(set(codes[box == at].tolist())))
+
+
+def boxes(rng: np.random.Generator, n_levels: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Rows in up to 12 boxes, none of them empty, and the level of each row."""
+    n = int(rng.integers(1, 12))
+    box = np.concatenate([np.arange(n), rng.integers(n, size=2 * n)]).astype(np.int32)
+    return box, rng.integers(n_levels, size=box.size).astype(np.int32)
+
+
+def test_dates_are_covered_by_the_finest_period_that_holds_all():
+    rng = np.random.default_rng(0)
+    for low, length in zip(rng.integers(-30_000, 30_000, 400), rng.geometric(0.003, 400), strict=True):
+        ends = float(low), float(low + length)
+        unit = next((unit for unit in PERIODS if DAYS.period(ends[0], unit) == DAYS.period(ends[1], unit)), None)
+        wide = "month" if _months(int(ends[0]), int(ends[1])) <= 24 else "year"
+        rounded = DAYS.write(DAYS.period(ends[0], wide)[0], DAYS.period(ends[1], wide)[1])
+        assert DAYS.cover(*ends) == (_name(int(low), unit) if unit else rounded)
+
+
+def test_what_a_level_covers_of_values_is_what_it_is_compatible_with():
+    levels = parse_levels(CODES, as_type="code", column="zip")
+    values = ("10000", "48163", "48169", "90210", "E11", "E11.9")
+    found = covered(values, levels).toarray()
+    assert np.array_equal(found, compatible(singletons(values), levels, missing="own").T)
+    numbers = parse_levels(["1", "[2, 4]", "*", None], as_type="number", column="n")
+    values = ("1", "2", "3", "9", "x")
+    found = covered(values, numbers).toarray()
+    assert np.array_equal(found, compatible(singletons(values), numbers, missing="own").T)
+
+
+def test_common_atoms_are_those_of_both_sets():
+    original = parse_levels(["a", "b", "{a, b}", "c", "{a, c, d}", "*", None], as_type="text", column="c")
+    released = parse_levels(["{a, b}", "a", "{b, c}", "*", "{c, x}", None], as_type="text", column="c")
+    sides = categorical(original, released)
+    pairs = np.array([(at, to) for at in range(len(original)) for to in range(len(released))]).T
+    dense = [dense_of(one) for one in (sides.source, sides.target)]
+    literal = (dense[0][pairs[0]] & dense[1][pairs[1]]).sum(axis=1)
+    assert np.array_equal(_common(sides.source, pairs[0], sides.target, pairs[1]), literal)
+
+
+def dense_of(one: Sets) -> NDArray[np.bool_]:
+    """(levels, atoms) of what each level covers."""
+    assert one.members is not None
+    return np.asarray(one.members.toarray())
