@@ -15,24 +15,23 @@ import numpy as np
 from unmask.cases.at_risk import Watched
 from unmask.cases.graphs.case import ADOPTERS, attempt, rows
 from unmask.cases.graphs.scenes import (
-    DEFAULT,
     Acquired,
     Derived,
     Plan,
     Scene,
     Separation,
-    parse_attacks,
     parse_seeds,
     scene_name,
 )
 from unmask.cases.graphs.standard import audit_graph
+from unmask.cases.graphs.written import DEFAULT, parse_attacks
 from unmask.cases.rows import plain_row
 from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
-from unmask.graphs.protections import Separated
+from unmask.graphs.protections import Separated, protected
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.plan import Cell, Part, unknown
@@ -223,7 +222,9 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: At
     knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
     pair = _pair(cell, population, knows)
     rng = cell.rng("protection", cell.protection.content)
-    separated = None if released is None else released(pair.target, rng=rng, eligible=pair.truth[pair.common])
+    separated = (
+        None if released is None else protected(released, pair.target, rng=rng, eligible=pair.truth[pair.common])
+    )
     after = pair if separated is None else SeparatedPair.of(pair, separated)
     rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
     if separated is None:
