@@ -304,9 +304,9 @@ def test_any_protection_of_the_catalog_goes_by_its_name(friends, network):
 
 
 def test_separation_by_name_is_separation_by_options(friends):
-    found = []
-    for options in (("--with", "IdentitySeparation:identities=3:adopters=9"), ("--identities", "3", "--adopters", "9")):
-        found.append(parsed(protect(friends, *options, "--json", "--force").stdout)["results"][0])
+    by_name = ("--with", "IdentitySeparation:identities=3:adopters=9")
+    both = (by_name, ("--identities", "3", "--adopters", "9"))
+    found = [parsed(protect(friends, *options, "--json", "--force").stdout)["results"][0] for options in both]
     assert {one["adopters"] for one in found} == {9}
     assert found[0]["edges"] == found[1]["edges"]  # the basic model drops none
 

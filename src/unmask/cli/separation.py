@@ -199,6 +199,7 @@ def protect_graph(
     """
     from unmask.graphs.protections import protected
     from unmask.graphs.release import SocialGraph
+    from unmask.graphs.utility import lost
     from unmask.randomness import secret_unless
 
     refuse_to_overwrite(origin, force=force, stream=output)
@@ -210,7 +211,8 @@ def protect_graph(
     release, nodes = _writable(separated, output)
     write_release(release, output, _origin_text(people, separated, nodes), origin)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
-    found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
+    losses = lost(people, *separated)
+    found = {**_counts(people, separated, release), "seconds": round(seconds, 3), **losses}
     if as_json:
         say_json(results=[found])
     click.echo(
@@ -218,8 +220,16 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
+    click.echo(f"lost: {', '.join(_loss(*one) for one in losses.items())}", err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
+
+
+def _loss(name: str, share: float) -> str:
+    from unmask.measures import UTILITIES
+
+    label = UTILITIES[name].label
+    return f"{label[0].lower()}{label[1:]} {share:.1%}"
 
 
 def _say_left_out(nodes: int) -> None:

@@ -18,8 +18,8 @@ PROTECTIONS: Mapping[str, Any] = {
 }
 """All but `Together`, whose parts do not go into one word."""
 
-OF_ITS_OWN = ("DirectedNar09", "Iterated")
-"""Attacks that add nothing unless edges have directions, or people several identities."""
+OF_ITS_OWN = ("DegreeMatching", "DirectedNar09", "Iterated")
+"""Attacks that add nothing, unless edges have directions, or people several identities."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
 
