@@ -284,3 +284,44 @@ def test_advice_on_measures_is_still_given():
     done = unmask("advise", "--what", "identity", "--loss", "hamming", "--observations", "one")
     assert done.exit_code == 0
     assert "worst case" in done.stdout
+
+
+# --- protections by changed edges -----------------------------------------------------------------------------------
+
+
+def test_any_protection_of_the_catalog_goes_by_its_name(friends, network):
+    done = protect(friends, "--with", "graphs.KDegree:k=7", "--json")
+    assert done.exit_code == 0, done.stderr
+    (found,) = parsed(done.stdout)["results"]
+    release = SocialGraph.read(friends.parent / "release.txt")
+    assert np.unique(release.degree, return_counts=True)[1].min() >= 7
+    assert (found["people"], found["edges"], found["adopters"]) == (network.n_nodes, release.n_edges, 0)
+    assert found["edges"] > network.n_edges
+    owner, role = origin_of(friends.parent)
+    assert {*role} == {"whole"}
+    assert sorted(owner) == sorted(network.labels)
+    assert "separated" not in done.stderr
+
+
+def test_separation_by_name_is_separation_by_options(friends):
+    by_name = ("--with", "IdentitySeparation:identities=3:adopters=9")
+    both = (by_name, ("--identities", "3", "--adopters", "9"))
+    found = [parsed(protect(friends, *options, "--json", "--force").stdout)["results"][0] for options in both]
+    assert {one["adopters"] for one in found} == {9}
+    assert found[0]["edges"] == found[1]["edges"]  # the basic model drops none
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--with", "KDegre"), "did you mean 'KDegree'"),
+        (("--with", "KDegree:k=0"), "k is 0, expected a whole number at least 1"),
+        (("--with", "KDegree:k=many"), "k of KDegree is 'many'"),
+        (("--with", "KDegree:l=3"), "is no parameter of KDegree, expected one of k"),
+        (("--with", "KDegree", "--model", "best"), "--model was given with --with"),
+        (("--with", "Together"), "the protection 'Together' is unknown"),
+    ],
+)
+def test_a_protection_that_cannot_be_is_one_sentence(friends, options, said):
+    sentence(protect(friends, *options), said)
+    assert not (friends.parent / "release.txt").exists()

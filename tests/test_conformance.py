@@ -154,7 +154,8 @@ def networks():
     return next(iter(GROUNDS["graphs"].judged(None)))
 
 
-@pytest.mark.parametrize("name", [name for name in OF_GRAPHS if name != "graphs.Ensemble"])  # it names everybody
+# Ensemble names everybody, and who knows degrees alone finds almost nobody
+@pytest.mark.parametrize("name", sorted(set(OF_GRAPHS) - {"graphs.Ensemble", "graphs.DegreeMatching"}))
 def test_an_attack_on_graphs_maps_one_to_one_and_finds_people(networks, name):
     belief = GROUNDS["graphs"].call(ATTACKS[name], networks, None)
     truth = networks.truth(belief)

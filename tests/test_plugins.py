@@ -5,7 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from unmask.cases.graphs.scenes import parse_attacks
+from unmask.cases.graphs.written import parse_attacks
 from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
 from unmask.errors import UnmaskError

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask import audit
-from unmask.cases.graphs.scenes import ATTACKS
+from unmask.cases.graphs.written import ATTACKS
 from unmask.cli import main
 from unmask.graphs import Auxiliary, SocialGraph, datasets, select_seeds, split
 from unmask.measures.rates import SPREADS

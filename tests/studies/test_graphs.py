@@ -9,8 +9,9 @@ from unmask import UnmaskError
 from unmask.cases.at_risk import Watched
 from unmask.cases.graphs import defaults
 from unmask.cases.graphs.case import Run, attempt, rows, summary
-from unmask.cases.graphs.scenes import DEFAULT, STANDARD, Acquired, Derived, Plan, parse_attacks
+from unmask.cases.graphs.scenes import Acquired, Derived, Plan
 from unmask.cases.graphs.standard import audit_graph
+from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
 from unmask.graphs import Auxiliary, Ensemble, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.rematch import Rematch, log_odds

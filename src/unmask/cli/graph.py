@@ -115,7 +115,7 @@ def audit_graph(
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.cases.graphs import audit, check_choice
-    from unmask.cases.graphs.scenes import parse_attacks
+    from unmask.cases.graphs.written import parse_attacks
 
     name = stems((release,))[0]
     in_engine = taken(asked, IN_ENGINE)

@@ -68,8 +68,8 @@ def _adversaries(
     context: click.Context, auxiliary: Path | None, seeds_file: Path | None, attacks: tuple[str, ...]
 ) -> dict[str, Nar09 | KorulaLattanzi | Rematch]:
     """The attacks by what was written; an error for what needs the networks in memory."""
-    from unmask.cases.graphs.scenes import parse_attacks
     from unmask.cases.graphs.stored import IN_ENGINE
+    from unmask.cases.graphs.written import parse_attacks
     from unmask.errors import UnmaskError
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.stored import check_adversary

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ MOST = 1000
 """Identities of one person."""
 
 NOT_OF_DECOYS = ("model", "identities", "cooperation", "group", "refuse_top")
+
+OF_SEPARATION = ("decoy", "adopters", "minimum_degree", *NOT_OF_DECOYS)
 
 
 def _adopters(text: str) -> float:
@@ -99,12 +102,27 @@ def _protection(
     common |= {} if minimum_degree is None else {"minimum_degree": minimum_degree}
     if not decoy:
         return IdentitySeparation(**separation, **common)
-    for name in NOT_OF_DECOYS:
+    _refuse(NOT_OF_DECOYS, "--decoy")
+    return Decoy(**common)
+
+
+def _refuse(names: Iterable[str], beside: str) -> None:
+    """Refuse options that were typed beside one that has no use for them."""
+    for name in names:
         if click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise UnmaskError(
-                f"--{name.replace('_', '-')} was given with --decoy, which has no use for it; leave one out"
+                f"--{name.replace('_', '-')} was given with {beside}, which has no use for it; leave one out"
             )
-    return Decoy(**common)
+
+
+def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
+    """The protection that is written, or else identity separation by its options."""
+    from unmask.cases.graphs.written import parse_protection
+
+    if written is None:
+        return _protection(**separation)
+    _refuse(OF_SEPARATION, "--with")
+    return parse_protection(written)
 
 
 _separation = click.command("separation", cls=Command, add_help_option=False)(separation_options(_protection))
@@ -141,6 +159,10 @@ def _separation_of(text: str) -> Any:
 
 @click.command("protect graph", cls=Command)
 @click.argument("graph", type=FILE)
+@click.option(
+    "--with", "written", metavar="NAME:KEY=VALUE",
+    help="Protection of graphs by its name in unmask list, parameters behind colons; identity separation without.",
+)  # fmt: skip
 @separation_options
 @click.option(
     "--output", "-o", required=True, type=FILE,
@@ -153,6 +175,7 @@ def _separation_of(text: str) -> Any:
 @without_seed
 def protect_graph(
     graph: Path,
+    written: str | None,
     output: Path,
     origin: Path | None,
     source: str | None,
@@ -162,37 +185,51 @@ def protect_graph(
     force: bool,
     **separation: Any,
 ) -> None:
-    r"""Release a network in which some people appear under several unlinkable identities.
+    r"""Release a network with changed edges (--with), or in which some people have several unlinkable identities.
 
     Released nodes are numbered anew, by the operating system's randomness. --origin is a table of original id, released
     number and role, which `unmask audit graph --truth` reads.
 
     \b
+    unmask protect graph friends.txt --with KDegree:k=10 -o release.txt --origin origin.csv
+    unmask protect graph friends.txt --with PerturbEdges:delete=0.1:add=0.1 -o release.graphml
     unmask protect graph friends.txt --model best --identities 5 --adopters 0.1 -o release.txt --origin origin.csv
     unmask protect graph friends.txt --cooperation degree --adopters 0.04 -o release.graphml
     unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
     """
+    from unmask.graphs.protections import protected
     from unmask.graphs.release import SocialGraph
+    from unmask.graphs.utility import lost
+    from unmask.randomness import secret_unless
 
     refuse_to_overwrite(origin, force=force, stream=output)
-    protection = _protection(**separation)
+    protection = _chosen(written, separation)
     people = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
     start = time.perf_counter()
-    separated = protection(people)
+    separated = protected(protection, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     write_release(release, output, _origin_text(people, separated, nodes), origin)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
-    found = {**_counts(people, separated, release), "seconds": round(seconds, 3)}
+    losses = lost(people, *separated)
+    found = {**_counts(people, separated, release), "seconds": round(seconds, 3), **losses}
     if as_json:
         say_json(results=[found])
     click.echo(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
-        f"{people.n_edges:,}; {len(separated.adopters):,} of them separated",
+        f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
+    click.echo(f"lost: {', '.join(_loss(*one) for one in losses.items())}", err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
+
+
+def _loss(name: str, share: float) -> str:
+    from unmask.measures import UTILITIES
+
+    label = UTILITIES[name].label
+    return f"{label[0].lower()}{label[1:]} {share:.1%}"
 
 
 def _say_left_out(nodes: int) -> None:

@@ -6,6 +6,7 @@ from unmask.graphs.attacks import (
     Attack,
     Bumblebee,
     Climb,
+    DegreeMatching,
     DirectedNar09,
     Ensemble,
     GraphMatching,
@@ -25,7 +26,19 @@ from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
-from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, PerturbEdges, SwitchEdges, Together
+from unmask.graphs.protections import (
+    Decoy,
+    EgoPatterns,
+    GroupNodes,
+    IdentitySeparation,
+    KDegree,
+    NoisyDegrees,
+    PerturbEdges,
+    RandomizeEdges,
+    RandomWalk,
+    SwitchEdges,
+    Together,
+)
 from unmask.graphs.release import Dropped, SocialGraph
 from unmask.graphs.similarity import Similarity
 
@@ -36,6 +49,7 @@ __all__ = [
     "Bumblebee",
     "Climb",
     "Decoy",
+    "DegreeMatching",
     "DirectedGraph",
     "DirectedNar09",
     "Dropped",
@@ -43,15 +57,20 @@ __all__ = [
     "Ensemble",
     "GraphMatching",
     "Grasshopper",
+    "GroupNodes",
     "Identities",
     "IdentitySeparation",
     "Irma",
     "Iterated",
+    "KDegree",
     "KorulaLattanzi",
     "Matching",
     "Nar09",
+    "NoisyDegrees",
     "Pair",
     "PerturbEdges",
+    "RandomWalk",
+    "RandomizeEdges",
     "Rematch",
     "SeedPairs",
     "Similarity",

@@ -5,11 +5,12 @@ from unmask import graphs
 ATTACKS = (
     graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Climb(), graphs.Irma(),
     graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
-    graphs.Ensemble(rounds=1),
+    graphs.Ensemble(rounds=1), graphs.DegreeMatching(),
 )  # fmt: skip
 
 PROTECTIONS = (
     graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(), graphs.PerturbEdges(), graphs.SwitchEdges(),
+    graphs.KDegree(), graphs.GroupNodes(), graphs.RandomWalk(), graphs.RandomizeEdges(), graphs.NoisyDegrees(),
     graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
 )  # fmt: skip
 

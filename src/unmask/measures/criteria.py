@@ -76,5 +76,34 @@ declare_all(
     Quantity("width_hours", "Width, hours", "time that a released cell leaves open, on average", "hours"),
     Quantity("width_characters", "Hidden characters", "characters of a code that a released cell hides, on average"),
     Quantity("width_values", "Open values", "values that a released cell may stand for, on average", "values"),
+    Quantity(
+        "edges_lost",
+        "Edges",
+        "1 - edges that are true and released, of those that are true or released (Jaccard)",
+        "share",
+    ),
+    Quantity("degrees_lost", "Degrees", "largest difference of the degree distributions (Kolmogorov-Smirnov)", "share"),
+    Quantity(
+        "clustering_lost",
+        "Clustering",
+        "difference of the shares of pairs of contacts who know each other (transitivity)",
+        "share",
+    ),
+    Quantity(
+        "distances_lost",
+        "Distances",
+        "largest difference of the distributions of shortest paths, from 50 people",
+        "share",
+    ),
+    Quantity(
+        "assortativity_lost", "Assortativity", "difference of the correlations of degrees along edges, halved", "share"
+    ),
+    Quantity("ranks_lost", "Order by PageRank", "half of 1 - Spearman's correlation of people's PageRank", "share"),
+    Quantity(
+        "contagion_lost",
+        "Contagion",
+        "difference of the shares of the network that a disease reaches, two being infected by the first",
+        "share",
+    ),
     among=UTILITIES,
 )

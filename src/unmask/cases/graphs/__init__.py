@@ -15,26 +15,27 @@ import numpy as np
 from unmask.cases.at_risk import Watched
 from unmask.cases.graphs.case import ADOPTERS, attempt, rows
 from unmask.cases.graphs.scenes import (
-    DEFAULT,
     Acquired,
     Derived,
     Plan,
     Scene,
     Separation,
-    parse_attacks,
     parse_seeds,
     scene_name,
 )
 from unmask.cases.graphs.standard import audit_graph
+from unmask.cases.graphs.written import DEFAULT, parse_attacks
 from unmask.cases.rows import plain_row
 from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
-from unmask.graphs.protections import Separated
+from unmask.graphs.protections import Separated, protected
+from unmask.graphs.utility import LOSSES, edges_lost, lost
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
+from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part, unknown
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -44,7 +45,7 @@ DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
-MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility")
+MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
 
 Settings = TypeVar("Settings")
 
@@ -223,7 +224,9 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: At
     knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
     pair = _pair(cell, population, knows)
     rng = cell.rng("protection", cell.protection.content)
-    separated = None if released is None else released(pair.target, rng=rng, eligible=pair.truth[pair.common])
+    separated = (
+        None if released is None else protected(released, pair.target, rng=rng, eligible=pair.truth[pair.common])
+    )
     after = pair if separated is None else SeparatedPair.of(pair, separated)
     rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
     if separated is None:
@@ -234,7 +237,7 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: At
     return [
         *rows([run], release=cell.protection.name, adversary=cell.adversary.name),
         *(_one_by_one(cell, after, attack, knows, asked) if isinstance(after, SeparatedPair) else ()),
-        _kept_edges(cell, pair.target, separated),
+        *_useful(cell, pair.target, separated),
     ]
 
 
@@ -276,16 +279,14 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
     )  # fmt: skip
 
 
-def _kept_edges(cell: Cell, before: SocialGraph, separated: Separated | None) -> Row:
-    """Jaccard index of the edges among people: those that are true and released / true or released. Copies are one."""
-    kept = 1.0 if separated is None else _jaccard(before, separated)
+def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Iterator[Row]:
+    """What the release has lost, and as `utility` what share of its edges it keeps."""
+    losses = dict.fromkeys(LOSSES, 0.0)
+    if separated is not None:
+        every = any(map(cell.wants, LOSSES))  # all but the edges take their time
+        losses = lost(before, *separated) if every else {"edges_lost": edges_lost(before, *separated)}
+    n = max(before.n_edges, 1)
     note = "edges that are true and released, of those that are true or released"
-    return plain_row(cell, "utility", "share", kept, prior=1.0, n=max(before.n_edges, 1), note=note)
-
-
-def _jaccard(before: SocialGraph, separated: Separated) -> float:
-    release, origin = separated
-    u, v = release.edges()
-    after = SocialGraph.from_edges(origin[u], origin[v], n_nodes=before.n_nodes)
-    both = int(before.has_edges(*after.edges()).sum())
-    return both / max(before.n_edges + after.n_edges - both, 1)
+    yield plain_row(cell, "utility", "share", 1.0 - losses["edges_lost"], prior=1.0, n=n, note=note)
+    for name, loss in losses.items():
+        yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.cases.graphs.scenes import parse_attacks
+from unmask.cases.graphs.written import parse_attacks
 from unmask.economics.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split

@@ -4,82 +4,23 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.catalog import find
-from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, examples, select_seeds, split
+from unmask.errors import UnmaskError
+from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
-from unmask.graphs.protections import Decoy, IdentitySeparation
+from unmask.graphs.protections import Decoy, IdentitySeparation, protected
 
 BLIND = ("match_top", "match_cliques")
 """Ways to find seeds that need no truth."""
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
-
-
-# --- attacks as they are written: `Bumblebee:theta=0.5` --------------------------------------------------------------
-
-ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.ATTACKS}
-
-OF_ITS_OWN = ("DirectedNar09", "Iterated")
-"""Attacks that add nothing unless edges have directions, or people several identities."""
-
-STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
-
-DEFAULT = (*STANDARD, "Rematch:forced=true")
-"""What is run unless it is asked for something else: which is the strongest depends on the networks."""
-
-
-def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
-    """Attacks by what was written, each once.
-
-    >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
-    0.5
-    """
-    found = {text: _attack(text) for text in texts}
-    if not found:
-        raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
-    return found
-
-
-def _attack(text: str) -> Attack:
-    name, *given = text.split(":")
-    if name in ATTACKS:
-        kind = ATTACKS[name]
-    elif given and "=" not in given[0]:  # module:Class
-        kind = find(f"{name}:{given.pop(0)}", "attacks", Path.cwd())
-    else:
-        raise UnmaskError(f"the attack {name!r} is unknown, {nearest(name, tuple(ATTACKS))}")
-    made: Attack = kind(**dict(_parameter(name, item, kind) for item in given))
-    return made
-
-
-def _parameter(attack: str, text: str, kind: Any) -> tuple[str, Any]:
-    """A parameter as the type of its default value."""
-    usual = kind()
-    known = {field.name: getattr(usual, field.name) for field in fields(usual)} if is_dataclass(usual) else {}
-    name, equals, value = text.partition("=")
-    if not equals or name not in known:
-        raise UnmaskError(
-            f"{text!r} is no parameter of {attack}, expected one of {', '.join(known)} with = and a value"
-        )
-    default = known[name]
-    try:
-        if isinstance(default, bool):
-            return name, {"true": True, "false": False}[value.lower()]
-        return name, _attack(value) if value in ATTACKS else type(default)(value)
-    except (ValueError, KeyError, TypeError):
-        kind = type(default).__name__
-        raise UnmaskError(f"{name} of {attack} is {value!r}, expected a value like {default!r} ({kind})") from None
 
 
 def parse_seeds(text: str) -> tuple[str, int]:
@@ -214,7 +155,9 @@ class Derived:
         pair = split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
         if self.separation is None:
             return pair
-        return SeparatedPair.of(pair, self.separation(pair.target, rng=rng, eligible=pair.truth[pair.common]))
+        return SeparatedPair.of(
+            pair, protected(self.separation, pair.target, rng=rng, eligible=pair.truth[pair.common])
+        )
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """The first matches of a run, n or as planned: chosen of those who have not separated."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from unmask.cases.at_risk import SURER, AtRisk, Watched
 from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import ATTACKS, BLIND, STANDARD, Plan, Scene, places
+from unmask.cases.graphs.scenes import BLIND, Plan, Scene, places
+from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import STANDARD
+from unmask.cases.graphs.written import STANDARD
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch

@@ -3,6 +3,7 @@
 from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.calibration import calibrated
 from unmask.graphs.attacks.climb import Climb
+from unmask.graphs.attacks.degrees import DegreeMatching
 from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.ensemble import Announced, Ensemble
 from unmask.graphs.attacks.grasshopper import Grasshopper
@@ -19,6 +20,7 @@ __all__ = [
     "Attack",
     "Bumblebee",
     "Climb",
+    "DegreeMatching",
     "DirectedNar09",
     "Ensemble",
     "GraphMatching",

@@ -3,10 +3,14 @@
 from unmask.graphs.protections.adopters import Cooperation, choose_adopters
 from unmask.graphs.protections.anonymity import AnonymousIdentity, anonymous_identity, new_ties, same_neighbors
 from unmask.graphs.protections.decoys import Decoy
+from unmask.graphs.protections.degrees import KDegree
 from unmask.graphs.protections.edges import PerturbEdges, SwitchEdges
-from unmask.graphs.protections.identities import Role, Separated
+from unmask.graphs.protections.groups import GroupNodes
+from unmask.graphs.protections.identities import Role, Separated, protected
 from unmask.graphs.protections.patterns import Ego, EgoPatterns, read_egos
+from unmask.graphs.protections.private import NoisyDegrees, RandomizeEdges
 from unmask.graphs.protections.separation import IdentitySeparation, Model, PowerLaw, Together
+from unmask.graphs.protections.walks import RandomWalk
 
 __all__ = [
     "AnonymousIdentity",
@@ -14,10 +18,15 @@ __all__ = [
     "Decoy",
     "Ego",
     "EgoPatterns",
+    "GroupNodes",
     "IdentitySeparation",
+    "KDegree",
     "Model",
+    "NoisyDegrees",
     "PerturbEdges",
     "PowerLaw",
+    "RandomWalk",
+    "RandomizeEdges",
     "Role",
     "Separated",
     "SwitchEdges",
@@ -25,6 +34,7 @@ __all__ = [
     "anonymous_identity",
     "choose_adopters",
     "new_ties",
+    "protected",
     "read_egos",
     "same_neighbors",
 ]

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError, nearest
 from unmask.graphs.protections.identities import Role, Separated
 from unmask.graphs.release import SocialGraph
 from unmask.randomness import secret_unless
-from unmask.ranges import Range
+from unmask.ranges import Range, check_ranges
 
 
 @dataclass(frozen=True)
 class PerturbEdges:
-    """Delete random edges, and add as many random ones that were none.
+    """Delete random edges, add random ones that were none, or both.
 
-    share : round(share m) of the m edges are deleted, uniformly without replacement, and as many of the pairs that were
-            no edge are added, or all such pairs where there are fewer
+    delete : share of the m edges that go: round(delete m), uniform without replacement
+    add    : pairs that were no edge and become one, as a share of m: round(add m), or all there are
 
-    The number of edges stays; degrees do not. Nodes are shuffled, without labels. `eligible` changes nothing.
+    Nodes are shuffled, without labels.
 
     Assumes: the adversary does not know which edges were drawn.
 
@@ -29,7 +30,7 @@ class PerturbEdges:
     false edges. It guarantees no k, and no epsilon.
 
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
-    >>> release, origin = PerturbEdges(share=1.0)(star, rng=np.random.default_rng(1))
+    >>> release, origin = PerturbEdges(delete=1.0, add=1.0)(star, rng=np.random.default_rng(1))
     >>> release.n_edges, int(release.degree[origin == 0][0])
     (3, 0)
 
@@ -37,30 +38,33 @@ class PerturbEdges:
     Technical Report 07-19, 2007.
     """
 
-    share: Annotated[float, Range(0, 1)] = 0.1
+    delete: Annotated[float, Range(0, 1)] = 0.1
+    add: Annotated[float, Range(0)] = 0.1
 
-    def __call__(
-        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
-    ) -> Separated:
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""
-        del eligible
         rng = secret_unless(rng)
         u, v = (end.astype(np.int64) for end in graph.edges())
         n = graph.n_nodes
-        changed = round(self.share * len(u))
-        kept = np.sort(rng.permutation(len(u))[changed:])
-        false = _other_pairs(u * n + v, n, changed, rng)
-        return _shuffled(np.concatenate((u[kept], false // n)), np.concatenate((v[kept], false % n)), n, rng)
+        kept = np.sort(rng.permutation(len(u))[round(self.delete * len(u)) :])
+        false = other_pairs(u * n + v, n, round(self.add * len(u)), rng)
+        return shuffled(np.concatenate((u[kept], false // n)), np.concatenate((v[kept], false % n)), n, rng)
 
 
 @dataclass(frozen=True)
 class SwitchEdges:
     """Switch the far ends of random pairs of edges, so that everybody keeps their degree.
 
-    share : round(share m / 2) tries, m edges. A try draws two edges t-u and v-w, and with equal probability which way
-            round the second is read; they become t-w and v-u unless a self-loop or a second edge would come of it
+    share : round(share m / 2) tries, m edges. A try draws t-u and v-w, each way round alike; they become t-w and v-u
+            unless a self-loop or a second edge would come of it
+    keep  : "degrees" lets u be anybody; "joint_degrees" draws v-w among the edges at whose end w is somebody of u's
+            degree, so that as many edges join degrees i and j as before
 
-    An edge may be switched several times, and back. Nodes are shuffled, without labels. `eligible` changes nothing.
+    An edge may be switched several times, and back. With many tries (a share of 20) nothing is left but what is kept:
+    a random graph of these degrees (the 1K series), or of these joint degrees (2K). Nodes are shuffled, without labels.
 
     Assumes: the adversary does not know which edges were drawn.
 
@@ -71,32 +75,46 @@ class SwitchEdges:
     >>> SwitchEdges(share=1.0)(ring, rng=np.random.default_rng(1)).release.degree
     array([2, 2, 2, 2])
 
-    X. Ying, X. Wu, "Randomizing social networks: a spectrum preserving approach", SDM 2008, section 3.
+    X. Ying, X. Wu, "Randomizing social networks: a spectrum preserving approach", SDM 2008, section 3; P. Mahadevan,
+    D. Krioukov, K. Fall, A. Vahdat, "Systematic topology analysis and generation using degree correlations", SIGCOMM
+    2006, section 4.1.4.
     """
 
     share: Annotated[float, Range(0)] = 0.2
+    keep: Literal["degrees", "joint_degrees"] = "degrees"
 
-    def __call__(
-        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
-    ) -> Separated:
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.keep not in ("degrees", "joint_degrees"):
+            raise UnmaskError(f"keep is {self.keep!r}, {nearest(self.keep, ('degrees', 'joint_degrees'))}")
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""
-        del eligible
         rng = secret_unless(rng)
-        u, v = (end.tolist() for end in graph.edges())
-        there = set(zip(u, v, strict=True))
-        tries = round(self.share * len(u) / 2)
-        drawn = rng.integers(max(len(u), 1), size=(tries, 2)).tolist()
-        for (i, j), turned in zip(drawn, rng.random(tries) < 0.5, strict=True):
-            t, far, here, w = u[i], v[i], *((v[j], u[j]) if turned else (u[j], v[j]))
-            one, other = (min(t, w), max(t, w)), (min(here, far), max(here, far))
-            if len({t, far, here, w}) == 4 and one not in there and other not in there:
-                there -= {(u[i], v[i]), (u[j], v[j])}
-                there |= {one, other}
-                (u[i], v[i]), (u[j], v[j]) = one, other
-        return _shuffled(np.array(u, np.int64), np.array(v, np.int64), graph.n_nodes, rng)
+        ends = np.stack(graph.edges())
+        m, both = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i both ways round: i, and i + m
+        alike = graph.degree[both[1]] if self.keep == "joint_degrees" else np.zeros(2 * m, np.int64)
+        near, far = both.tolist()
+        there = set(zip(near, far, strict=True))
+        for i, j in zip(*_draws(alike, round(self.share * m / 2), rng), strict=True):
+            t, u, v, w = near[i], far[i], near[j], far[j]
+            if len({t, u, v, w}) == 4 and (t, w) not in there and (v, u) not in there:
+                there -= {(t, u), (u, t), (v, w), (w, v)}
+                there |= {(t, w), (w, t), (v, u), (u, v)}
+                far[i], far[j] = near[i - m], near[j - m] = w, u  # in both readings of each edge
+        return shuffled(np.array(near[:m], np.int64), np.array(far[:m], np.int64), graph.n_nodes, rng)
 
 
-def _other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """So many pairs: anything, and something of the same class, each uniform."""
+    order = np.argsort(alike, kind="stable")
+    ranked = alike[order]
+    one = rng.integers(max(len(alike), 1), size=tries if len(alike) else 0)
+    first, last = (np.searchsorted(ranked, alike[one], side=side) for side in ("left", "right"))
+    return one.tolist(), order[rng.integers(first, last)].tolist()
+
+
+def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """So many of the pairs u < v that are no edge, as u n + v, uniform without replacement; all where there are fewer.
 
     Draws again what is taken, which is quick unless nearly all pairs are.
@@ -114,9 +132,22 @@ def _other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.G
     return found[:wanted]
 
 
-def _shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
+def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
     """A release with these edges in which everybody is one node."""
     origin = rng.permutation(n)
     new = np.argsort(origin)
     release = SocialGraph.from_edges(new[u], new[v], n_nodes=n)
     return Separated(release, origin, np.full(n, Role.WHOLE, np.int8), np.zeros(0, np.int64))
+
+
+def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The pairs, and -1 for all but the first of equal ones; those at the places `late` come last.
+
+    >>> distinct(np.array([7, 8, 7]), np.array([0]))
+    array([-1,  8,  7])
+    """
+    order = np.append(np.setdiff1d(np.arange(len(pairs)), late), late)
+    first = order[np.unique(pairs[order], return_index=True)[1]]
+    found = np.full(len(pairs), -1, dtype=np.int64)
+    found[first] = pairs[first]
+    return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,6 +86,21 @@ class Protection(Protocol):
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
         """The identities of these nodes and whom each keeps."""
         ...
+
+
+def protected(
+    protection: Any, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
+) -> Separated:
+    """What comes of any protection; one that some people adopt is told who may. One of your own returns the release and
+    the node behind each of its nodes.
+    """
+    told = {"eligible": eligible} if "eligible" in inspect.signature(protection).parameters else {}
+    made = protection(graph, rng=rng, **told)
+    if isinstance(made, Separated):
+        return made
+    release, origin = made
+    behind = np.asarray(origin, dtype=np.int64)
+    return Separated(release, behind, np.full(len(behind), Role.WHOLE, np.int8), np.zeros(0, np.int64))
 
 
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:

@@ -1,0 +1,109 @@
+"""k-degree anonymity: everybody has the degree of at least k - 1 others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.protections.edges import shuffled
+from unmask.graphs.protections.identities import Separated
+from unmask.graphs.release import SocialGraph
+from unmask.randomness import secret_unless
+from unmask.ranges import Range, check_ranges
+
+
+@dataclass(frozen=True)
+class KDegree:
+    """Add edges until everybody shares their degree with at least k - 1 others.
+
+    k : people of each degree, at least; the graph has to have as many
+
+    Degrees are raised by `anonymous_degrees`, at the least cost. Edges are added from the person who lacks most to
+    those who lack most after them (Havel and Hakimi). Where ends are left over, as many random people are taken for
+    having one contact more, and all is done again (the probing of the source). Nodes are shuffled, without labels.
+
+    Assumes: the adversary knows how many contacts a person has, and nothing else.
+
+    Fails when: they know any edge besides: all true edges are in the release, and attacks by structure go by them.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> np.sort(KDegree(k=2)(star, rng=np.random.default_rng(1)).release.degree)
+    array([2, 2, 3, 3])
+
+    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, sections 5 and 6.
+    """
+
+    k: Annotated[int, Range(1)] = 5
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
+        raised, left = graph.degree.copy(), -1
+        while left:  # 0 at the complete graph at the latest
+            added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
+            more = rng.permutation(np.flatnonzero(raised < graph.n_nodes - 1))
+            raised[more[:left]] += 1
+        u, v = (np.concatenate(ends) for ends in zip(graph.edges(), added, strict=True))
+        return shuffled(u, v, graph.n_nodes, rng)
+
+
+def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
+    """(n,) the degrees raised such that each occurs at least k times and their sum is least.
+
+    Sorted from the highest, degrees of one group are consecutive and become its highest, and some best grouping has
+    groups of k to 2 k - 1 only, as larger ones can be cut. With I(i, j) the cost of raising i..j to the degree of i,
+
+        cost(j) = min over i, k <= j - i + 1 <= 2 k - 1, of cost(i - 1) + I(i, j)
+
+    degree : (n,) at least k of them
+
+    >>> anonymous_degrees([4, 1, 1, 5, 1], 2)
+    array([5, 1, 1, 5, 1])
+
+    K. Liu, E. Terzi, 2008, section 5.1.
+    """
+    given = np.asarray(degree, dtype=np.int64)
+    n = len(given)
+    if n < k:
+        raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
+    order = np.argsort(-given, kind="stable")
+    high, total = given[order], np.concatenate(([0], np.cumsum(given[order])))
+    cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.int64)
+    cost[0] = 0
+    for end in range(k, n + 1):
+        first = np.arange(max(0, end - 2 * k + 1), end - k + 1)
+        tried = cost[first] + (end - first) * high[first] - (total[end] - total[first])
+        start[end], cost[end] = first[np.argmin(tried)], tried.min()
+    found, end = np.empty(n, dtype=np.int64), n
+    while end:
+        found[order[start[end] : end]] = high[start[end]]
+        end = start[end]
+    return found
+
+
+Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[Ends, int]:
+    """New edges by which everybody gains what they lack, and how many ends were left over."""
+    free = rng.permutation(np.flatnonzero(lacking))  # random among those who lack as much
+    open_ends, left = lacking.copy(), 0
+    joined: list[NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
+    for _ in range(len(free)):
+        free = free[np.argsort(-open_ends[free], kind="stable")]
+        node, others = free[0], free[1:]
+        others = others[(open_ends[others] > 0) & ~np.isin(others, graph.neighbors(int(node)))]
+        chosen = others[: open_ends[node]]
+        left += int(open_ends[node]) - len(chosen)
+        open_ends[chosen] -= 1
+        joined.append(np.stack((np.full(len(chosen), node), chosen)))
+        free = free[1:]
+    u, v = np.concatenate(joined, axis=1)
+    return (u, v), left

@@ -1,0 +1,126 @@
+"""Releases under edge differential privacy: an edge more or less changes no probability by more than e^epsilon."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from unmask.graphs.protections.edges import other_pairs, shuffled
+from unmask.graphs.protections.identities import Separated
+from unmask.graphs.random_graphs import chung_lu
+from unmask.graphs.release import SocialGraph
+from unmask.randomness import secret_unless
+from unmask.ranges import Range, check_ranges
+
+Epsilon = Annotated[float, Range(0, above=True)]
+
+FOR_COUNT = 0.1
+"""Share of epsilon that the number of edges costs."""
+
+
+@dataclass(frozen=True)
+class RandomizeEdges:
+    """Answer for each pair of people at random whether they are an edge: an edge differentially private graph.
+
+    epsilon : of one edge; a tenth of it is spent on the number of edges m, known with geometric noise as m'
+
+    An edge stays with probability p, and a pair that is none becomes one with probability q = p e^-e, e being nine
+    tenths of epsilon, independently. Of N pairs about m' shall be edges, so
+
+        p = min(m' / (m' + e^-e (N - m')), 1 / (1 + e^-e))
+
+    which keeps (1 - q) / (1 - p) <= e^e, too. A network stays of use only if e^e is about N / m: with few edges among
+    many pairs, a small epsilon leaves a random graph. Nodes are shuffled, without labels.
+
+    Assumes: the adversary may know every other edge; the number of people is public.
+
+    Fails when: it is people, not edges, that must be hidden: an epsilon at which the network is of use leaves most
+    edges as they are, and people are recognized by them.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> RandomizeEdges(epsilon=100.0)(star, rng=np.random.default_rng(1)).release.n_edges
+    3
+
+    V. Karwa, P. Krivitsky, A. Slavkovic, "Sharing social network data: differentially private estimation of exponential
+    family random-graph models", JRSS C 66, 2017; the number of edges is kept as by H. H. Nguyen, A. Imine,
+    M. Rusinowitch, "Differentially private publication of social graphs at linear cost", ASONAM 2015.
+    """
+
+    epsilon: Epsilon = 8.0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
+        u, v = (end.astype(np.int64) for end in graph.edges())
+        n, m = graph.n_nodes, len(u)
+        pairs = n * (n - 1) // 2
+        count = int(np.clip(m + _noise(1, FOR_COUNT * self.epsilon, rng)[0], 0, pairs))
+        p, q = answers(count, pairs, (1 - FOR_COUNT) * self.epsilon)
+        kept = rng.random(m) < p
+        false = other_pairs(u * n + v, n, int(rng.binomial(pairs - m, q)), rng)
+        return shuffled(np.concatenate((u[kept], false // n)), np.concatenate((v[kept], false % n)), n, rng)
+
+
+def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
+    """The probabilities p and q of `RandomizeEdges` that an edge stays, and that another pair becomes one.
+
+    >>> [round(chance, 3) for chance in answers(10, 1000, math.log(99))]
+    [0.5, 0.005]
+    """
+    rare = math.exp(-epsilon)
+    p = min(edges / (edges + rare * (pairs - edges)), 1 / (1 + rare)) if edges else 0.0
+    return p, p * rare
+
+
+@dataclass(frozen=True)
+class NoisyDegrees:
+    """Release a random graph of noisy degrees: an edge differentially private one, of which nothing else is left.
+
+    epsilon : of one edge, which changes two degrees by 1
+
+    To the ascending degrees comes integer noise, P(z) proportional to e^(-epsilon |z| / 2); the ascending sequence
+    nearest to them by least squares are the expected degrees of `random_graphs.chung_lu`. Whoever is of rank i by
+    degree, ties at random, is behind node i. Nodes are shuffled, without labels.
+
+    Assumes: the adversary may know every other edge; the number of people is public.
+
+    Fails when: a degree is that of nobody else, as those of hubs are: the rank survives the noise, and who holds it.
+
+    >>> star = SocialGraph.from_edges([0] * 99, range(1, 100))
+    >>> release, origin = NoisyDegrees(epsilon=2.0)(star, rng=np.random.default_rng(1))
+    >>> int(origin[np.argmax(release.degree)])
+    0
+
+    M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM
+    2009.
+    """
+
+    epsilon: Epsilon = 1.0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
+        """The release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
+        n = graph.n_nodes
+        alike = rng.permutation(n)
+        rank = alike[np.argsort(graph.degree[alike], kind="stable")]
+        noisy = graph.degree[rank] + _noise(n, self.epsilon / 2, rng)
+        expected = np.clip(isotonic_regression(noisy).x, 0, n - 1) if n else noisy
+        u, v = chung_lu(expected, rng=rng).edges()
+        return shuffled(rank[u], rank[v], n, rng)
+
+
+def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(n,) whole numbers z, P(z) proportional to e^(-epsilon |z|)."""
+    one, other = rng.geometric(-math.expm1(-epsilon), size=(2, n))
+    return one - other

@@ -1,0 +1,191 @@
+"""What a released network has lost against the original: degrees, circles, distances, ranks, contagion.
+
+Every loss is a share, 0 where nothing is lost. Degrees, clustering, distances, assortativity and contagion are those of
+the release as an analyst sees it, identities of one person being several nodes; edges and ranks are of people.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from scipy.sparse import csgraph
+
+from unmask.graphs.criteria._refinement import tokens
+from unmask.graphs.release import SocialGraph
+
+FROM = 50
+"""People from whom distances are taken, at most."""
+
+LOSSES = (
+    "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "ranks_lost",
+    "contagion_lost",
+)  # fmt: skip
+"""What `lost` measures."""
+
+OUTBREAKS = 30
+"""Contagions that are drawn for each network."""
+
+DAMPING = 0.85
+"""Probability that a walk of `pagerank` goes on along an edge."""
+
+
+def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> dict[str, float]:
+    """Name -> loss of each measure of utility, in the order in which they are shown.
+
+    original, release : the networks; origin : (release.n_nodes,) the node of the original behind each released one
+
+    Samples are of the same people and edges in both, by fixed seeds: what is left as it is has no loss.
+
+    >>> from unmask.graphs import PerturbEdges, datasets
+    >>> graph = datasets.barabasi_albert(300, 4, rng=np.random.default_rng(0))
+    >>> found = lost(graph, *PerturbEdges(delete=0.5, add=0.5)(graph, rng=np.random.default_rng(0)))
+    >>> round(found["edges_lost"], 2), found["degrees_lost"] > 0.05
+    (0.67, True)
+    >>> max(lost(graph, *PerturbEdges(delete=0, add=0)(graph)).values()) < 1e-12
+    True
+    """
+    whole = np.arange(original.n_nodes)
+    some = np.random.default_rng(0).permutation(whole)[:FROM]
+    passes_on = min(1.0, 2 / max(original.degree.mean(), 1e-9)) if len(whole) else 0.0
+    near = distances(original, some), distances(release, np.flatnonzero(np.isin(origin, some)))
+    values = (
+        edges_lost(original, release, origin),
+        apart(original.degree, release.degree),
+        abs(transitivity(original) - transitivity(release)),
+        apart(*near),
+        abs(assortativity(original) - assortativity(release)) / 2,
+        ranks_lost(original, release, origin),
+        abs(outbreak(original, whole, passes_on) - outbreak(release, origin, passes_on)),
+    )
+    return dict(zip(LOSSES, values, strict=True))
+
+
+def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+    """1 - Jaccard index of the edges among people: 1 - true and released / true or released. Copies are one.
+
+    0 where neither has an edge.
+
+    >>> path = SocialGraph.from_edges([0, 1], [1, 2])
+    >>> edges_lost(path, SocialGraph.from_edges([0, 0], [1, 2]), np.arange(3))
+    0.6666666666666667
+    """
+    u, v = release.edges()
+    after = SocialGraph.from_edges(origin[u], origin[v], n_nodes=original.n_nodes)
+    both = int(original.has_edges(*after.edges()).sum())
+    either = original.n_edges + after.n_edges - both
+    return 1.0 - both / either if either else 0.0
+
+
+def apart(one: NDArray[np.number], other: NDArray[np.number]) -> float:
+    """Kolmogorov-Smirnov distance of two samples: the largest difference of their distribution functions; inf is last.
+
+    >>> apart(np.array([1, 1, 2, 2]), np.array([1, 2, 2, math.inf]))
+    0.25
+    """
+    return float(stats.ks_2samp(one, other, mode="asymp").statistic) if len(one) and len(other) else 0.0
+
+
+def transitivity(graph: SocialGraph) -> float:
+    """Global clustering coefficient: triangles x 3 / pairs of edges with an end in common; 0 without such a pair.
+
+    >>> transitivity(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
+    0.6
+    """
+    from unmask.graphs.knowledge._kernels import triangles  # numba is imported where a kernel runs
+
+    pairs = float((graph.degree * (graph.degree - 1) / 2).sum())
+    return float(triangles(graph.indptr, graph.neighbor).sum()) / pairs if pairs else 0.0
+
+
+def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Lengths of the shortest paths from these nodes to all others, inf where there is none.
+
+    >>> distances(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.array([0]))
+    array([ 1.,  2., inf])
+    """
+    if not len(nodes):
+        return np.zeros(0)
+    found = csgraph.dijkstra(graph.adjacency().astype(np.float64), indices=nodes, unweighted=True)
+    other = np.ones(found.shape, dtype=np.bool_)
+    other[np.arange(len(nodes)), nodes] = False
+    lengths: NDArray[np.float64] = found[other]
+    return lengths
+
+
+def assortativity(graph: SocialGraph) -> float:
+    """Pearson correlation of the degrees at both ends of an edge, in [-1, 1]; 0 where all are alike.
+
+    >>> round(assortativity(SocialGraph.from_edges([0, 1, 2], [1, 2, 3])), 6)
+    -0.5
+
+    M. E. J. Newman, "Assortative mixing in networks", Physical Review Letters 89, 2002.
+    """
+    u = np.repeat(np.arange(graph.n_nodes), graph.degree)
+    one, other = graph.degree[u], graph.degree[graph.neighbor]
+    return float(np.corrcoef(one, other)[0, 1]) if len(one) and one.min() < one.max() else 0.0
+
+
+def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+    """(1 - Spearman's correlation of the PageRank of people before and after) / 2; several identities add up.
+
+    Who is not in the release has 0 there. Where all people of one network are alike there is no order to lose: 0 if
+    that is so in the original, else one half.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> ranks_lost(star, star, np.arange(4)), ranks_lost(star, star.take([1, 0, 2, 3]), np.arange(4)) > 0.5
+    (0.0, True)
+    """
+    before, after = pagerank(original), np.bincount(origin, pagerank(release), minlength=original.n_nodes)
+    one, other = (stats.rankdata(np.round(rank * len(before), 9)) for rank in (before, after))
+    if not len(one) or one.min() == one.max():
+        return 0.0
+    return 0.5 if other.min() == other.max() else float(1 - np.corrcoef(one, other)[0, 1]) / 2
+
+
+def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
+    """(n_nodes,) where a walk along edges is in the long run, that starts anew anywhere with probability 0.15 a step.
+
+    Sums to 1; a walk at a node without neighbors starts anew. To 1e-10 of the sum.
+
+    >>> pagerank(SocialGraph.from_edges([0, 0], [1, 2])).round(3)
+    array([0.486, 0.257, 0.257])
+
+    S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
+    """
+    n = graph.n_nodes
+    step = sparse.diags_array(1 / np.maximum(graph.degree, 1)) @ graph.adjacency().astype(np.float64)
+    stuck = graph.degree == 0
+    found, change = np.full(n, 1 / max(n, 1)), math.inf
+    while change > 1e-10:
+        moved = DAMPING * (found @ step + found[stuck].sum() / n) + (1 - DAMPING) / n
+        found, change = moved, float(np.abs(moved - found).sum())
+    return found
+
+
+def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) -> float:
+    """Mean share of a network that a disease reaches from a random node, an edge passing it on with this probability.
+
+    It is the final size of the SIR model with infections of one length: those are reached whom edges join that pass it
+    on (Newman). So it is the mean of sum_c (nodes of component c / n)^2 over 30 draws of such edges. Edges between the
+    same people share their draws. In `lost` the probability is 2 / mean degree of the original, so that the first one
+    infects two.
+
+    person : (n_nodes,) who is behind each node
+
+    >>> outbreak(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.arange(4), 1.0)
+    0.625
+
+    M. E. J. Newman, "Spread of epidemic disease on networks", Physical Review E 66, 2002.
+    """
+    n, (u, v) = graph.n_nodes, graph.edges()
+    one, other = np.minimum(person[u], person[v]), np.maximum(person[u], person[v])
+    found = []
+    for draw in range(OUTBREAKS):
+        passes = tokens(tokens(one) + np.uint64(3) * tokens(other) + np.uint64(draw)) < passes_on * 2.0**64
+        joined = sparse.coo_array((np.ones(int(passes.sum())), (u[passes], v[passes])), shape=(n, n))
+        share = np.bincount(csgraph.connected_components(joined, directed=False)[1]) / n if n else np.zeros(1)
+        found.append(float(share @ share))
+    return float(np.mean(found))

@@ -1,0 +1,39 @@
+"""The adversary who knows degrees alone, and the protection that is about them."""
+
+import numpy as np
+import pytest
+
+from unmask.graphs import Auxiliary, DegreeMatching, KDegree, SocialGraph, datasets
+
+
+def alone(graph):
+    """Who has a degree that nobody else has."""
+    return np.bincount(graph.degree)[graph.degree] == 1
+
+
+def test_exactly_those_of_a_degree_of_their_own_are_named():
+    graph = datasets.barabasi_albert(200, 3, rng=np.random.default_rng(0))
+    known = Auxiliary(graph, (np.array([150]), np.array([150])))
+    assert not alone(graph)[150]
+    belief = DegreeMatching()(graph, known)
+    expected = np.where(alone(graph), np.arange(200), -1)
+    expected[150] = 150
+    assert belief.mapping.tolist() == expected.tolist()
+
+
+def test_nobody_is_named_where_degrees_are_shared():
+    graph = datasets.barabasi_albert(200, 3, rng=np.random.default_rng(0))
+    release, origin = KDegree(k=2)(graph, rng=np.random.default_rng(1))
+    seed = int(np.argmin(graph.degree))
+    known = Auxiliary(graph, (np.array([seed]), np.flatnonzero(origin == seed)))
+    assert (DegreeMatching()(release, known).mapping >= 0).sum() == 1
+
+
+def test_candidates_share_alike_and_too_many_are_not_listed():
+    star = SocialGraph.from_edges([0, 0, 0, 0, 4], [1, 2, 3, 4, 5])  # degrees 4, 1, 1, 1, 2, 1
+    belief = DegreeMatching(listed=3)(star, Auxiliary(star, (np.array([5]), np.array([5]))))
+    start, end = belief.indptr[1:3]
+    assert sorted(belief.candidate[start:end]) == [1, 2, 3]
+    assert np.exp(belief.log_probability[start:end]) == pytest.approx(1 / 3)
+    few = DegreeMatching(listed=2)(star, Auxiliary(star, (np.array([5]), np.array([5]))))
+    assert few.indptr[2] == few.indptr[1]
