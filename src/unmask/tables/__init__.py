@@ -22,14 +22,17 @@ from unmask.tables.attacks import (
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.lattice import Lattice
 from unmask.tables.microaggregation import Microaggregate
 from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
+from unmask.tables.realized import AtMost
 from unmask.tables.release import Table
 
 __all__ = [
     "PRAM",
     "AddNoise",
+    "AtMost",
     "AttributeInference",
     "BackOff",
     "Background",
@@ -40,6 +43,7 @@ __all__ = [
     "Hierarchy",
     "Identity",
     "Knowledge",
+    "Lattice",
     "Linkability",
     "MarginalRatio",
     "MechanismAttack",

@@ -1,4 +1,4 @@
-"""Compiled swapping of neighbors."""
+"""Compiled loops of tables: swapping of neighbors, merging of classes."""
 
 from __future__ import annotations
 
@@ -39,3 +39,26 @@ def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
         if chosen >= 0:
             partner[i], partner[chosen] = chosen, i
     return partner
+
+
+@compiled
+def merged(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """(n,) number of each key, in the order in which keys first occur, and (J,) where each occurs first.
+
+    bits : of the table that keys are looked up in, 2^bits entries: more than there are keys. A taken place is followed
+           by the next one.
+    """
+    n, mask, taken = len(key), (1 << bits) - 1, 0
+    place = np.full(1 << bits, -1, dtype=np.int32)
+    of = np.empty(n, dtype=np.int32)
+    first = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        at = np.int64((np.uint64(key[i]) * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
+        while place[at] >= 0 and key[first[place[at]]] != key[i]:
+            at = (at + 1) & mask
+        if place[at] < 0:
+            place[at] = taken
+            first[taken] = i
+            taken += 1
+        of[i] = place[at]
+    return of, first[:taken].copy()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_KEY_LIMIT = 2**63 - 1
+KEY_LIMIT = 2**63 - 1
+"""The largest key: what rows are grouped by is packed into 63 bits."""
 _PACK_BLOCK = 1 << 18
 """Rows packed at a time: the block of keys stays in the cache while the columns pass over it."""
 
@@ -66,7 +67,7 @@ def class_counts(
     >>> class_counts(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 0], np.int32), 2).toarray()
     array([[0, 2], [1, 0]])
     """
-    if n_classes * n_levels > _KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
+    if n_classes * n_levels > KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
         raise UnmaskError(f"{n_classes} classes of {n_levels} values exceed 63 bits; drop unused values")
     space = n_classes * n_levels
     pairs, data = distinct(_fuse(of_row, codes, n_levels), space)
@@ -90,7 +91,7 @@ def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray
     if space <= _countable(n):
         return _rank_by_counting(key, space)
     bits = int(n - 1).bit_length()
-    if space <= _KEY_LIMIT >> bits:
+    if space <= KEY_LIMIT >> bits:
         # Key and row number in one word: a plain sort of integers is several times faster than an argsort.
         word = key << np.int64(bits)
         word |= np.arange(n, dtype=np.int64)
@@ -199,7 +200,7 @@ def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[N
     space = 1
     batch: list[tuple[NDArray[np.int32], int]] = []
     for column, size in zip(codes, n_levels, strict=True):
-        if space * size > _KEY_LIMIT:
+        if space * size > KEY_LIMIT:
             _append(key, batch)
             ranks, sizes, _ = rank(key, space)
             key, space, batch = ranks.astype(np.int64), len(sizes), []

@@ -64,9 +64,9 @@ class Secret:
         """The test of histograms of this column, (P, L) to (P,): all demands at once."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
-    def good(self, table: Table, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        """Which classes of the table satisfy the demands on this column, (J,)."""
-        counts, block = self.moved(table.histogram(self.column)), max(1, _CELLS // self.overall.size)
+    def allowed(self, counts: csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+        """Which classes satisfy the demands on this column, (J,); counts : (J, L) their rows of each rank."""
+        block = max(1, _CELLS // self.overall.size)
         starts = range(0, counts.shape[0], block)
         return np.concatenate([self.allows(demands)(counts[at : at + block].toarray()) for at in starts])
 

@@ -176,11 +176,8 @@ class Suppress:
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        secrets = secrets_of(kept, demands)
         classes = kept.classes
-        good = classes.sizes >= k
-        for secret in secrets:
-            good &= secret.good(kept, demands)
+        good = satisfying(kept, k, demands)
         if not good.any():
             most = int(classes.sizes.max(initial=0))
             raise FailedError(
@@ -188,6 +185,14 @@ class Suppress:
                 f"largest has {most} rows; ask for less, or generalize the quasi-identifiers first"
             )
         return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
+
+
+def satisfying(table: Table, k: int, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+    """(J,) which classes of a table have k rows and satisfy all demands on every sensitive column."""
+    good = table.classes.sizes >= k
+    for secret in secrets_of(table, demands):
+        good &= secret.allowed(secret.moved(table.histogram(secret.column)), demands)
+    return good
 
 
 @dataclass(frozen=True)

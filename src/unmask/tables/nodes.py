@@ -1,0 +1,208 @@
+"""The generalization lattice of a table: the levels of its columns, and the classes at every node.
+
+A node is a level for each quasi-identifier, 0 the cells as they are. Rows are grouped once; the classes at a node are
+counted from those at a finer one, by integer codes, and rows are never touched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.errors import UnmaskError
+from unmask.tables.cells import EVERYTHING
+from unmask.tables.column import Column
+from unmask.tables.counts import KEY_LIMIT
+from unmask.tables.dates import UNITS
+from unmask.tables.recoding import generalized
+from unmask.tables.release import Table
+from unmask.tables.utility.columns import Loss
+
+Level = float | str
+Node: TypeAlias = tuple[int, ...]
+
+MOST_NODES = 1 << 20
+"""Nodes of a lattice that is searched."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The levels of one column, the finest first; the cells of each are unions of cells of the one before.
+
+    levels : what `Generalize` calls each; 0 leaves the column as it is
+    code   : (H, L) the cell of each of the column's values at each level, by its number there
+    cells  : (H,) how many cells there are
+    lost   : (H, L) normalized certainty penalty of that cell, see `utility.evaluate`
+    gone   : that of a row that is not released
+    """
+
+    levels: tuple[Level, ...]
+    code: NDArray[np.int32]
+    cells: NDArray[np.int64]
+    lost: NDArray[np.float64]
+    gone: float
+
+    @classmethod
+    def of(cls, column: Column, levels: Sequence[Level] | None) -> Ladder:
+        """The levels given, or all that the column's hierarchy, calendar or codes have."""
+        levels = _usual(column) if levels is None else tuple(levels)
+        if not levels:
+            raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
+        made = [_at(column, level) for level in levels]
+        code, lost = (np.stack(part) for part in zip(*((one.codes, _lost(column, one)) for one in made), strict=True))
+        used = np.flatnonzero(column.counts)
+        for (finer, coarser), (low, high) in zip(pairwise(levels), pairwise(code[:, used]), strict=True):
+            if len(np.unique(np.stack([low, high]), axis=1).T) > len(np.unique(low)):
+                raise UnmaskError(
+                    f"level {coarser!r} of column {column.name!r} parts a cell of level {finer!r}; give levels each of "
+                    "which is a union of cells of the one before, such as 5, 10, 20"
+                )
+        return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
+
+
+def _usual(column: Column) -> tuple[Level, ...]:
+    if column.hierarchy is not None:
+        written = column.hierarchy.height < column.hierarchy.levels
+        return (*range(column.hierarchy.levels), *(() if written else (EVERYTHING,)))
+    if column.type in ("date", "datetime"):
+        return (0, *UNITS[column.type == "date" :], EVERYTHING)  # a date is a day
+    if column.type == "code":
+        return tuple(range(column.levels.longest + 1))
+    return (0, EVERYTHING)
+
+
+def _at(column: Column, level: Level) -> Column:
+    """The values of a column, each once, at a level."""
+    every = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
+    if level == 0:
+        return every
+    levels, codes = generalized(every, level)
+    return replace(every, levels=levels, codes=codes)
+
+
+def _lost(column: Column, made: Column) -> NDArray[np.float64]:
+    """(L,) penalty of the cell of each value; a missing cell that stays missing loses nothing."""
+    nothing = csr_array((len(column.levels), len(made.levels)), dtype=np.int64)
+    loss = Loss.of(column, made, nothing, np.zeros(len(column.levels), dtype=np.int64))
+    return np.where(loss.target.missing, 0.0, loss.penalty)[made.codes]
+
+
+def _gone(column: Column) -> float:
+    """What a suppressed row loses: everything, or nothing where all rows are alike."""
+    n = len(column.levels)
+    pairs, gone = csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
+    return Loss.of(column, column, pairs, gone).ncp()
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The classes at a node.
+
+    first : (J,) one of the table's classes that are in each
+    sizes : (J,) rows
+    histograms : of each sensitive column (J, L) rows of each level
+    """
+
+    first: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    histograms: tuple[csr_array, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The lattice of a table.
+
+    ladders : of the quasi-identifiers
+    levels  : (J, d) the values of each class of the table
+    table   : these classes, counted
+    """
+
+    ladders: tuple[Ladder, ...]
+    levels: NDArray[np.int32]
+    table: Counted
+
+    @classmethod
+    def of(cls, table: Table, given: Mapping[str, Sequence[Level]], histograms: Sequence[csr_array] = ()) -> Nodes:
+        """The lattice over the levels given, and those that a column has where none are.
+
+        >>> table = Table.read({"age": [30, 31, 50], "sex": list("ffm")}, quasi_identifiers=["age", "sex"])
+        >>> nodes = Nodes.of(table, {"age": [0, 10, 20]})
+        >>> nodes.shape, nodes.counted((1, 0)).sizes
+        ((3, 2), array([2, 1]))
+        """
+        ladders = tuple(Ladder.of(column, given.get(column.name)) for column in table.quasi_identifiers)
+        classes = table.classes
+        counted = Counted(np.arange(len(classes.sizes)), classes.sizes, tuple(histograms))
+        found = cls(ladders, classes.levels, counted)
+        if (n := int(np.prod([float(size) for size in found.shape]))) > MOST_NODES:
+            raise UnmaskError(
+                f"the lattice has {n:,} nodes, expected at most {MOST_NODES:,}; give fewer levels of some columns"
+            )
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each column has."""
+        return tuple(len(ladder.levels) for ladder in self.ladders)
+
+    def counted(self, node: Node, finer: Counted | None = None) -> Counted:
+        """The classes at a node, counted from those at a finer one, or from the table's."""
+        from unmask.tables._kernels import merged  # numba is imported where a kernel runs
+
+        finer = self.table if finer is None else finer
+        of, at = merged(self._keys(node, finer.first), (2 * len(finer.first)).bit_length())
+        sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
+        return Counted(finer.first[at], sizes, tuple(_summed(one, of, len(at)) for one in finer.histograms))
+
+    def _keys(self, node: Node, first: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(J,) one number for the cells of each class at a node."""
+        key, space = np.zeros(len(first), dtype=np.int64), 1
+        for j, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
+            if space * int(ladder.cells[level]) > KEY_LIMIT:
+                distinct, key = np.unique(key, return_inverse=True)
+                space = len(distinct)
+            space *= int(ladder.cells[level])
+            key = key * ladder.cells[level] + ladder.code[level][self.levels[first, j]]
+        return key
+
+    def walk(self) -> Iterator[tuple[Node, Counted]]:
+        """Every node, counted from the one before it in one column; no node comes after a coarser one."""
+        finest = (0,) * len(self.shape)
+        yield from self._walk(finest, 0, self.counted(finest))
+
+    def _walk(self, node: Node, j: int, found: Counted) -> Iterator[tuple[Node, Counted]]:
+        """The nodes that differ from this one in the columns from j on."""
+        if j == len(node):
+            yield node, found
+            return
+        yield from self._walk(node, j + 1, found)
+        for level in range(1, self.shape[j]):
+            node = (*node[:j], level, *node[j + 1 :])
+            found = self.counted(node, found)
+            yield from self._walk(node, j + 1, found)
+
+    def lost(self, node: Node, first: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(J,) weighted mean over the columns of the penalty of the cells of classes; weights sum to 1."""
+        each = enumerate(zip(self.ladders, node, strict=True))
+        return np.asarray(weights @ np.stack([one.lost[level][self.levels[first, j]] for j, (one, level) in each]))
+
+    def least_lost(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(H_1, ..., H_d) the mean penalty of every node where no row is suppressed."""
+        total = np.zeros(self.shape)
+        for j, ladder in enumerate(self.ladders):
+            rows = np.bincount(self.levels[:, j], weights=self.table.sizes, minlength=ladder.code.shape[1])
+            mean = weights[j] * (ladder.lost @ rows) / rows.sum()
+            total += mean.reshape([-1 if i == j else 1 for i in range(len(self.shape))])
+        return total
+
+
+def _summed(histogram: csr_array, of: NDArray[np.int32], n: int) -> csr_array:
+    """(n, L) the rows of a histogram that go together, added up."""
+    rows = np.arange(len(of))
+    return csr_array(csr_array((np.ones(len(of), dtype=np.int64), (of, rows)), shape=(n, len(of))) @ histogram)

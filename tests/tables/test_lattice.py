@@ -1,0 +1,243 @@
+"""The generalization lattice: classes that are rolled up, a search that equals enumeration, the rules it prunes by."""
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables import (
+    AtMost,
+    AttributeInference,
+    ClassAttack,
+    Generalize,
+    Hierarchy,
+    Knowledge,
+    Lattice,
+    Table,
+    constraints,
+    nodes,
+    utility,
+)
+from unmask.tables.constraints import Constraint, KAnonymity
+from unmask.tables.protections import satisfying
+
+CITIES = Hierarchy.from_paths(
+    [("lyon", "france", "*"), ("paris", "france", "*"), ("rome", "italy", "*"), ("pisa", "italy", "*")]
+)
+LEVELS = {"age": [0, 5, 20, "*"], "city": [0, 1, 2], "day": [0, "month", "year"]}
+
+
+@cache
+def people(n=60, *, gaps=0.1):
+    rng = np.random.default_rng(0)
+    gap = rng.random(n) < gaps
+    cells = {
+        "age": [None if gone else str(age) for gone, age in zip(gap, rng.integers(20, 40, n), strict=True)],
+        "city": rng.choice(CITIES.leaves, n),
+        "day": [f"202{year}-0{month}-01" for year, month in rng.integers(1, 4, (n, 2))],
+        "ill": rng.choice(["asthma", "flu", "gout"], n, p=[0.2, 0.5, 0.3]),
+    }
+    return Table.read(
+        cells, quasi_identifiers=["age", "city", "day"], sensitive="ill", types={"age": "number"},
+        hierarchies={"city": CITIES},
+    )  # fmt: skip
+
+
+@cache
+def generalized(table, node):
+    levels = {name: of[at] for (name, of), at in zip(LEVELS.items(), node, strict=True)}
+    named = {name: level for name, level in levels.items() if level != 0}
+    return Generalize(named)(table, rng=np.random.default_rng(0))
+
+
+def released(table, node, protection):
+    """The release at a node as other protections make it: generalized, then without the classes that violate."""
+    release, origin = generalized(table, node)
+    asked = [*protection.constraints]
+    asked += [] if protection.l is None else [constraints.DistinctL(protection.l)]
+    asked += [] if protection.t is None else [constraints.TCloseness(protection.t)]
+    good = satisfying(release, protection.k, asked)[release.classes.of_row]
+    return release.take(good), origin[good]
+
+
+def by_enumeration(table, protection):
+    """The least loss of all nodes, by the package's own measures of what is released; None where no node satisfies."""
+    found = []
+    for node in product(*(range(len(one)) for one in LEVELS.values())):
+        release, origin = released(table, node, protection)
+        if not release.n_rows or table.n_rows - release.n_rows > protection.suppression * table.n_rows + 1e-9:
+            continue
+        risk = len(release.classes.sizes) / release.n_rows
+        if protection.average_risk is not None and risk > protection.average_risk * (1 + 1e-9):
+            continue
+        lost = utility.evaluate(table, release, origin, queries=1)
+        weights = [protection.weights.get(name, 1) for name in LEVELS]
+        gcp = float(np.average(list(lost.ncp.values()), weights=weights))
+        found.append(gcp if protection.loss == "gcp" else lost.discernibility)
+    return min(found, default=None)
+
+
+@dataclass(frozen=True)
+class Own(Constraint):
+    """Somebody's own, which a union of good classes may violate."""
+
+    most: int
+    compares = constraints.Comparison("rows modulo 7", "at most", "most", lambda view, _, _paths: view.sizes % 7)
+
+
+ASKED = [
+    Lattice(k=2),
+    Lattice(k=5),
+    Lattice(k=4, suppression=0.1),
+    Lattice(k=4, suppression=0.3, weights={"age": 5, "day": 0}),
+    Lattice(k=3, l=3),
+    Lattice(k=3, l=2, suppression=0.2),
+    Lattice(k=2, t=0.3),
+    Lattice(k=2, t=0.25, suppression=0.2),
+    Lattice(k=2, suppression=0.15, constraints=[constraints.EntropyL(2.0)]),
+    Lattice(k=1, average_risk=0.15),
+    Lattice(k=2, average_risk=0.15, suppression=0.2),
+    Lattice(k=3, loss="discernibility"),
+    Lattice(k=3, loss="discernibility", suppression=0.1),
+    Lattice(k=2, constraints=[Own(most=4)], suppression=0.1),
+    Lattice(k=2, constraints=[Own(most=3)]),
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=repr)
+def test_the_choice_is_that_of_enumeration(asked):
+    table = people()
+    asked = Lattice(**{**vars(asked), "levels": LEVELS})
+    wanted = by_enumeration(table, asked)
+    if wanted is None:
+        with pytest.raises(FailedError, match="none of the 36 nodes"):
+            asked.choose(table)
+        return
+    found = asked.choose(table)
+    assert found.loss == pytest.approx(wanted, abs=1e-12)
+    assert found.nodes == 36
+    assert found.seen <= 36
+    release, origin = asked(table, rng=np.random.default_rng(0))
+    assert table.n_rows - release.n_rows == found.suppressed
+    lost = utility.evaluate(table, release, origin, queries=1)
+    if asked.loss == "discernibility":
+        assert lost.discernibility == found.loss
+    elif not asked.weights:
+        assert lost.gcp == pytest.approx(found.loss, abs=1e-12)
+
+
+@pytest.mark.parametrize("limit", [2**63 - 1, 50])
+def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, limit):
+    monkeypatch.setattr(nodes, "KEY_LIMIT", limit)
+    table = people()
+    lattice = nodes.Nodes.of(table, LEVELS, [table.histogram(table.column("ill"))])
+    walked = list(lattice.walk())
+    assert len(walked) == len({node for node, _ in walked}) == 36
+    for node, found in walked:
+        release, _ = released(table, node, Lattice(k=1))
+        assert sorted(found.sizes) == sorted(release.classes.sizes)
+        (histogram,) = (one.toarray() for one in found.histograms)
+        wanted = release.histogram(release.column("ill")).toarray()
+        assert sorted(map(tuple, histogram)) == sorted(map(tuple, wanted))
+        lost = lattice.lost(node, found.first, np.full(3, 1 / 3)) @ found.sizes / table.n_rows
+        assert lost == pytest.approx(lattice.least_lost(np.full(3, 1 / 3))[node], abs=1e-12)
+
+
+EVERY = [
+    KAnonymity(4), constraints.DistinctL(2), constraints.PSensitive(2), constraints.EntropyL(1.7),
+    constraints.RecursiveL(c=1.5, l=2), constraints.AlphaK(0.6), constraints.TCloseness(0.3),
+    constraints.TCloseness(0.2, distance="ordered"), constraints.TCloseness(0.3, distance="kl"),
+    constraints.TCloseness(0.2, distance="hierarchical"), constraints.DeltaDisclosure(0.9),
+    constraints.BetaLikeness(1.0),
+]  # fmt: skip
+PATHS = np.array([[0, 1, 2, 3], [0, 0, 1, 1]], dtype=np.int32)
+
+
+def test_every_constraint_is_tried():
+    named = {one for one in vars(constraints).values() if isinstance(one, type) and issubclass(one, Constraint)}
+    assert {type(one) for one in EVERY} == named - {Constraint}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 6), min_size=4, max_size=4), min_size=2, max_size=12), st.sampled_from(EVERY))
+def test_what_two_classes_satisfy_their_union_satisfies(rows, constraint):
+    classes = np.array(rows)
+    overall = classes.sum(axis=0) + 1
+    good = classes[constraint.allows(classes, overall, paths=PATHS)]
+    pairs = (good[:, None] + good[None]).reshape(-1, 4)
+    assert constraint.allows(pairs, overall, paths=PATHS).all()
+    if isinstance(constraint, (KAnonymity, constraints.DistinctL, constraints.PSensitive)):
+        anything = (good[:, None] + classes[None]).reshape(-1, 4)
+        assert constraint.allows(anything, overall, paths=PATHS).all()
+
+
+def test_with_a_limit_neither_closeness_nor_the_average_risk_is_monotone():
+    """Why rules 2 and 3 ask for a limit of 0: a coarser node may violate what a finer one satisfies."""
+    cells = {"a": list("xxxxyy"), "ill": ["flu", "gout"] * 2 + ["gout", "gout"]}
+    table = Table.read(cells, quasi_identifiers="a", sensitive="ill")
+    finest, top = (Lattice(k=1, t=0.17, suppression=1 / 3, levels={"a": [level]}) for level in (0, "*"))
+    assert finest.choose(table).suppressed == 2
+    assert top.choose(table).suppressed == 0
+    lone = Table.read({"a": [1, 1, 1, 1, 1, 1, 2, 3, 4, 5]}, quasi_identifiers="a")
+    risky = {level: Lattice(k=2, average_risk=0.2, suppression=0.4, levels={"a": [level]}) for level in (0, 2)}
+    assert risky[0].choose(lone).suppressed == 4  # one class of six is left
+    with pytest.raises(FailedError):
+        risky[2].choose(lone)  # classes of two come back
+
+
+def test_pruning_sees_few_nodes_of_many():
+    table = people(400)
+    found = Lattice(k=20, levels={**LEVELS, "age": [0, 1, 2, 4, 8, 16, 32, "*"]}).choose(table)
+    assert found.nodes == 72
+    assert found.seen < 36
+
+
+def test_an_attack_against_the_truth_is_a_constraint():
+    table = people(80, gaps=0)
+    asked = AtMost(ClassAttack(), success=0.2, knows=Knowledge(targets=None))
+    found = Lattice(k=1, realized=asked, levels=LEVELS).choose(table, rng=np.random.default_rng(0))
+    risk = Lattice(k=1, average_risk=0.2, levels=LEVELS).choose(table)  # classes / rows is what this attack realizes
+    assert found.loss == pytest.approx(risk.loss)
+
+
+def test_control_people_tell_what_the_release_adds():
+    table, few = people(300), {"age": [0, "*"], "city": [0, 2], "day": [0, "year"]}
+    told = AtMost(AttributeInference("ill"), excess=0.15, knows=Knowledge(targets=None))
+    asked = Lattice(k=1, realized=told, levels=few)
+    rng = np.random.default_rng
+    bare = told.reached(table, lambda one: asked.released(one, {}), rng=rng(0))
+    assert bare[1] > 0.15  # members are told from control people where everything is released
+    found = asked.choose(table, rng=rng(0))
+    assert told.reached(table, lambda one: asked.released(one, found.levels), rng=rng(1))[1] < bare[1]
+    assert found.loss > 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"k": 0}, "k is 0"),
+        ({"suppression": 1.5}, "suppression is 1.5"),
+        ({"average_risk": 0.0}, "average_risk is 0.0"),
+        ({"loss": "utility"}, "loss is"),
+        ({"weights": {"age": -1}}, "weights of the columns"),
+        ({"weights": {"ages": 1}}, "'ages'"),
+        ({"levels": {"city": []}}, "expected a list"),
+        ({"levels": {"age": [0, 5, 7]}}, "level 7 of column 'age' parts a cell of level 5"),
+        ({"levels": {"age": list(range(1))}, "k": 61}, "none of the .* nodes"),
+        ({"levels": {"city": [0, 4]}}, "level 4 of column 'city' does not exist"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked, said):
+    with pytest.raises(UnmaskError, match=said):
+        Lattice(**asked)(people())
+
+
+def test_a_lattice_of_too_many_nodes_is_refused(monkeypatch):
+    monkeypatch.setattr(nodes, "MOST_NODES", 35)
+    with pytest.raises(UnmaskError, match="36 nodes, expected at most 35"):
+        Lattice(k=1, levels=LEVELS).choose(people())
