@@ -6,12 +6,13 @@ import importlib
 import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.economics import literal
+from tests.economics import exhaustive
 from unmask.economics import (
     Attacker,
     Expected,
@@ -66,35 +67,55 @@ def test_reference_values_of_another(release, worth, fines):  # type B
 
 
 def test_small_games_are_the_exhaustive_search():
-    """Three groups, two kinds, every move: by a decision tree that shares nothing with the package."""
+    """Three groups, two kinds, two moves: all strategies, in fractions, by a search that shares nothing."""
     rng = np.random.default_rng(23)
-    for _ in range(15):
-        kinds = {
-            name: Attacker(
-                gain=float(rng.integers(300, 3000)), exploit_cost=float(rng.integers(0, 20)), access_cost=30.0,
-                fine=float(rng.integers(100, 2000)), max_fines=int(rng.integers(1, 3)),
-                detection=(float(rng.choice([0.05, 0.3])),), prior=float(rng.choice([1.0, 0.63])),
-            )
-            for name in ("a", "b")
-        }  # fmt: skip
+    for _ in range(8):
+        kinds = {name: _gambler(rng) for name in ("a", "b")}
+        publisher = Publisher(benefit=2000, loss=300, recovered=0.5, fees=True)
         releases = {name: Protected(rng.integers(1, 4, 3), float(rng.uniform())) for name in ("coarse", "fine")}
-        played = game(Publisher(benefit=2000, loss=300), releases, **kinds)
-        for name, terms in itertools.product(releases, (Terms(), Terms(price=200, fine=700))):
-            move, expected = played.move(name, terms), 2000 * releases[name].utility
-            for attacker in kinds.values():
-                worth, named = _enumerated(replace(attacker, fine=attacker.fine + terms.fine), releases[name].who)
-                expected -= 300 * named * (worth > attacker.access_cost + terms.price)
-            assert move.payoff == pytest.approx((expected, expected), abs=1e-6)
+        played = game(publisher, releases, **{name: _attacker(one) for name, one in kinds.items()})
+        moves = [("coarse", Terms()), ("fine", Terms(price=200, fine=700))]
+        values = [_searched(publisher, releases[name], terms, kinds.values()) for name, terms in moves]
+        found = [played.move(name, terms).payoff for name, terms in moves]
+        assert np.array(found) == pytest.approx(np.repeat([values], 2, axis=0).T, abs=1e-9, rel=1e-12)
+        assert found.index(max(found)) == values.index(max(values))
 
 
-def _enumerated(attacker, sizes):
-    """Worth of the best campaign before access, and its slope in the gain: the people re-identified."""
-    step, inside = attacker.gain * 1e-4, (attacker.prior,) * len(sizes)
-    ends = [
-        literal.campaign_value(replace(attacker, gain=gain, access_cost=0.0), tuple(map(int, sizes)), inside)
-        for gain in (attacker.gain, attacker.gain + step)
-    ]
-    return ends[0], (ends[1] - ends[0]) / step
+def test_a_regulators_fine_is_within_the_exhaustive_search():
+    """P(at least h people) exactly where all is tried, else between its bounds; a campaign is no sum of trials."""
+    rng, exact = np.random.default_rng(29), 0
+    for _ in range(15):
+        who, sizes = _gambler(rng), rng.integers(1, 4, 3)
+        chance = float(sum(exhaustive.best(who, sizes.tolist()).named[2:]))
+        low, high = Raid.of(_attacker(who), sizes, at_least=2).reached
+        assert low - 1e-9 <= chance <= high + 1e-9
+        exact += low == high > 0
+    assert exact > 4
+
+
+def _gambler(rng):
+    return exhaustive.Gambler(
+        gain=Fraction(int(rng.integers(300, 3000))), cost=Fraction(int(rng.integers(0, 20))), cap=int(rng.integers(1, 3)),
+        fine=Fraction(int(rng.integers(100, 2000))), caught=Fraction(*rng.choice([[1, 20], [3, 10]]).tolist()),
+        inside=Fraction(*rng.choice([[1, 1], [63, 100]]).tolist()), link=Fraction(int(rng.integers(0, 2) * 30)),
+    )  # fmt: skip
+
+
+def _attacker(who):
+    return Attacker(
+        gain=float(who.gain), exploit_cost=float(who.cost), link_cost=float(who.link), fine=float(who.fine),
+        max_fines=who.cap, detection=(float(who.caught),), prior=float(who.inside), access_cost=30.0,
+    )  # fmt: skip
+
+
+def _searched(publisher, release, terms, kinds):
+    """What a move leaves the publisher, every attacker playing the best of all strategies."""
+    left = publisher.benefit * release.utility
+    for who in kinds:
+        played = exhaustive.best(replace(who, fine=who.fine + int(terms.fine)), release.who.tolist())
+        if played.worth > 30 + int(terms.price):
+            left += terms.price + float(played.fines) * terms.fine / 2 - publisher.loss * float(played.people)
+    return left
 
 
 def test_a_fine_of_50000_does_not_stop_a_campaign():
