@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -95,10 +94,14 @@ def test_a_regulators_fine_is_within_the_exhaustive_search():
 
 def _gambler(rng):
     return exhaustive.Gambler(
-        gain=Fraction(int(rng.integers(300, 3000))), cost=Fraction(int(rng.integers(0, 20))), cap=int(rng.integers(1, 3)),
-        fine=Fraction(int(rng.integers(100, 2000))), caught=Fraction(*rng.choice([[1, 20], [3, 10]]).tolist()),
-        inside=Fraction(*rng.choice([[1, 1], [63, 100]]).tolist()), link=Fraction(int(rng.integers(0, 2) * 30)),
-    )  # fmt: skip
+        gain=Fraction(int(rng.integers(300, 3000))),
+        cost=Fraction(int(rng.integers(0, 20))),
+        fine=Fraction(int(rng.integers(100, 2000))),
+        cap=int(rng.integers(1, 3)),
+        caught=Fraction(*rng.choice([[1, 20], [3, 10]]).tolist()),
+        inside=Fraction(*rng.choice([[1, 1], [63, 100]]).tolist()),
+        link=Fraction(int(rng.integers(0, 2) * 30)),
+    )
 
 
 def _attacker(who):
