@@ -21,9 +21,11 @@ from unmask.economics import (
     Raid,
     Terms,
     Unknown,
+    margins,
     outlook,
     read_attacker,
 )
+from unmask.economics.breakeven import breakpoints
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 
@@ -177,6 +179,26 @@ def test_only_break_even_prices_matter():
     assert best.payoff.low - max(move.payoff.low for move in scan) < 5  # the step of the scan
 
 
+def test_only_breakpoints_matter_where_fines_are_recovered():
+    played = game(Publisher(benefit=1000, loss=300, recovered=1.0), one=ONE, two=TWO)
+    best = played.moves(fines=[0, 20_000])[0]
+    scan = [played.move(name, Terms(fine=float(fine))) for name in SIZES for fine in np.linspace(0, 20_000, 41)]
+    assert best.payoff.low >= max(move.payoff.low for move in scan) - 1e-6
+    assert best.responses["two"].attacks  # their fines are worth more than the people they re-identify
+
+
+def test_breakpoints_of_a_campaigns_worth_in_the_fine():  # R26
+    solved = []
+
+    def line(fine):
+        solved.append(fine)
+        found = game(one=replace(ONE, fine=fine)).raid("k4", "one")
+        return found.worth.low, -found.fines.low
+
+    assert breakpoints(line, 1.0, 20_000.0) == pytest.approx([4282.5254, 4897.2504, 5511.9754], abs=1e-4)
+    assert len(solved) == 7
+
+
 def test_the_best_move_asks_no_more_than_it_must():
     best = game().moves(fines=[0, 50_000])[0]
     assert best.protection == "raw"
@@ -275,11 +297,14 @@ def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its p
     assert played.move("raw", Terms()).payoff.low == pytest.approx(-234.0)
 
 
-def test_a_box_holds_every_point_of_it(monkeypatch):
-    """Detection too, for which the people re-identified may rise."""
-    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 12)
-    played = game(one=replace(ONE, fine=2500.0))
-    moves = [played.move(name, Terms()) for name in SIZES]
+@pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
+def test_a_box_holds_every_point_of_it(monkeypatch, income):
+    """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
+    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 6)
+    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 3)
+    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 8)
+    played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
+    moves = [played.move(name, terms) for name in SIZES for terms in (Terms(), Terms(price=100, fine=1000))]
     unknowns = [
         Unknown("one", "gain", 200, 900), Unknown("one", "detection", 0.02, 0.4), Unknown("publisher", "loss", 100, 700)
     ]  # fmt: skip
@@ -291,6 +316,28 @@ def test_a_box_holds_every_point_of_it(monkeypatch):
         for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
             assert low - 1e-9 <= payoff <= high + 1e-9
             assert max(payoffs) - payoff <= regret.high + 1e-9
+
+
+def test_a_margin_is_where_the_choice_changes():
+    played = game(one=replace(ONE, fine=2500.0))
+    moves = [played.move("raw", Terms(fine=12_000)), played.move("k2", Terms()), played.move("no release", Terms())]
+    assert moves[0].payoff.low == 900.0
+    found = {one.parameter: one for one in margins(played, moves)}
+    for margin in found.values():
+        for value, beyond in ((margin.low, 0.99), (margin.high, 1.01)):
+            if value is not None:
+                assert _best(played, moves, margin, value) == 0
+                assert _best(played, moves, margin, value * beyond) in (margin.below, margin.above)
+    assert found["gain"].high is not None
+    assert found["gain"].low is None
+    assert found["fine"].low is not None
+    assert found["number"].high is found["number"].low is None  # they stay away, however many they are
+
+
+def _best(played, moves, margin, value):
+    there = at(played, [Unknown(margin.of, margin.parameter, 0, 1)], [value])
+    payoffs = [there.move(move.protection, move.terms).payoff.low for move in moves]
+    return payoffs.index(max(payoffs))
 
 
 def test_an_influence_says_where_the_choice_changes():
@@ -315,7 +362,6 @@ def test_an_influence_says_where_the_choice_changes():
         (lambda: game(PUBLISHER, {}), "at least one protection"),
         (lambda: Unknown("one", "ties", 0, 1), "cannot be a range"),
         (lambda: Unknown("one", "gain", 2, 1), "rising"),
-        (lambda: outlook(game(Publisher(benefit=1, loss=1, fees=True)), [], [Unknown("one", "gain", 1, 2)]), "fees"),
     ],
 )
 def test_impossible_games_are_refused(make, said):

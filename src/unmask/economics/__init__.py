@@ -14,6 +14,7 @@ from unmask.economics.deterrence import (
     tornado,
 )
 from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Response, Terms
+from unmask.economics.margins import Margin, margins
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
@@ -28,6 +29,7 @@ __all__ = [
     "Expected",
     "ExploitationTable",
     "Influence",
+    "Margin",
     "Move",
     "Outlook",
     "Plan",
@@ -51,6 +53,7 @@ __all__ = [
     "exploitation_table",
     "fall_back",
     "journalist",
+    "margins",
     "one_shot",
     "outlook",
     "play_out",
