@@ -330,7 +330,6 @@ def test_a_margin_is_where_the_choice_changes():
                 assert _best(played, moves, margin, value * beyond) in (margin.below, margin.above)
     assert found["gain"].high is not None
     assert found["gain"].low is None
-    assert found["fine"].low is not None
     assert found["number"].high is found["number"].low is None  # they stay away, however many they are
 
 
