@@ -15,6 +15,7 @@ from unmask.economics.deterrence import (
 )
 from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Response, Terms
 from unmask.economics.margins import Margin, margins
+from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
@@ -31,6 +32,7 @@ __all__ = [
     "Influence",
     "Margin",
     "Move",
+    "OneByOne",
     "Outlook",
     "Plan",
     "Prices",
@@ -54,6 +56,7 @@ __all__ = [
     "fall_back",
     "journalist",
     "margins",
+    "one_by_one",
     "one_shot",
     "outlook",
     "play_out",

@@ -108,7 +108,8 @@ def breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: 
     >>> breakpoints(lambda x: (max(0.0, 6 - 2 * x, 4 - x), -2.0 if x < 2 else -1.0 if x < 4 else 0.0), 0, 10)
     [2.0, 4.0]
     """
-    found, spans = [], [((low, *line(low)), (high, *line(high)))]
+    found: list[float] = []
+    spans = [((low, *line(low)), (high, *line(high)))]
     while spans and len(found) < MOST_BREAKPOINTS:
         (a, value, slope), (b, other, steeper) = spans.pop()
         if steeper - slope <= PRECISION * abs(slope):

@@ -173,8 +173,8 @@ def jointly(arms: Arms, cap: int) -> Played:
     each, one = np.repeat(np.arange(len(arms)), arms.count), arms.listed
     hit, caught = np.zeros((len(each), len(one.caught))), np.tile(one.caught, (len(each), 1))
     for row, arm in enumerate(each.tolist()):
-        tries = slice(one.start[arm], one.start[arm + 1] - 1)
-        hit[row, : arms.tries[arm]] = one.hit[tries] / one.large[tries]
+        its = slice(one.start[arm], one.start[arm + 1] - 1)
+        hit[row, : arms.tries[arm]] = one.hit[its] / one.large[its]
     fine = attacker.fine if attacker.max_fines else 0.0
     money = np.array([attacker.gain, attacker.exploit_cost, fine, TIE * attacker.gain])
     link = np.full(len(each), attacker.link_cost)
