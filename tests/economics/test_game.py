@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.economics import literal
+from tests.economics import exhaustive
 from unmask.economics import (
     Attacker,
     Expected,
@@ -21,9 +21,11 @@ from unmask.economics import (
     Raid,
     Terms,
     Unknown,
+    margins,
     outlook,
     read_attacker,
 )
+from unmask.economics.breakeven import breakpoints
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 
@@ -66,35 +68,59 @@ def test_reference_values_of_another(release, worth, fines):  # type B
 
 
 def test_small_games_are_the_exhaustive_search():
-    """Three groups, two kinds, every move: by a decision tree that shares nothing with the package."""
+    """Three groups, two kinds, two moves: all strategies, in fractions, by a search that shares nothing."""
     rng = np.random.default_rng(23)
-    for _ in range(15):
-        kinds = {
-            name: Attacker(
-                gain=float(rng.integers(300, 3000)), exploit_cost=float(rng.integers(0, 20)), access_cost=30.0,
-                fine=float(rng.integers(100, 2000)), max_fines=int(rng.integers(1, 3)),
-                detection=(float(rng.choice([0.05, 0.3])),), prior=float(rng.choice([1.0, 0.63])),
-            )
-            for name in ("a", "b")
-        }  # fmt: skip
+    for _ in range(8):
+        kinds = {name: _gambler(rng) for name in ("a", "b")}
+        publisher = Publisher(benefit=2000, loss=300, recovered=0.5, fees=True)
         releases = {name: Protected(rng.integers(1, 4, 3), float(rng.uniform())) for name in ("coarse", "fine")}
-        played = game(Publisher(benefit=2000, loss=300), releases, **kinds)
-        for name, terms in itertools.product(releases, (Terms(), Terms(price=200, fine=700))):
-            move, expected = played.move(name, terms), 2000 * releases[name].utility
-            for attacker in kinds.values():
-                worth, named = _enumerated(replace(attacker, fine=attacker.fine + terms.fine), releases[name].who)
-                expected -= 300 * named * (worth > attacker.access_cost + terms.price)
-            assert move.payoff == pytest.approx((expected, expected), abs=1e-6)
+        played = game(publisher, releases, **{name: _attacker(one) for name, one in kinds.items()})
+        moves = [("coarse", Terms()), ("fine", Terms(price=200, fine=700))]
+        values = [_searched(publisher, releases[name], terms, kinds.values()) for name, terms in moves]
+        found = [played.move(name, terms).payoff for name, terms in moves]
+        assert np.array(found) == pytest.approx(np.repeat([values], 2, axis=0).T, abs=1e-9, rel=1e-12)
+        assert found.index(max(found)) == values.index(max(values))
 
 
-def _enumerated(attacker, sizes):
-    """Worth of the best campaign before access, and its slope in the gain: the people re-identified."""
-    step, inside = attacker.gain * 1e-4, (attacker.prior,) * len(sizes)
-    ends = [
-        literal.campaign_value(replace(attacker, gain=gain, access_cost=0.0), tuple(map(int, sizes)), inside)
-        for gain in (attacker.gain, attacker.gain + step)
-    ]
-    return ends[0], (ends[1] - ends[0]) / step
+def test_a_regulators_fine_is_within_the_exhaustive_search():
+    """P(at least h people) exactly where all is tried, else between its bounds; a campaign is no sum of trials."""
+    rng, exact = np.random.default_rng(29), 0
+    for _ in range(15):
+        who, sizes = _gambler(rng), rng.integers(1, 4, 3)
+        chance = float(sum(exhaustive.best(who, sizes.tolist()).named[2:]))
+        low, high = Raid.of(_attacker(who), sizes, at_least=2).reached
+        assert low - 1e-9 <= chance <= high + 1e-9
+        exact += low == high > 0
+    assert exact > 4
+
+
+def _gambler(rng):
+    return exhaustive.Gambler(
+        gain=Fraction(int(rng.integers(300, 3000))),
+        cost=Fraction(int(rng.integers(0, 20))),
+        fine=Fraction(int(rng.integers(100, 2000))),
+        cap=int(rng.integers(1, 3)),
+        caught=Fraction(*rng.choice([[1, 20], [3, 10]]).tolist()),
+        inside=Fraction(*rng.choice([[1, 1], [63, 100]]).tolist()),
+        link=Fraction(int(rng.integers(0, 2) * 30)),
+    )
+
+
+def _attacker(who):
+    return Attacker(
+        gain=float(who.gain), exploit_cost=float(who.cost), link_cost=float(who.link), fine=float(who.fine),
+        max_fines=who.cap, detection=(float(who.caught),), prior=float(who.inside), access_cost=30.0,
+    )  # fmt: skip
+
+
+def _searched(publisher, release, terms, kinds):
+    """What a move leaves the publisher, every attacker playing the best of all strategies."""
+    left = publisher.benefit * release.utility
+    for who in kinds:
+        played = exhaustive.best(replace(who, fine=who.fine + int(terms.fine)), release.who.tolist())
+        if played.worth > 30 + int(terms.price):
+            left += terms.price + float(played.fines) * terms.fine / 2 - publisher.loss * float(played.people)
+    return left
 
 
 def test_a_fine_of_50000_does_not_stop_a_campaign():
@@ -151,6 +177,26 @@ def test_only_break_even_prices_matter():
     scan = [played.move(name, Terms(price=float(price))) for name in SIZES for price in np.linspace(0, 12_000, 2401)]
     assert best.payoff.low >= max(move.payoff.low for move in scan) - 1e-9
     assert best.payoff.low - max(move.payoff.low for move in scan) < 5  # the step of the scan
+
+
+def test_only_breakpoints_matter_where_fines_are_recovered():
+    played = game(Publisher(benefit=1000, loss=300, recovered=1.0), one=ONE, two=TWO)
+    best = played.moves(fines=[0, 20_000])[0]
+    scan = [played.move(name, Terms(fine=float(fine))) for name in SIZES for fine in np.linspace(0, 20_000, 41)]
+    assert best.payoff.low >= max(move.payoff.low for move in scan) - 1e-6
+    assert best.responses["two"].attacks  # their fines are worth more than the people they re-identify
+
+
+def test_breakpoints_of_a_campaigns_worth_in_the_fine():  # R26
+    solved = []
+
+    def line(fine):
+        solved.append(fine)
+        found = game(one=replace(ONE, fine=fine)).raid("k4", "one")
+        return found.worth.low, -found.fines.low
+
+    assert breakpoints(line, 1.0, 20_000.0) == pytest.approx([4282.5254, 4897.2504, 5511.9754], abs=1e-4)
+    assert len(solved) == 7
 
 
 def test_the_best_move_asks_no_more_than_it_must():
@@ -251,11 +297,14 @@ def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its p
     assert played.move("raw", Terms()).payoff.low == pytest.approx(-234.0)
 
 
-def test_a_box_holds_every_point_of_it(monkeypatch):
-    """Detection too, for which the people re-identified may rise."""
-    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 12)
-    played = game(one=replace(ONE, fine=2500.0))
-    moves = [played.move(name, Terms()) for name in SIZES]
+@pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
+def test_a_box_holds_every_point_of_it(monkeypatch, income):
+    """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
+    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 6)
+    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 3)
+    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 8)
+    played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
+    moves = [played.move(name, terms) for name in SIZES for terms in (Terms(), Terms(price=100, fine=1000))]
     unknowns = [
         Unknown("one", "gain", 200, 900), Unknown("one", "detection", 0.02, 0.4), Unknown("publisher", "loss", 100, 700)
     ]  # fmt: skip
@@ -267,6 +316,27 @@ def test_a_box_holds_every_point_of_it(monkeypatch):
         for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
             assert low - 1e-9 <= payoff <= high + 1e-9
             assert max(payoffs) - payoff <= regret.high + 1e-9
+
+
+def test_a_margin_is_where_the_choice_changes():
+    played = game(one=replace(ONE, fine=2500.0))
+    moves = [played.move("raw", Terms(fine=12_000)), played.move("k2", Terms()), played.move("no release", Terms())]
+    assert moves[0].payoff.low == 900.0
+    found = {one.parameter: one for one in margins(played, moves)}
+    for margin in found.values():
+        for value, beyond in ((margin.low, 0.99), (margin.high, 1.01)):
+            if value is not None:
+                assert _best(played, moves, margin, value) == 0
+                assert _best(played, moves, margin, value * beyond) in (margin.below, margin.above)
+    assert found["gain"].high is not None
+    assert found["gain"].low is None
+    assert found["number"].high is found["number"].low is None  # they stay away, however many they are
+
+
+def _best(played, moves, margin, value):
+    there = at(played, [Unknown(margin.of, margin.parameter, 0, 1)], [value])
+    payoffs = [there.move(move.protection, move.terms).payoff.low for move in moves]
+    return payoffs.index(max(payoffs))
 
 
 def test_an_influence_says_where_the_choice_changes():
@@ -291,7 +361,6 @@ def test_an_influence_says_where_the_choice_changes():
         (lambda: game(PUBLISHER, {}), "at least one protection"),
         (lambda: Unknown("one", "ties", 0, 1), "cannot be a range"),
         (lambda: Unknown("one", "gain", 2, 1), "rising"),
-        (lambda: outlook(game(Publisher(benefit=1, loss=1, fees=True)), [], [Unknown("one", "gain", 1, 2)]), "fees"),
     ],
 )
 def test_impossible_games_are_refused(make, said):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,6 +44,9 @@ def game(document: Path, output: Path | None, as_json: bool, force: bool) -> Non
     if as_json:
         rows = [asdict(one) for one in found.offers]
         tables = {
+            "decision": [decision(found)],
+            "wrong": [asdict(one) for one in found.wrong],
+            "alone": [asdict(one) for one in found.alone],
             "stopping": [asdict(one) for one in found.stopping],
             "judged": [asdict(one) for one in found.judged],
             "ranges": [asdict(one) for one in found.ranged],
@@ -51,6 +54,19 @@ def game(document: Path, output: Path | None, as_json: bool, force: bool) -> Non
         say_json(results=rows, tables=tables)
     else:
         _say(found)
+
+
+def decision(found: GameData) -> dict[str, Any]:
+    """What to do: the move with its terms, what it leaves, who attacks, and what would make a release pay."""
+    taken = found.taken
+    state = {True: "attacks", None: "may attack"}
+    return {
+        "release": taken.protection != "no release",
+        **asdict(taken),
+        "attackers": {one.kind: state.get(one.attacks, "stays away") for one in taken.answers},
+        "regret": found.judged[0].regret if found.judged else None,
+        "would_pay": [asdict(one) for one in found.deterring],
+    }
 
 
 def _say(found: GameData) -> None:
@@ -66,8 +82,8 @@ def _say(found: GameData) -> None:
 
 
 def _line(one: Offer) -> str:
+    from unmask.reports.findings.game import money, people
     from unmask.reports.findings.price import amount
-    from unmask.reports.sections.game import money, people
 
     left, named = money(one.payoff), people(one)
     return f"{visible(one.protection)[:24]:24}{amount(one.price):>12}{amount(one.fine):>12}{left:>26}{named:>22}"

@@ -14,6 +14,8 @@ from unmask.economics.deterrence import (
     tornado,
 )
 from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Response, Terms
+from unmask.economics.margins import Margin, margins
+from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
@@ -28,7 +30,9 @@ __all__ = [
     "Expected",
     "ExploitationTable",
     "Influence",
+    "Margin",
     "Move",
+    "OneByOne",
     "Outlook",
     "Plan",
     "Prices",
@@ -51,6 +55,8 @@ __all__ = [
     "exploitation_table",
     "fall_back",
     "journalist",
+    "margins",
+    "one_by_one",
     "one_shot",
     "outlook",
     "play_out",

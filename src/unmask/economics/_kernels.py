@@ -88,6 +88,122 @@ def _free(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
 
 
 @compiled
+def listed(
+    tries: NDArray[np.int64], first: NDArray[np.int64], chance: Floats, before: Floats, money: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Arms try by try, one after another, each with an entry more for its end; see `arms.Listed`.
+
+    first, chance, before : as `start`, `chance` and `before` of `plans`
+    money : gain, cost of a try, cost of linking, what trying on must be worth more
+    Without fines an arm is tried to the first best place to stop.
+    """
+    gain, cost, link, margin = money
+    n = int(tries.sum()) + len(tries)
+    hit, large, free, named, tried = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    sure, made, money_made = np.zeros(n), np.zeros(n), np.zeros(n)
+    at = 0
+    for i in range(len(tries)):
+        end = at + tries[i]
+        for j in range(tries[i]):
+            k = first[i] + j if len(before) else first[i]
+            hit[at + j] = chance[k]
+            large[at + j] = 1.0 - before[k] if len(before) else 1.0 - j * chance[k]
+        large[end] = large[end - 1] - hit[end - 1]
+        for k in range(at, end):
+            sure[k + 1], made[k + 1] = sure[k] + hit[k], made[k] + large[k]
+            money_made[k + 1] = money_made[k] + (gain * hit[k] - cost * large[k])
+        stop = end
+        for k in range(end, at - 1, -1):
+            if money_made[k] >= money_made[stop]:
+                stop = k
+            free[k] = money_made[stop] - money_made[k]
+            if free[k] <= margin:
+                free[k] = 0.0
+            if k == at:
+                free[k] = max(free[k] - link, 0.0)
+            if free[k] > 0:
+                named[k], tried[k] = sure[stop] - sure[k], made[stop] - made[k]
+        at = end + 1
+    return hit, large, free, named, tried
+
+
+@compiled
+def chain(
+    order: NDArray[np.int64],
+    times: NDArray[np.int64],
+    start: NDArray[np.int64],
+    hit: Floats,
+    large: Floats,
+    caught: Floats,
+    free: Floats,
+    alone: Floats,
+    index: Floats,
+    stakes: Floats,
+    most: Floats,
+    paid: int,
+    ends: bool,
+    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
+) -> tuple[float, float, int, int]:
+    """Value of a chain of arms, the steps that it took, and how many turns and rows of tries it has; from the back.
+
+    order, times : arms, and how many of each in a row
+    start        : (m + 1,) where the entries of an arm begin in `hit`, `large` and `free`, see `listed`
+    caught, stakes, ends : as in `chained`
+    alone        : (3, m) value, success and tries of an arm without any fine
+    index        : (m,) the fine that just stops the attack on an arm alone with a cap of 1
+    most         : steps at most, those of an arm, share of all fines that does not count; beyond the first it gives up
+    paid         : n, fines at most
+    tape         : (turns, 3) arm, how many, and where its rows begin or -1 where it is only tried without fines;
+                   (turns, n + 1) R(p) of the arms behind, with -1 the chance that it is tried; (rows, n + 1) where it
+                   is tried on. Filled from the front, the last turn first; not at all where it has no room.
+    Nothing is tried before C_p - V(n) of the arms behind is below the arm's index; and when all fines are as good as
+    paid, what is before is as if no fine were left.
+    """
+    turns, behinds, rows = tape
+    worth, pays = np.zeros(paid + 1), np.zeros(paid + 1)
+    pays[paid] = 0.0 if ends else 1.0
+    all_fines, behind, sure, steps, n_turns, n_rows = paid * stakes[2], 0.0, False, 0.0, 0, 0
+    for k in range(len(order) - 1, -1, -1):
+        arm, left = order[k], times[k]
+        steps += most[1]
+        a, n = start[arm], start[arm + 1] - start[arm] - 1
+        while left > 0:
+            if not ends and all_fines - (behind - worth[0]) <= most[2] * all_fines + np.spacing(behind):
+                sure = True
+            several = left if sure else 0
+            if not sure and not ends:
+                several = _skipped(left, worth, pays, stakes[2] - index[arm], alone[0, arm])
+            steps += 0.0 if several else n * (paid + 1.0) + most[1]
+            if steps > most[0]:
+                return 0.0, steps, 0, 0
+            kept = n_turns < len(turns)
+            if kept:
+                turns[n_turns] = arm, max(several, 1), -1 if several else n_rows
+                behinds[n_turns] = np.ones(paid + 1) if sure else pays
+            n_turns += 1
+            if several:
+                worth[0 if sure else paid :] += several * alone[0, arm]
+            else:
+                goes = rows[n_rows : n_rows + n] if kept else np.empty((n, paid + 1), dtype=np.bool_)
+                last = a + n + 1
+                chained(hit[a : a + n], large[a:last], caught, free[a:last], stakes, worth, pays, ends, goes)
+                n_rows += n
+                left = 1 if ends and not goes[0, 0] else left  # if not, none of its kind
+            behind += max(several, 1) * alone[0, arm]
+            left -= max(several, 1)
+    return worth[0], steps, n_turns, n_rows
+
+
+@compiled
+def _skipped(left: int, worth: Floats, pays: Floats, least: float, free: float) -> int:
+    """How many arms of a kind are not tried while fines are left, if nothing behind them is."""
+    room = least - worth[-1]
+    if left == 1 or pays[:-1].any() or worth[:-1].any() or not room >= 0:
+        return 0
+    return min(left, int(room / free) + 1)
+
+
+@compiled
 def chained(
     hit: Floats,
     large: Floats,
@@ -101,7 +217,7 @@ def chained(
 ) -> None:
     """One arm before others: `worth` and `pays` of the others become those of the chain that begins with this arm.
 
-    hit, large, caught : h_j, S_j (one more) and q_j of the arm
+    hit, large : h_j and S_j (one more) of the arm; caught: q_j, more of them than tries where other arms have more
     free   : (n_tries + 1,) S_j f(j), its value from failure j on without any fine, linking included at j = 0
     stakes : gain, cost of a try, fine, cost of linking, what trying on must be worth more
     worth  : (n + 1,) L(p), value of the arms behind with p fines paid
@@ -134,6 +250,40 @@ def chained(
 
 
 @compiled
+def forward(
+    start: NDArray[np.int64],
+    hit: Floats,
+    large: Floats,
+    caught: Floats,
+    named: Floats,
+    tried: Floats,
+    alone: Floats,
+    ends: bool,
+    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
+) -> tuple[Floats, float, float]:
+    """What happens in a chain that `chain` filled a tape with: people re-identified of each arm, tries, fines."""
+    turns, behinds, rows = tape
+    success, total = np.zeros(len(start) - 1), np.zeros(3)
+    level = np.zeros(behinds.shape[1])
+    level[0] = 1.0
+    for t in range(len(turns) - 1, -1, -1):
+        arm, times, row = turns[t]
+        a, n = start[arm], start[arm + 1] - start[arm] - 1
+        if row < 0:
+            free = 0.0
+            for p in range(len(level)):
+                free += level[p] * behinds[t, p]
+            success[arm] += times * free * alone[1, arm]
+            total[1] += times * free * alone[2, arm]
+            continue
+        arms = hit[a : a + n], large[a : a + n + 1], caught, named[a : a + n + 1], tried[a : a + n + 1]
+        found = played(*arms, behinds[t], ends, rows[row : row + n], level)
+        success[arm] += found[0]
+        total += found
+    return success, total[1], total[2]
+
+
+@compiled
 def played(
     hit: Floats,
     large: Floats,
@@ -147,6 +297,7 @@ def played(
 ) -> Floats:
     """What happens to one arm of a chain: chance to be re-identified, tries, fines; `level` is moved past the arm.
 
+    hit, large, caught : as in `chained`
     named, tried : (n_tries + 1,) success and tries from failure j on, without any fine
     pays         : R(p) of the arms behind
     level        : (n + 1,) chance of p fines paid when the arm's turn comes; with an arrest it then sums to less
@@ -253,22 +404,29 @@ def jointly(
 
 @compiled
 def exponential(
-    tries: NDArray[np.int64], count: NDArray[np.int64], flat: Floats, rate: float, fine: float, single: bool
+    start: NDArray[np.int64],
+    count: NDArray[np.int64],
+    hit: Floats,
+    large: Floats,
+    caught: Floats,
+    free: Floats,
+    rate: float,
+    fine: float,
+    single: bool,
 ) -> float:
     """log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
 
     A is 1 at the end; e = exp(-rate fine), 0 with a cap of 1 (`single`).
 
-    tries, count : (m,) tries of each arm, and how many of it
-    flat         : (4, all tries) h_j, S_j, q_j and S_j f(j), one arm after the other
+    count : (m,) how many of each arm; all else as in `chain`
     """
     e = 0.0 if single else np.exp(-rate * fine)
-    total, start = 0.0, 0
-    for i in range(len(tries)):
+    total = 0.0
+    for i in range(len(count)):
         a = 1.0
-        for j in range(start + tries[i] - 1, start - 1, -1):
-            s = flat[0, j] / flat[1, j]
-            a = max(np.exp(-rate * flat[3, j] / flat[1, j]), (1.0 - flat[2, j] * (1.0 - e)) * (s + (1.0 - s) * a))
+        for k in range(start[i + 1] - 2, start[i] - 1, -1):
+            s = hit[k] / large[k]
+            detected = caught[k - start[i]] * (1.0 - e)
+            a = max(np.exp(-rate * free[k] / large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
         total += count[i] * np.log(a)
-        start += tries[i]
     return total

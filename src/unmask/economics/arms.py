@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Attacker, numbers
-from unmask.economics.exploitation import TIE, VALUE, Alike, Floats, Games, Ranked, Stakes
+from unmask.economics.exploitation import TIE, VALUE, Floats, Games, Stakes, entries, refuse_too_large
 from unmask.economics.groups import Who, groups_of
 from unmask.economics.prices import sunk_plans
 from unmask.errors import UnmaskError
@@ -19,44 +19,27 @@ from unmask.posterior import Posterior
 MOST_KEPT = 4 * 10**6
 """Tries of all distinct arms up to which they are kept, listed, from one fine to the next."""
 
+LISTED_BYTES = 100.0
+"""What a listed try takes, with what is needed to list it."""
 
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """One arm, try by try; j runs over its tries, and where there is one entry more it is the end.
 
-    hit, large, caught : h_j, S_j (one more) and q_j
-    free         : (n_tries + 1,) S_j f(j), what the arm is worth from failure j on without any fine
-    named, tried : (n_tries + 1,) success and tries of that
+class Listed(NamedTuple):
+    """Arms try by try, one after another; each has an entry more than tries, which is its end.
+
+    start        : (m + 1,) where the entries of each arm begin
+    hit, large   : h_j, 0 at the end, and S_j
+    caught       : (most tries,) q_j of every arm
+    free         : S_j f(j), what the arm is worth from failure j on without any fine
+    named, tried : success and tries of that
     """
 
+    start: NDArray[np.int64]
     hit: Floats
     large: Floats
     caught: Floats
     free: Floats
     named: Floats
     tried: Floats
-
-    @classmethod
-    def of(cls, attacker: Attacker, games: Games, game: int) -> Listed:
-        """A game, try by try: without fines it goes on to the first best place to stop."""
-        n = int(games.size[game] if attacker.max_tries is None else min(games.size[game], attacker.max_tries))
-        if isinstance(games, Ranked):
-            place = slice(int(games.start[game]), int(games.start[game]) + n)
-            hit, large = games.chance[place], 1.0 - games.before[place]
-        else:
-            assert isinstance(games, Alike)
-            hit = np.full(n, games.inside[game] / games.size[game])
-            large = 1.0 - np.arange(n) * hit
-        large = np.append(large, large[-1] - hit[-1])
-        so_far = np.concatenate(([0.0], np.cumsum(attacker.gain * hit - attacker.exploit_cost * large[:-1])))
-        best = np.maximum.accumulate(so_far[::-1])[::-1]
-        stops = np.flatnonzero(so_far == best)
-        stop = stops[np.searchsorted(stops, np.arange(n + 1))]
-        free = np.where(best - so_far > TIE * attacker.gain, best - so_far, 0.0)
-        free[0] = max(free[0] - attacker.link_cost, 0.0)
-        sure, made = (np.concatenate(([0.0], np.cumsum(x))) for x in (hit, large[:-1]))
-        found = (np.where(free > 0, total[stop] - total, 0.0) for total in (sure, made))
-        return cls(hit, large, attacker.detection_at(n), free, *found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +74,7 @@ class Arms:
     def facing(self, **changes: float) -> Arms:
         """The same arms for an attacker with another fine, cap, arrest or price of access: what is free stays."""
         kept = {name: getattr(self, name) for name in ("free", "inside", "size", "tries")}
-        kept |= {"listed": self.listed} if int(self.tries.sum()) <= MOST_KEPT else {}
+        kept |= {"listed": self.listed} if 0 < int(self.tries.sum()) <= MOST_KEPT else {}
         other = replace(self, attacker=replace(self.attacker, **changes))  # type: ignore[arg-type]
         vars(other).update(kept)
         return other
@@ -139,14 +122,20 @@ class Arms:
         return self.size if most is None else np.asarray(np.minimum(self.size, most))
 
     @cached_property
-    def listed(self) -> tuple[Listed, ...]:
-        """Each arm try by try."""
-        return tuple(self._listed())
+    def listed(self) -> Listed:
+        """The arms try by try."""
+        from unmask.economics._kernels import listed
 
-    def _listed(self) -> Iterator[Listed]:
-        for games in self.parts:
-            for game in range(len(games.size)):
-                yield Listed.of(self.attacker, games, game)
+        refuse_too_large(LISTED_BYTES * float(self.tries.sum()), 0.0)
+        one = self.attacker
+        money = np.array([one.gain, one.exploit_cost, one.link_cost, TIE * one.gain])
+        found = [
+            listed(self.tries[at : at + len(games.size)], *entries(games), money)
+            for games, at in zip(self.parts, self._starts(), strict=True)
+        ]
+        hit, large, free, named, tried = (np.concatenate(part) for part in zip(*found, strict=True))
+        start = np.concatenate(([0], np.cumsum(self.tries + 1)))
+        return Listed(start, hit, large, one.detection_at(int(self.tries.max())), free, named, tried)
 
     def _starts(self) -> list[int]:
         ends = np.cumsum([0, *(len(games.size) for games in self.parts)])

@@ -145,7 +145,9 @@ def residual(arms: Arms) -> float:
     by prod (1 + a_i) >= 1 + sum a_i. It shows that no attack pays where no arm is worth its own residual fine.
     """
     fine, free, count = arms.attacker.fine, arms.free[VALUE], arms.count
-    most = np.array([(one.free[:-1] / one.large[:-1]).max() for one in arms.listed])
+    listed = arms.listed
+    worth = np.divide(listed.free, listed.large, out=np.zeros_like(listed.free), where=listed.free > 0)
+    most = np.maximum.reduceat(worth, listed.start[:-1])
     rest = fine - float(count @ most)
     if rest <= 0:
         return np.inf
@@ -162,13 +164,12 @@ def exponential(arms: Arms, cap: int) -> float:
     from unmask.economics import _kernels
 
     fine, total = arms.attacker.fine, float(arms.count @ arms.free[VALUE])
-
-    parts = zip(*((one.hit, one.large[:-1], one.caught, one.free[:-1]) for one in arms.listed), strict=True)
-    flat = np.stack([np.concatenate(part) for part in parts])
+    listed = arms.listed
+    tries = listed.start, arms.count, listed.hit, listed.large, listed.caught, listed.free
 
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = _kernels.exponential(arms.tries, arms.count, flat, rate, fine, cap == 1)
+        logs = _kernels.exponential(*tries, rate, fine, cap == 1)
         exponent = rate * cap * fine - 1 + logs
         return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= 700 else np.inf)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal, Protocol, get_args
 
@@ -30,6 +31,9 @@ Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
 
 PRECISION: Final = 1e-10
 """A plan that is better by less than this share of the money at stake is no better."""
+
+MOST_BREAKPOINTS: Final = 100
+"""Breakpoints of one function that are looked for."""
 
 NEWTON_STEPS: Final = 200
 """The payoff is piecewise linear in an amount: each step leaves one piece, and pieces are few."""
@@ -91,6 +95,32 @@ def _root(attacker: Attacker, games: Games, at: Floats, amount: Literal["fine", 
         step = (-balance if gain else balance) / np.where(slope > 0, slope, 1.0)
         at = np.where(above, np.where(slope > 0, at + step, math.inf), at)
     return at
+
+
+def breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
+    """Where a convex piecewise linear function changes its slope between two places, ascending.
+
+    line : place -> value and slope there; at most 2 of them for each breakpoint and 1, as where the tangents of two
+           places meet is a breakpoint if the function is there as low as they are
+
+    M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
+
+    >>> breakpoints(lambda x: (max(0.0, 6 - 2 * x, 4 - x), -2.0 if x < 2 else -1.0 if x < 4 else 0.0), 0, 10)
+    [2.0, 4.0]
+    """
+    found: list[float] = []
+    spans = [((low, *line(low)), (high, *line(high)))]
+    while spans and len(found) < MOST_BREAKPOINTS:
+        (a, value, slope), (b, other, steeper) = spans.pop()
+        if steeper - slope <= PRECISION * abs(slope):
+            continue
+        meet = (value - slope * a - other + steeper * b) / (steeper - slope)
+        there = line(meet)
+        if not a < meet < b or there[0] <= value + slope * (meet - a) + PRECISION * abs(value):
+            found.append(min(max(meet, a), b))
+        else:
+            spans += [((a, value, slope), (meet, *there)), ((meet, *there), (b, other, steeper))]
+    return sorted(found)
 
 
 class Distribution(Protocol):

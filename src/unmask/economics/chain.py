@@ -35,6 +35,9 @@ EXACT_STATES: Final = 2 * 10**6
 ALL_ORDERS: Final = 5
 """Arms of which every order is tried."""
 
+Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
+"""The turns of a chain, see `_kernels.chain`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Played:
@@ -44,21 +47,6 @@ class Played:
     success: Floats
     tries: float
     fines: float
-
-
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """An arm's turn in a chain, or those of several equal arms that are only tried where no fine is left.
-
-    behind : (n + 1,) R(p) of the arms behind, chance that all fines are paid there; with `goes` None, chance that the
-             arms are tried as if without fines
-    goes   : (n_tries, n + 1) where the arm is tried on
-    """
-
-    arm: int
-    times: int
-    behind: Floats
-    goes: NDArray[np.bool_] | None = None
 
 
 @dataclass
@@ -102,7 +90,7 @@ class Chains:
 
     def value(self, order: Sequence[int]) -> float:
         """Value of the chain over the arms in this order."""
-        return self._backward(order, keep=False)[0]
+        return self._filled(order, self._tape(0, 0))[0]
 
     def _orders(self) -> Iterator[tuple[int, ...]]:
         people = self.arms.size / self.arms.inside
@@ -121,88 +109,54 @@ class Chains:
         alone = replace(self.arms.attacker, access_cost=0.0, max_fines=1, arrest=False)
         return np.concatenate([least(alone, games, "fine") for games in self.arms.parts])
 
-    def _turns(self, order: Sequence[int]) -> list[tuple[int, int]]:
-        """(arm, how many in a row): all of a kind together, unless the order has each arm for itself."""
-        each = len(order) == self.arms.count.sum()
-        return [(arm, 1 if each else int(self.arms.count[arm])) for arm in order]
+    def played(self, order: Sequence[int]) -> Played:
+        """What happens if the arms are attacked in this order."""
+        from unmask.economics._kernels import forward
 
-    def _spend(self, steps: float) -> None:
+        _, turns, rows = self._filled(order, self._tape(0, 0))
+        tape = self._tape(turns, rows)
+        value, one = self._filled(order, tape)[0], self.arms.listed
+        arms = one.start, one.hit, one.large, one.caught, one.named, one.tried, self._alone
+        success, tries, fines = forward(*arms, self.arms.attacker.arrest, tape)
+        if self.arms.attacker.arrest and not self.arms.attacker.max_fines:
+            fines = 0.0
+        return Played(value, success / self.arms.count, tries, fines)
+
+    @cached_property
+    def _alone(self) -> Floats:
+        """(3, m) value, success and tries of each arm without any fine."""
+        return np.ascontiguousarray(self.arms.free[[VALUE, SUCCESS, TRIES]])
+
+    def _tape(self, turns: int, rows: int) -> Tape:
+        """Room for so many turns and tries of a chain."""
+        levels = self.cap + 1
+        return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
+
+    def _filled(self, order: Sequence[int], tape: Tape) -> tuple[float, int, int]:
+        """Value of a chain, its turns and its tries; the tape is filled as far as it has room."""
+        from unmask.economics._kernels import chain
+
+        attacker, one = self.arms.attacker, self.arms.listed
+        arms = one.start, one.hit, one.large, one.caught, one.free, self._alone
+        fine = attacker.fine if attacker.max_fines else 0.0
+        money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
+        most = np.array([MAX_STEPS - self.steps, STEP_COST, SURE])
+        index = self._index if not attacker.arrest else np.zeros(len(self.arms))
+        value, steps, turns, rows = chain(
+            np.array(order), self._times(order), *arms, index, money, most, self.cap, attacker.arrest, tape
+        )
         self.steps += steps
         if self.steps > MAX_STEPS:
             raise UnmaskError(
                 f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
                 "or fewer targets"
             )
+        return value, turns, rows
 
-    def _backward(self, order: Sequence[int], *, keep: bool) -> tuple[float, list[Turn]]:
-        """Value, and what is done from the front; equal arms that are not gone through one by one are one turn.
-
-        Nothing is tried before C_p - V(n) of the arms behind is below the arm's index; and when all fines are as good
-        as paid, what is before is as if no fine were left.
-        """
-        from unmask.economics._kernels import chained
-
-        attacker, arrest = self.arms.attacker, self.arms.attacker.arrest
-        fine = attacker.fine if attacker.max_fines else 0.0
-        money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
-        worth, pays = np.zeros(self.cap + 1), np.zeros(self.cap + 1)
-        pays[-1] = 0.0 if arrest else 1.0
-        most, behind, sure, done = self.cap * fine, 0.0, False, list[Turn]()
-        for arm, times in reversed(self._turns(order)):
-            self._spend(STEP_COST)
-            free, left = float(self.arms.free[VALUE, arm]), times
-            while left:
-                skipped = 0 if arrest else self._skipped(arm, left, worth, pays)
-                sure = sure or (not arrest and most - (behind - worth[0]) <= SURE * most + np.spacing(behind))
-                if sure:
-                    done.append(Turn(arm, left, np.ones(self.cap + 1)))
-                    worth, behind, left = worth + left * free, behind + left * free, 0
-                elif skipped:
-                    done.append(Turn(arm, skipped, pays.copy()))
-                    worth[-1] += skipped * free
-                    behind, left = behind + skipped * free, left - skipped
-                else:
-                    self._spend(float(self.arms.tries[arm]) * len(worth) + STEP_COST)
-                    one, goes = self.arms.listed[arm], np.zeros((int(self.arms.tries[arm]), len(worth)), dtype=bool)
-                    turn = Turn(arm, 1, pays.copy(), goes)
-                    chained(one.hit, one.large, one.caught, one.free, money, worth, pays, arrest, goes)
-                    behind, left = behind + free, left - 1
-                    if keep:
-                        done.append(turn)
-                    if arrest and not goes[0, 0]:  # so are all others of its kind
-                        left = 0
-        return float(worth[0]), done[::-1]
-
-    def _skipped(self, arm: int, left: int, worth: Floats, pays: Floats) -> int:
-        """How many arms of a kind are not tried while fines are left, if nothing behind them is."""
-        room = self.arms.attacker.fine - float(worth[-1]) - float(self._index[arm])
-        if left == 1 or pays[:-1].any() or worth[:-1].any() or not room >= 0:
-            return 0
-        return min(left, int(room / float(self.arms.free[VALUE, arm])) + 1)
-
-    def played(self, order: Sequence[int]) -> Played:
-        """What happens if the arms are attacked in this order."""
-        from unmask.economics._kernels import played
-
-        arrest = self.arms.attacker.arrest
-        value, turns = self._backward(order, keep=True)
-        success, tries, fines = np.zeros(len(self.arms)), 0.0, 0.0
-        level = np.zeros(self.cap + 1)
-        level[0] = 1.0
-        for turn in turns:
-            arm, goes = turn.arm, turn.goes
-            if goes is None:
-                free = float(level @ turn.behind)
-                success[arm] += turn.times * free * self.arms.free[SUCCESS, arm]
-                tries += turn.times * free * float(self.arms.free[TRIES, arm])
-                continue
-            one = self.arms.listed[arm]
-            found = played(one.hit, one.large, one.caught, one.named, one.tried, turn.behind, arrest, goes, level)
-            success[arm] += found[0]
-            tries, fines = tries + found[1], fines + found[2]
-        if arrest and not self.arms.attacker.max_fines:
-            fines = 0.0
-        return Played(value, success / self.arms.count, tries, fines)
+    def _times(self, order: Sequence[int]) -> NDArray[np.int64]:
+        """How many of each arm are in a row: all of a kind, unless the order has each for itself."""
+        each = len(order) == self.arms.count.sum()
+        return np.ones(len(order), dtype=np.int64) if each else self.arms.count[np.array(order)]
 
 
 def states(arms: Arms, cap: int) -> float:
@@ -216,13 +170,11 @@ def jointly(arms: Arms, cap: int) -> Played:
     from unmask.economics import _kernels
 
     attacker = arms.attacker
-    each = np.repeat(np.arange(len(arms)), arms.count)
-    width = int(arms.tries.max())
-    hit, caught = np.zeros((len(each), width)), np.zeros((len(each), width))
+    each, one = np.repeat(np.arange(len(arms)), arms.count), arms.listed
+    hit, caught = np.zeros((len(each), len(one.caught))), np.tile(one.caught, (len(each), 1))
     for row, arm in enumerate(each.tolist()):
-        one = arms.listed[arm]
-        hit[row, : len(one.hit)] = one.hit / one.large[:-1]
-        caught[row, : len(one.hit)] = one.caught
+        its = slice(one.start[arm], one.start[arm + 1] - 1)
+        hit[row, : arms.tries[arm]] = one.hit[its] / one.large[its]
     fine = attacker.fine if attacker.max_fines else 0.0
     money = np.array([attacker.gain, attacker.exploit_cost, fine, TIE * attacker.gain])
     link = np.full(len(each), attacker.link_cost)

@@ -148,7 +148,7 @@ def tornado(attacker: Attacker, size: int, change: float = 0.1) -> list[Sway]:
         raise UnmaskError(f"the change is {change:g}, expected a share between 0 and 1")
     found = []
     for parameter in ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "prior", "detection"):
-        now = _first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
+        now = first_detection(attacker) if parameter == "detection" else getattr(attacker, parameter)
         low, high = now * (1 - change), now * (1 + change)
         if parameter in ("prior", "detection"):
             high = min(high, 1.0)
@@ -168,7 +168,7 @@ def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker
             raise UnmaskError(f"{parameter!r} is no parameter of an attacker; give one, such as fine or gain")
         changes: dict[str, Any] = {parameter: value}
         return replace(attacker, **changes)
-    now = _first_detection(attacker)
+    now = first_detection(attacker)
     if attacker.detection is not None and now > 0:
         return replace(attacker, detection=tuple(min(1.0, q * value / now) for q in attacker.detection))
     if attacker.detection_base is None or attacker.detection_growth is None or not 0 < value < 1:
@@ -177,7 +177,7 @@ def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker
     return replace(attacker, detection_base=first)
 
 
-def _first_detection(attacker: Attacker) -> float:
+def first_detection(attacker: Attacker) -> float:
     """The chance of the first try that can be detected, 0 if none can."""
     length = 1 if attacker.detection is None else len(attacker.detection)
     chances = attacker.detection_at(length * attacker.audit_every)

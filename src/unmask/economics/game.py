@@ -10,6 +10,7 @@ from typing import Final
 from numpy.typing import ArrayLike
 
 from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.breakeven import breakpoints
 from unmask.economics.deterrence import least_with
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who
@@ -120,7 +121,8 @@ class Response:
 
     attacks : whether a campaign pays; None where the bounds on its payoff leave that open
     payoff  : what they are left with, at least 0
-    re_identified, fines, reached : as in `Raid`; 0 where they stay away, from 0 on where that is open
+    re_identified, fines, reached : as in `Raid`; 0 where they stay away, from 0 on where that is open. Fines of which
+                                    the publisher gets nothing are not worked out: from 0 to the cap
     """
 
     attacks: bool | None
@@ -201,7 +203,8 @@ class PublisherGame:
         if attacks is False:
             return Response(False, NOTHING, NOTHING, NOTHING, NOTHING)
         left = Bounds(max(found.worth.low - price, 0.0), found.worth.high - price)
-        played = (found.re_identified, found.fines, found.reached)
+        fines = found.fines if self.publisher.recovered else Bounds(0.0, attacker.max_fines)
+        played = (found.re_identified, fines, found.reached)
         return Response(attacks, left, *(one if attacks else Bounds(0.0, one.high) for one in played))
 
     def move(self, protection: str, terms: Terms) -> Move:
@@ -209,10 +212,14 @@ class PublisherGame:
         if protection == WITHHELD:
             return Move(WITHHELD, Terms(), NOTHING, {})
         responses = {kind: self.response(protection, kind, terms) for kind in self.attackers}
-        base = self.publisher.benefit * self.protections[protection].utility - self.publisher.audit_cost * terms.audit
+        kept = self.kept(protection, terms)
         parts = [self._brought(kind, response, terms) for kind, response in responses.items()]
-        payoff = Bounds(base + sum(one.low for one in parts), base + sum(one.high for one in parts))
+        payoff = Bounds(kept + sum(one.low for one in parts), kept + sum(one.high for one in parts))
         return Move(protection, terms, payoff, responses)
+
+    def kept(self, protection: str, terms: Terms) -> float:
+        """What is left to the publisher where nobody attacks: benefit less audits."""
+        return self.publisher.benefit * self.protections[protection].utility - self.publisher.audit_cost * terms.audit
 
     def _brought(self, kind: str, response: Response, terms: Terms) -> Bounds:
         """What the attackers of a kind bring the publisher, mostly losses."""
@@ -221,8 +228,9 @@ class PublisherGame:
         publisher, number = self.publisher, self.attackers[kind].number
         fee = terms.price if publisher.fees else 0.0
         fined, lost = publisher.recovered * terms.fine, publisher.loss
+        most = fined * response.fines.high if fined else 0.0
         low = fee + fined * response.fines.low - lost * response.re_identified.high
-        high = fee + fined * response.fines.high - lost * response.re_identified.low
+        high = fee + most - lost * response.re_identified.low
         low, high = (
             one - publisher.penalty * chance
             for one, chance in ((low, response.reached.high), (high, response.reached.low))
@@ -236,8 +244,9 @@ class PublisherGame:
 
         prices, fines : what may be asked, in any order. Between the least and the largest, the prices at which an
                         attacker just walks away are added, and, where fees count, the prices just below: for a given
-                        fine no other price is better. Fines are added that stop an attacker at the least price; with
-                        recovered fines, another fine may still be better.
+                        fine no other price is better. Fines are added that stop an attacker at a price given, and,
+                        where they are recovered, all at which an attacker changes the plan, and just below: for a
+                        price given no other fine is better, unless campaigns are only bounded.
         """
         found = [
             self.move(protection, terms)
@@ -251,14 +260,28 @@ class PublisherGame:
     ) -> Iterator[Terms]:
         """The terms of one protection that are looked at."""
         for audit in audits:
-            stop = (
-                self.break_even_fine(protection, kind, price=min(prices), audit=audit).high for kind in self.attackers
-            )
-            for fine in _between(fines, stop):
+            for fine in _between(fines, self._fines(protection, prices, max(fines), audit)):
                 yield from (
                     Terms(price=price, fine=fine, audit=audit)
                     for price in _between(prices, self._prices(protection, fine, audit))
                 )
+
+    def _fines(self, protection: str, prices: Sequence[float], most: float, audit: float) -> Iterator[float]:
+        """The fines at which somebody walks away or changes the plan, and where fines are recovered just below."""
+        for kind in self.attackers:
+            at = [self.break_even_fine(protection, kind, price=price, audit=audit).high for price in prices]
+            at += self._changes(protection, kind, most, audit) if self.publisher.recovered else []
+            yield from at
+            yield from (fine * (1 - JUST_BELOW) for fine in at if self.publisher.recovered)
+
+    def _changes(self, protection: str, kind: str, most: float, audit: float) -> list[float]:
+        """The contractual fines at which the campaign of a kind changes, as its worth has breakpoints there."""
+
+        def line(fine: float) -> tuple[float, float]:
+            found = self.raid(protection, kind, fine=fine, audit=audit)
+            return found.worth.low, -found.fines.low
+
+        return breakpoints(line, 0.0, most) if most else []
 
     def _prices(self, protection: str, fine: float, audit: float) -> Iterator[float]:
         """The prices at which somebody walks away, or just does not."""

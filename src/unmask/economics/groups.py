@@ -87,6 +87,14 @@ def chance_inside(belief: Posterior) -> Floats:
     return np.asarray(np.clip(listed + np.where(_shared(belief), belief.unlisted, 0.0), 0.0, 1.0))
 
 
+def alike_rows(belief: Posterior) -> NDArray[np.bool_]:
+    """(n_observations,) whether all candidates of a row that can be tried are equally likely."""
+    log_p = belief.log_probability.astype(np.float64)
+    highest = segment_max(log_p, belief.indptr, empty=0.0)
+    alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
+    return np.asarray(alike & ((belief.row_length == 0) | ~_shared(belief)))
+
+
 def _shared(belief: Posterior) -> NDArray[np.bool_]:
     return (belief.n_unlisted > 0) & (belief.unlisted > 0)
 
@@ -112,11 +120,7 @@ def _of_belief(attacker: Attacker, belief: Posterior) -> Groups:
         raise UnmaskError(
             "an attack that gives scores cannot be priced, a price needs probabilities: calibrate it first"
         )
-    log_p = belief.log_probability.astype(np.float64)
-    length = belief.row_length
-    highest = segment_max(log_p, belief.indptr, empty=0.0)
-    alike = highest + segment_max(-log_p, belief.indptr, empty=0.0) <= LOG_TIE
-    alike &= (length == 0) | ~_shared(belief)
+    alike = alike_rows(belief)
     rows = np.flatnonzero(alike)
     parts = _alike(attacker, rows, candidates_tried(belief)[rows], chance_inside(belief)[rows])
     return Groups(belief.n_observations, (*parts, *_ranked(attacker, belief, np.flatnonzero(~alike))))

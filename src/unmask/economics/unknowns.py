@@ -12,8 +12,8 @@ import numpy as np
 from unmask.economics.attacker import as_number
 from unmask.economics.deterrence import with_parameter
 from unmask.economics.exploitation import Floats
-from unmask.economics.game import Move, PublisherGame
-from unmask.economics.response import Bounds
+from unmask.economics.game import WITHHELD, Expected, Move, PublisherGame
+from unmask.economics.response import NOTHING, Bounds
 from unmask.errors import UnmaskError
 
 PUBLISHER: Final = "publisher"
@@ -101,7 +101,7 @@ def at(game: PublisherGame, unknowns: Sequence[Unknown], values: Sequence[float]
 class Influence:
     """What one unknown does to the payoff of a move, all others half-way.
 
-    worst, best : payoff at the ends of the range, in that order
+    worst, best : the lower and the higher of the payoffs at the ends of the range
     switches    : value of the unknown where another move becomes the best one, and its place among the moves; None
                   where the move stays the best over the whole range
     worth       : expected value of knowing it before moving (EVPPI)
@@ -119,7 +119,7 @@ class Outlook:
     """Moves judged over all values that the unknowns may have; entry i is about move i.
 
     mean   : expected payoff, every value as likely, all unknowns independent; by the midpoints of a grid
-    payoff : payoff at worst and at best
+    payoff : at least and at most; attained where neither fees nor fines reach the publisher
     regret : bounds on the greatest regret, how much more some other move may bring at the same values
     choice : the move whose greatest regret is surely least, and `likely` the one of the largest mean
     worth  : expected value of knowing all unknowns before moving (EVPI); 0 <= EVPPI <= EVPI
@@ -142,7 +142,8 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     attacker walks away. It is bounded by branch and bound: over a box the worst P of a move is at the corner that is
     friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
     unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack;
-    that at least `threshold` people are reached is taken to be monotone, too). That people are in gains is proved; in
+    that at least `threshold` people are reached is taken to be monotone, too; fees count where they may be paid, fines
+    up to what the attackers can win). That people are in gains is proved; in
     fines and costs it is what random campaigns show. Boxes are split, where one number alone is unknown at the value
     where an attacker walks away, until the move of least regret is known or 100 boxes were looked at.
 
@@ -155,10 +156,6 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     >>> [round(one.low) for one in found.regret], moves[found.choice].protection
     ([934, 834, 500], 'k4')
     """
-    if game.publisher.fees or game.publisher.recovered:
-        raise UnmaskError(
-            "with fees or recovered fines an attack may be welcome; leave them out where a number is a range"
-        )
     if not moves or not unknowns:
         raise UnmaskError(f"there are {len(moves)} moves and {len(unknowns)} unknowns, expected at least one of each")
     nobody = next((one.of for one in unknowns if one.of not in (PUBLISHER, *game.attackers)), None)
@@ -232,28 +229,46 @@ class _Search:
         return [self._between(move, worst, best) for move in self.moves]
 
     def _between(self, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
-        low, high = (game.move(move.protection, move.terms) for game in (worst, best))
-        kinds = self._undetected if low.responses else []
-        looser = [self._looser(kind, low, high, worst, best) for kind in kinds]
-        least = low.payoff.low - sum(one.high for one in looser)
-        return Bounds(least, max(least, high.payoff.high + sum(one.low for one in looser)))
+        if move.protection == WITHHELD:
+            return move.payoff
+        kept = [game.kept(move.protection, move.terms) for game in (worst, best)]
+        parts = [self._brought(kind, move, worst, best) for kind in worst.attackers]
+        return Bounds(kept[0] + sum(one.low for one in parts), kept[1] + sum(one.high for one in parts))
 
-    @property
-    def _undetected(self) -> list[str]:
-        """The kinds whose detection is not known: the people they re-identify may rise with it."""
-        return [one.of for one in self.unknowns if one.parameter == "detection"]
+    def _brought(self, kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
+        """What the attackers of a kind bring at least and at most; more than nothing only with fees or fines."""
+        friendly, hostile = (game.response(move.protection, kind, move.terms) for game in (worst, best))
+        if friendly.attacks is False:
+            return NOTHING
+        named = self._named(kind, move, worst, best)
+        here, there = best.publisher, worst.publisher
+        fee = move.terms.price if here.fees else 0.0
+        low = fee - there.loss * named.high - there.penalty * friendly.reached.high
+        high = fee + self._recovered(kind, move, worst, named.high) - here.loss * named.low
+        high -= here.penalty * (hostile.reached.low if hostile.attacks else 0.0)
+        numbers = [game.attackers[kind].number for game in (worst, best)]
+        ends = [number * end for number in numbers for end in (low, high)]
+        return Bounds(min(ends), max(ends)) if hostile.attacks else Bounds(min(*ends, 0.0), max(*ends, 0.0))
 
-    def _looser(self, kind: str, low: Move, high: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
-        """What a kind may cost less than at the best corner, and more than at the worst one: N from Y / G to all."""
-        least, most = high.responses[kind], low.responses[kind]
-        there, here = worst.attackers[kind], best.attackers[kind]
-        unfined = replace(there, attacker=replace(there.attacker, max_fines=0))
-        free = replace(worst, attackers={**worst.attackers, kind: unfined}).raid(low.protection, kind)
-        more = free.re_identified.high - most.re_identified.high if most.attacks is not False else 0.0
-        worth = best.raid(high.protection, kind, fine=high.terms.fine, audit=high.terms.audit).worth.low
-        less = max(least.re_identified.low - worth / there.attacker.gain, 0.0) if least.attacks else 0.0
-        loss_here, loss_there = best.publisher.loss * here.number, worst.publisher.loss * there.number
-        return Bounds(loss_here * less, loss_there * max(more, 0.0))
+    def _named(self, kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
+        """The people whom a kind re-identifies if they attack; from worth / gain to all that are worth a try without
+        fines where detection is not known, as they may rise with it.
+        """
+        terms = {"fine": move.terms.fine, "audit": move.terms.audit}
+        here, there = (game.raid(move.protection, kind, **terms) for game in (best, worst))
+        if not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
+            return Bounds(here.re_identified.low, there.re_identified.high)
+        unfined = Expected(replace(worst.attackers[kind].attacker, max_fines=0))
+        free = replace(worst, attackers={**worst.attackers, kind: unfined}).raid(move.protection, kind)
+        return Bounds(here.worth.low / worst.attackers[kind].attacker.gain, free.re_identified.high)
+
+    def _recovered(self, kind: str, move: Move, worst: PublisherGame, named: float) -> float:
+        """Contractual fines that reach the publisher at most: the cap, and no more than the gains leave to pay."""
+        attacker, fine = worst.attackers[kind].attacker, move.terms.fine
+        if not fine or not worst.publisher.recovered:
+            return 0.0
+        fines = min(attacker.max_fines, attacker.gain * named / (attacker.fine + fine))
+        return worst.publisher.recovered * fine * fines
 
     # ----- regret
 
@@ -327,7 +342,7 @@ class _Search:
         unknown = self.unknowns[i]
         others = tuple(axis for axis in range(len(self.unknowns)) if axis != i)
         known = payoffs.mean(axis=others).max(axis=1).mean()
-        worst, best = (self._along(i, unknown.end(worst=one))[choice] for one in (True, False))
+        worst, best = sorted(self._along(i, end)[choice] for end in (unknown.low, unknown.high))
         worth = float(known - payoffs.reshape(-1, len(self.moves)).mean(axis=0).max())
         return Influence(unknown, worst, best, self._switches(i, choice), max(worth, 0.0))
 

@@ -20,18 +20,21 @@ from unmask.economics import (
     PublisherGame,
     Terms,
     Unknown,
+    margins,
+    one_by_one,
     outlook,
     play_out,
 )
 from unmask.economics.attacker import Attacker, as_number, parameters
 from unmask.economics.game import WITHHELD
+from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
-from unmask.economics.unknowns import PUBLISHER
+from unmask.economics.unknowns import PUBLISHER, at
 from unmask.errors import UnmaskError
 from unmask.measures.success import standing
 from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.posterior import Posterior
-from unmask.reports.facts.game import Answer, Curve, GameData, Judged, Kind, Offer, Ranged, Stopping
+from unmask.reports.facts.game import Alone, Answer, Curve, GameData, Judged, Kind, Offer, Ranged, Stopping, Wrong
 from unmask.studies.cells import believed
 from unmask.studies.reading import read_plan
 from unmask.truth import Truth
@@ -50,6 +53,9 @@ FINES: Final = 20
 
 BESIDE: Final = 1e-6
 """Share of a fine that stops somebody by which the fine beside it is lower."""
+
+RIVALS: Final = 4
+"""Offers, the best first, that an assumption may make the best, besides not to release."""
 
 MOST_JUDGED: Final = 60
 """Offers that are judged over ranges."""
@@ -133,9 +139,8 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
         raise UnmaskError(
             f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
         )
-    profile = entry.get("attacker")
-    base = {} if profile is None else attacker_table(EMBEDDED if profile == EMBEDDED else folder / str(profile))
-    told = {key: value for key, value in entry.items() if key not in OF_KIND}
+    base, own = _profile(entry.get("attacker", {}), folder)
+    told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
     own = _middles(told, kind, unknowns)
     number = own.pop("number", 1.0)
     if "detection" in own and not isinstance(own["detection"], list):
@@ -143,6 +148,15 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     if "detection" in own:
         base = {key: value for key, value in base.items() if not key.startswith("detection")}
     return Expected(attacker_of({**base, **own}, kind), number)
+
+
+def _profile(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What a profile says, the embedded one or that of a file, and what a table in its place says of its own."""
+    if isinstance(given, dict):
+        return {}, given
+    if not isinstance(given, str):
+        raise UnmaskError(f"attacker is {given!r}, expected {EMBEDDED!r}, a file, or a table such as {{ gain = 5000 }}")
+    return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
 
 
 def _middles(said: Mapping[str, Any], of: str, unknowns: list[Unknown]) -> dict[str, Any]:
@@ -185,28 +199,43 @@ def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
 def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) -> GameData:
     """The game, weighed."""
     moves = game.moves(**said.terms)
-    best, ranked, fines = {one.protection: one for one in reversed(moves)}, _ranked(moves), _fines(game, said)
-    first = next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
-    judged, ranged, knowing = _judged(game, said) if said.unknowns else ((), (), 0.0)
-    found = {kind: {name: beliefs[name][_whose(kind, said, plan)] for name in ranked} for kind in said.attackers}
-    return GameData(
+    ranked, fines = _ranked(moves), _fines(game, said)
+    whose = [(name, kind, beliefs[name][_whose(kind, said, plan)]) for name, kind in product(ranked, said.attackers)]
+    data = GameData(
         title=plan.title,
-        people=next(iter(found.values()))[ranked[0]][0].n_targets,
+        people=whose[0][2][0].n_targets,
         publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
         kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
-        now=_offer(game, game.move(first, Terms())),
-        offers=tuple(_offer(game, one) for one in moves if one is best[one.protection]),
+        now=_offer(game, game.move(_first(plan), Terms())),
+        offers=tuple(_offer(game, one) for one in _best(moves)),
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
-        stopping=tuple(
-            _stopping(game, name, kind, found[kind][name]) for name, kind in product(ranked, said.attackers)
-        ),
+        stopping=tuple(_stopping(game, *one) for one in whose),
         curves=tuple(_curve(game, name, said, fines) for name in ranked),
-        judged=judged,
-        ranged=ranged,
-        knowing=knowing,
         reproduce={"Version": f"unmask {__version__}"},
     )
+    if said.unknowns:
+        judged, ranged, knowing = _judged(game, said)
+        data = replace(data, judged=judged, ranged=ranged, knowing=knowing)
+    return replace(
+        data,
+        deterring=_deterring(game, said) if data.taken.protection == WITHHELD else (),
+        wrong=() if said.unknowns else _wrong(game, _best(moves)),
+        alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
+    )
+
+
+def _first(plan: Plan) -> str:
+    """The protection that leaves everything as it is, or the first."""
+    return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
+
+
+def _best(moves: Sequence[Move]) -> list[Move]:
+    """The best move of each protection, the best first."""
+    found: dict[str, Move] = {}
+    for one in moves:
+        found.setdefault(one.protection, one)
+    return list(found.values())
 
 
 def _ranked(moves: Sequence[Move]) -> list[str]:
@@ -266,6 +295,59 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior,
         game.break_even_fine(name, kind),
         unfined.re_identified.high,
         _realized(free, *found),
+    )
+
+
+def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
+    """The best release that the least fine alone makes pay, and the best that the least price alone does: nobody
+    attacks it wherever in their ranges the numbers are.
+    """
+    hard = at(game, said.unknowns, [one.end(worst=True) for one in said.unknowns])
+    by_fine, by_price = [], []
+    for name in game.protections:
+        fine = max(hard.break_even_fine(name, kind).high for kind in game.attackers)
+        price = max(hard.break_even_price(name, kind).high for kind in game.attackers)
+        by_fine += [hard.move(name, Terms(fine=fine))] if fine < math.inf else []
+        by_price.append(hard.move(name, Terms(price=price)))
+    best = [max(found, key=lambda one: one.payoff.low) for found in (by_fine, by_price) if found]
+    return tuple(_offer(hard, one) for one in best if one.payoff.low > 0)
+
+
+def _wrong(game: PublisherGame, best: Sequence[Move]) -> tuple[Wrong, ...]:
+    """How wrong each assumption may be before another of the best offers is better."""
+    rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD)]
+
+    def name(place: int | None) -> str | None:
+        return None if place is None else rivals[place].protection
+
+    return tuple(
+        Wrong(one.of, one.parameter, one.value, one.low, name(one.below), one.high, name(one.above))
+        for one in margins(game, rivals)
+    )
+
+
+def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Alone | None:
+    """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
+    belief, _ = found
+    if not alike_rows(belief).all():
+        return None
+    inside, row = chance_inside(belief), belief.observation
+    share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
+    attacker = replace(game.attackers[kind].attacker, prior=float(inside[row].mean()))
+    sizes = candidates_tried(belief)[row]
+    one = one_by_one(attacker, sizes, population=belief.n_candidates, cell_probability=share)
+    named = [float(part.success_probability.sum()) for part in (one.one_try, one.known, one.unknown, one.campaign)]
+    return Alone(
+        name,
+        kind,
+        len(row),
+        attacker.prior * float((sizes > 0).sum()),
+        *named,
+        one.blind,
+        one.tried,
+        one.changed,
+        one.spared,
+        one.reach,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -95,6 +96,58 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Wrong:
+    """How wrong one assumption may be before another offer is the better one, all other numbers as assumed.
+
+    low, below  : where the choice changes if the number is smaller, and the protection that is then the better choice;
+                  None where it does not within a 64th
+    high, above : the same if it is larger, up to 64 times
+    """
+
+    of: str
+    parameter: str
+    value: float
+    low: float | None
+    below: str | None
+    high: float | None
+    above: str | None
+
+    @property
+    def factor(self) -> float:
+        """The least factor by which it may be wrong; infinite where no other offer becomes better."""
+        factors = [self.value / self.low if self.low else math.inf, self.high / self.value if self.high else math.inf]
+        return min(factors)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One release and one kind of attacker: everybody attacked alone, or all in one campaign; people, as expected.
+
+    inside   : re-identified if every candidate of everybody is tried
+    one_try  : re-identified by one try at each; known, unknown: by going on, sizes of groups known and not known
+    campaign : re-identified by one campaign; blind: whether it pays without knowing the sizes, too
+    tried    : people of whom every candidate is tried alone, some, and none
+    changed  : people whose risk falls, and rises, alone where sizes are not known
+    spared   : people whom nobody attacks alone, and how many of them the campaign re-identifies
+    reach    : the largest group that is attacked alone
+    """
+
+    protection: str
+    kind: str
+    people: int
+    inside: float
+    one_try: float
+    known: float
+    unknown: float
+    campaign: float
+    blind: bool
+    tried: tuple[int, int, int]
+    changed: tuple[int, int]
+    spared: tuple[int, float]
+    reach: int
+
+
+@dataclass(frozen=True)
 class Kind:
     """A kind of attacker: how many are expected, whose knowledge they have, and what they are made of.
 
@@ -120,6 +173,10 @@ class GameData:
     looked_at : protections times terms
     judged    : offers over all ranges, the least regret first; none where nothing is a range
     knowing   : what knowing all ranges before choosing is worth in expectation
+    deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
+                something is left, wherever in their ranges the numbers are; none where there is none
+    wrong     : how wrong each assumption may be, the most delicate first; none where numbers are ranges
+    alone     : one person at a time beside one campaign; none for beliefs whose candidates differ
     """
 
     title: str
@@ -135,6 +192,9 @@ class GameData:
     ranged: tuple[Ranged, ...] = ()
     judged: tuple[Judged, ...] = ()
     knowing: float = 0.0
+    deterring: tuple[Offer, ...] = ()
+    wrong: tuple[Wrong, ...] = ()
+    alone: tuple[Alone, ...] = ()
     reproduce: Mapping[str, object] | None = None
 
     @property

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.charts import ends, plot
-from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Judged, Offer, Pair, Ranged
+from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Offer, Pair
 from unmask.reports.few import FEWEST, handed_on
-from unmask.reports.findings.price import amount, between, least, parameter_name, parameter_rows, parameter_value
+from unmask.reports.findings.game import called, capital, count, money, people, terms
+from unmask.reports.findings.price import amount, between, least, parameter_rows
 from unmask.reports.marks import Line, Rule
 from unmask.reports.parts import (
     Advice,
@@ -30,10 +31,9 @@ from unmask.reports.parts import (
 )
 from unmask.reports.scales import amounts, linear
 from unmask.reports.sections.closing import closing
-from unmask.reports.words import number, percent, plural, release_name
-
-NOTHING = "none"
-"""The protection that leaves everything as it is."""
+from unmask.reports.sections.how_wrong import delicate, how_wrong
+from unmask.reports.sections.one_by_one import one_by_one_section
+from unmask.reports.words import number, percent, plural
 
 NEXT = 4
 """Protections beside the one to take."""
@@ -58,16 +58,6 @@ NOTE = (
 
 PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
 
-UNKNOWN = (
-    "Every number was given as a point, so this page cannot say how wrong it may be. Give the doubtful ones as "
-    "ranges, such as gain = { from = 2000, to = 8000 }."
-)
-
-REGRET = (
-    "The regret of an offer is how much more another one may bring at the same numbers, where these are at their worst "
-    "for it. Take the offer of least regret if no number within a range is more likely to you than another."
-)
-
 UNFINED = (
     "Re-identified, unfined: by an attacker who fears no fine. In truth: the same plan, played out against the people "
     "behind the records."
@@ -79,7 +69,8 @@ def game_page(data: GameData) -> Page:
     sections = (
         Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
         Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
-        Section("ranges", "How wrong the numbers may be", parts(*_ranges(data)), _range_told(data)),
+        how_wrong(data),
+        one_by_one_section(data.alone),
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
         *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
     )
@@ -93,8 +84,10 @@ def game_page(data: GameData) -> Page:
 def opening(data: GameData) -> tuple[str, str]:
     """What to do, and what that rests on, a sentence or two each."""
     _, first, rest = _verdict(data)
-    now = "" if _same(data.now, data.taken) else f" {_now(data.now)}"
-    return f"{first} {rest}", f"{_judgment(data)}{now}"
+    known = (data.taken, _best(data))
+    now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
+    instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
+    return f"{first} {rest}", f"{_judgment(data)}{instead}{now}"
 
 
 def _screen(data: GameData) -> Screen:
@@ -106,7 +99,7 @@ def _screen(data: GameData) -> Screen:
         tuple(_answer(one, data) for one in best.answers),
         who=_at_risk(data),
         next=Advice("", changes=changes, heads=(head,), note=NOTE),
-        asked="Who attacks it?" if taken is best else f"Who would attack {_name(best.protection)}?",
+        asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)}?",
         beside="every range at its middle" if data.judged else "",
     )
 
@@ -115,22 +108,37 @@ def _verdict(data: GameData) -> tuple[str, str, str]:
     """The state, the first words and the rest of the sentence."""
     taken = data.taken
     if taken.protection == WITHHELD:
-        return "missed", "Do not release", f"these data at the terms of the document: {_instead(data)}."
-    name, left = _name(taken.protection), money(taken.payoff)
+        return "missed", "Do not release", f"these data at the terms of the document.{_deterring(data)}"
+    name, left = called(taken.protection), money(taken.payoff)
     middle = ", with every range at its middle" if data.judged else ""
     if taken.payoff[0] > 0:
-        return "met", f"Release {name}", f"{_terms(taken)}: {left} is left to you{middle}."
-    return "untested", "Not decided:", f"{name} {_terms(taken)} leaves {left}{middle}."
+        return "met", f"Release {name}", f"{terms(taken)}: {left} is left to you{middle}."
+    return "untested", "Not decided:", f"{name} {terms(taken)} leaves {left}{middle}."
 
 
 def _instead(data: GameData) -> str:
     """What the best offer that releases something would do."""
     offer = _best(data)
-    said = f"{_name(offer.protection)} {_terms(offer)}"
+    said = f"{called(offer.protection)} {terms(offer)}"
     judged = next((one for one in data.judged if one.offer is offer), None)
     if judged is None:
         return f"{said} leaves {money(offer.payoff)}"
     return f"{said} brings {amount(judged.mean)} on average, {amount(judged.payoff[0])} at worst"
+
+
+def _deterring(data: GameData) -> str:
+    """The fine and the price beyond those of the document that make a release pay."""
+    if not data.deterring:
+        return " No fine and no price alone keeps everybody away and leaves you something."
+    first = data.deterring[0]
+    said = [
+        terms(one) if one.protection == first.protection else f"{called(one.protection)} {terms(one)}"
+        for one in data.deterring
+    ]
+    left = amount(min(one.payoff[0] for one in data.deterring))
+    return (
+        f" More must be asked: {called(first.protection)} {' or '.join(said)} is attacked by nobody and leaves {left}."
+    )
 
 
 def _released(data: GameData) -> list[Offer]:
@@ -145,34 +153,18 @@ def _best(data: GameData) -> Offer:
     return data.taken if data.taken.protection != WITHHELD else _released(data)[0]
 
 
-def _terms(offer: Offer) -> str:
-    asked = [
-        f"at a price of {least(offer.price)}" if offer.price else "",
-        f"under a contractual fine of {least(offer.fine)}" if offer.fine else "",
-        f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
-    ]
-    return " and ".join(filter(None, asked)) or "with nothing asked"
-
-
 def _judgment(data: GameData) -> str:
     if data.judged:
         first = data.judged[0]
         more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
         return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
+    wrong = delicate(data.wrong)
     unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
-    return f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
+    return " ".join(filter(None, (f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}", wrong)))
 
 
 def _now(offer: Offer) -> str:
-    return f"{_capital(_name(offer.protection))}, with nothing asked, would leave {money(offer.payoff)}."
-
-
-def _name(protection: str) -> str:
-    return "unprotected data" if protection == NOTHING else release_name(protection)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{capital(called(offer.protection))}, with nothing asked, would leave {money(offer.payoff)}."
 
 
 def _same(one: Offer, other: Offer) -> bool:
@@ -188,7 +180,7 @@ def _answer(answer: Answer, data: GameData) -> Checked:
         None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
     }[answer.attacks]
     expected = next(one.number for one in data.kinds if one.name == answer.kind)
-    named, of = _people(answer.re_identified), f"of {data.people:,}"
+    named, of = count(answer.re_identified), f"of {data.people:,}"
     return Checked(state, answer.kind, told, f"{amount(expected)} expected", named, of, "")
 
 
@@ -205,11 +197,7 @@ def _at_risk(data: GameData) -> AtRisk:
     if not worst.re_identified[1]:
         return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
     said = f"of {data.people:,} people {are} re-identified by one attacker: {worst.kind}"
-    return AtRisk(_people(worst.re_identified), said, facts=facts)
-
-
-def _people(pair: Pair) -> str:
-    return between(*pair, lambda one: number(one, 0 if one >= 100 or one == 0 else 1))
+    return AtRisk(count(worst.re_identified), said, facts=facts)
 
 
 def _next(data: GameData) -> Iterator[Tried]:
@@ -218,12 +206,7 @@ def _next(data: GameData) -> Iterator[Tried]:
     for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
         state = "met" if offer.payoff[0] > 0 else "missed" if offer.payoff[1] <= 0 else "untested"
         left = amount(mean[id(offer)]) if mean else money(offer.payoff)
-        yield Tried(offer.protection, _terms(offer), state, (left,))
-
-
-def money(pair: Pair) -> str:
-    """An amount that is known, or its two ends."""
-    return between(*pair, amount)
+        yield Tried(offer.protection, terms(offer), state, (left,))
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------
@@ -232,7 +215,7 @@ def money(pair: Pair) -> str:
 def _told(offer: Offer) -> str:
     if offer.protection == WITHHELD:
         return "Releasing nothing leaves 0, and no offer is a safer choice."
-    return f"{_capital(_name(offer.protection))} {_terms(offer)} leaves {money(offer.payoff)}."
+    return f"{capital(called(offer.protection))} {terms(offer)} leaves {money(offer.payoff)}."
 
 
 def _offers(data: GameData) -> Iterator[Loose]:
@@ -256,12 +239,6 @@ def _not_drawn(data: GameData) -> list[str]:
 def _offer_row(offer: Offer) -> tuple[str, ...]:
     asked = (amount(offer.price), amount(offer.fine), number(offer.audit))
     return offer.protection, *asked, percent(offer.utility), money(offer.payoff), people(offer)
-
-
-def people(offer: Offer) -> str:
-    """People re-identified by the attacker who re-identifies most."""
-    low, high = (max((one.re_identified[end] for one in offer.answers), default=0.0) for end in (0, 1))
-    return _people((low, high))
 
 
 def _payoffs(curves: Sequence[Curve]) -> Figure:
@@ -297,8 +274,8 @@ def _stops(data: GameData) -> Iterator[Loose]:
     )
     rows = [
         (
-            one.protection, one.kind, _stop(one.price), _stop(one.fine), _people((one.announced, one.announced)),
-            "not known" if one.realized is None else _people((one.realized, one.realized)),
+            one.protection, one.kind, _stop(one.price), _stop(one.fine), count((one.announced, one.announced)),
+            "not known" if one.realized is None else count((one.realized, one.realized)),
         )
         for one in data.stopping
     ]  # fmt: skip
@@ -317,55 +294,8 @@ def _stop_told(data: GameData) -> str:
     name = _best(data).protection
     dearest = max((one for one in data.stopping if one.protection == name), key=lambda one: one.price[1])
     if dearest.price[1] <= 0:
-        return f"Nobody attacks {_name(name)}, whatever is asked."
-    return f"{_capital(_name(dearest.protection))}: a price of {_stop(dearest.price)} keeps everybody away."
-
-
-def _ranges(data: GameData) -> Iterator[Loose]:
-    """Offers over all ranges, and what each number does."""
-    if not data.judged:
-        yield UNKNOWN
-        return
-    yield REGRET
-    yield grid(
-        ("Protection", "Terms", "On average", "At worst", "At best", "Greatest regret"),
-        [_judged_row(one) for one in data.judged],
-        text=2,
-    )
-    yield Heading("What each number does", _widest(data.ranged))
-    yield grid(
-        ("Number", "Of", "From", "To", "Left at worst", "Left at best", "Another choice from", "Worth knowing"),
-        [_ranged_row(one) for one in data.ranged],
-        text=2,
-    )
-    worth = f"Knowing all of them before choosing is worth {amount(data.knowing)} on average"
-    yield notes([f"{worth}; averages are over even grids."])
-
-
-def _judged_row(one: Judged) -> tuple[str, ...]:
-    worst, best = one.payoff
-    return one.offer.protection, _terms(one.offer), amount(one.mean), amount(worst), amount(best), money(one.regret)
-
-
-def _ranged_row(one: Ranged) -> tuple[str, ...]:
-    values = [one.low, one.high, *(one.switches[:1] if one.switches else ())]
-    low, high, *switch = (parameter_value(one.parameter, value) for value in values)
-    other = f"{switch[0]} ({one.switches[1]})" if one.switches else "never"
-    ends = (amount(one.worst), amount(one.best))
-    return parameter_name(one.parameter), one.of, low, high, *ends, other, amount(one.worth)
-
-
-def _widest(ranged: Sequence[Ranged]) -> str:
-    most = max(ranged, key=lambda one: one.best - one.worst)
-    if most.best == most.worst:
-        return "None of them alone changes what is left to you."
-    return f"{parameter_name(most.parameter)} of {most.of} moves what is left to you most."
-
-
-def _range_told(data: GameData) -> str:
-    if not data.judged:
-        return "Not known: no number was given as a range."
-    return f"At most {amount(data.judged[0].regret[1])} is regretted, over {plural(len(data.ranged), 'range')}."
+        return f"Nobody attacks {called(name)}, whatever is asked."
+    return f"{capital(called(dearest.protection))}: a price of {_stop(dearest.price)} keeps everybody away."
 
 
 def _kinds(data: GameData) -> Iterator[Loose]:

@@ -1,0 +1,77 @@
+"""How a report speaks of the publisher's game: an offer, what is left to the publisher, people, assumptions."""
+
+from __future__ import annotations
+
+from unmask.reports.facts.game import WITHHELD, Offer, Pair, Wrong
+from unmask.reports.findings.price import amount, between, least, parameter_name, parameter_value
+from unmask.reports.words import number, release_name
+
+NOTHING = "none"
+"""The protection that leaves everything as it is."""
+
+NAMES = {
+    "benefit": "Worth of the unprotected data",
+    "loss": "Loss for each person re-identified",
+    "penalty": "Regulator's fine",
+    "audit_cost": "Cost of audits",
+    "number": "How many attackers",
+    "detection": "Caught at the first try",
+}
+"""Numbers of a game that are no parameter of an attacker, or another one by that name."""
+
+
+def number_name(parameter: str) -> str:
+    """A number of the game by the name that readers know."""
+    return NAMES.get(parameter) or parameter_name(parameter)
+
+
+def whose(of: str) -> str:
+    """Whose a number is."""
+    return "you" if of == "publisher" else of
+
+
+def broken(wrong: Wrong) -> tuple[str, str]:
+    """The nearest value of an assumption at which another choice is better, in words, and that choice."""
+    if wrong.high and (not wrong.low or wrong.high / wrong.value <= wrong.value / wrong.low):
+        value, side, other = wrong.high, "above", wrong.above
+    else:
+        value, side, other = wrong.low or 0.0, "below", wrong.below
+    return f"{side} {parameter_value(wrong.parameter, value)}", called(other or WITHHELD)
+
+
+def terms(offer: Offer) -> str:
+    """What is asked for a release."""
+    asked = [
+        f"at a price of {least(offer.price)}" if offer.price else "",
+        f"under a contractual fine of {least(offer.fine)}" if offer.fine else "",
+        f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
+    ]
+    return " and ".join(filter(None, asked)) or "with nothing asked"
+
+
+def called(protection: str) -> str:
+    """A protection in a sentence."""
+    if protection == WITHHELD:
+        return "not to release"
+    return "unprotected data" if protection == NOTHING else release_name(protection)
+
+
+def capital(text: str) -> str:
+    """A text that begins a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def money(pair: Pair) -> str:
+    """An amount that is known, or its two ends."""
+    return between(*pair, amount)
+
+
+def count(pair: Pair) -> str:
+    """People in expectation, or both ends."""
+    return between(*pair, lambda one: number(one, 0 if one >= 100 or one == 0 else 1))
+
+
+def people(offer: Offer) -> str:
+    """People re-identified by the attacker who re-identifies most."""
+    low, high = (max((one.re_identified[end] for one in offer.answers), default=0.0) for end in (0, 1))
+    return count((low, high))

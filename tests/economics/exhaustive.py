@@ -1,0 +1,89 @@
+"""The publisher's game of a few groups by exhaustive search, in fractions: nothing is rounded, nothing is bounded.
+
+An attacker's strategy says after every history what to do next: stop, or try the next candidate of some group. All of
+them are gone through, history by history; nothing here comes from the package or from its other oracles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+
+@dataclass(frozen=True, order=True)
+class Outcome:
+    """What a strategy brings from some history on: its worth before access, and what it does, in expectation.
+
+    named : chance of 0, 1, 2, ... people re-identified
+    """
+
+    worth: Fraction
+    fines: Fraction
+    named: tuple[Fraction, ...]
+
+    @property
+    def people(self) -> Fraction:
+        return sum((k * chance for k, chance in enumerate(self.named)), Fraction())
+
+
+@dataclass(frozen=True)
+class Gambler:
+    """An attacker in fractions; inside is the chance that a target is in its group."""
+
+    gain: Fraction
+    cost: Fraction
+    fine: Fraction
+    cap: int
+    caught: Fraction
+    inside: Fraction
+    link: Fraction = Fraction()
+
+
+def best(who: Gambler, sizes: Sequence[int]) -> Outcome:
+    """The best of all strategies; of those that are worth the same the one that stops, then the first."""
+    nobody = (Fraction(1), *(Fraction() for _ in sizes))
+
+    @cache
+    def after(failures: tuple[int | None, ...], fines: int) -> Outcome:
+        """What the best strategy brings where so many tries of each group have failed, None where one succeeded."""
+        found = Outcome(Fraction(), Fraction(), nobody)
+        for option in options(failures, fines):
+            found = option if option.worth > found.worth else found
+        return found
+
+    def options(failures: tuple[int | None, ...], fines: int) -> Iterator[Outcome]:
+        """What trying each group next brings."""
+        for group, j in enumerate(failures):
+            if j is None or j == sizes[group]:
+                continue
+            people = sizes[group] / who.inside  # the target is any of them with the same chance
+            parts = []
+            for named, caught, chance in _draws(1 / (people - j), who.caught):
+                moved = (*failures[:group], None if named else j + 1, *failures[group + 1 :])
+                fined = caught and fines < who.cap
+                parts.append((chance, named, fined, after(moved, fines + fined)))
+            yield _mixed(who, who.cost + (who.link if j == 0 else 0), parts)
+
+    return after((0,) * len(sizes), 0)
+
+
+def _draws(right: Fraction, seen: Fraction) -> Iterator[tuple[bool, bool, Fraction]]:
+    """Whether a try is right, whether it is detected, and how likely that is."""
+    for named, luck in ((True, right), (False, 1 - right)):
+        for caught, chance in ((True, seen), (False, 1 - seen)):
+            if luck * chance:
+                yield named, caught, luck * chance
+
+
+def _mixed(who: Gambler, cost: Fraction, parts: Sequence[tuple[Fraction, bool, bool, Outcome]]) -> Outcome:
+    """One try, over what may come of it."""
+    worth, fines, people = -cost, Fraction(), [Fraction()] * len(parts[0][3].named)
+    for chance, named, fined, ahead in parts:
+        worth += chance * (who.gain * named - who.fine * fined + ahead.worth)
+        fines += chance * (fined + ahead.fines)
+        for k, likely in enumerate(ahead.named):
+            if likely:
+                people[k + named] += chance * likely
+    return Outcome(worth, fines, tuple(people))
