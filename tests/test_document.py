@@ -357,3 +357,55 @@ def test_levels_are_kept_where_an_audit_tries_others():
     said["protections"][0]["with"]["levels"] = "year"
     with pytest.raises(UnmaskError, match="levels is no table"):
         for_protect(said, Path("here"))
+
+
+MADE = ("audit", "release.csv", *OPTIONS, "--original", "people.csv", "--origin", "origin.csv")
+
+
+@pytest.fixture
+def released(folder: Path) -> Path:
+    assert run("protect", "people.csv", *OPTIONS, "--k", "2", "-o", "release.csv", "--origin", "origin.csv")[0] == 0
+    return folder
+
+
+@pytest.mark.parametrize("said", ["tables.Mondrian:k=2", "tables.AddNoise:sd={age=2.5}", "mine:Made:k=3"])
+def test_a_document_says_what_made_a_release(released: Path, said: str) -> None:
+    code, text, _ = run(*MADE, "--protection", said, "--as-plan")
+    assert code == 0
+    (released / "again.toml").write_text(text)
+    assert run("audit", "again.toml", "--as-plan")[1] == text
+    name, _, given = said.rpartition(":")
+    assert f'protection = "{name}"' in text
+    assert given.split("=")[0] in text
+
+
+def test_an_audit_runs_what_made_the_release(released: Path) -> None:
+    code, found, _ = run(*MADE, "--protection", "tables.Mondrian:k=2", "--json")
+    assert code == 0
+    why = {one["what"]: one["why"] for one in json.loads(found)["not_run"]}
+    assert why["What each person's own record added to ill in release"].startswith("4 people are in the table")
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (("graphs.Decoy",), "protects graphs, expected a protection of tables"),
+        (("tables.Nope",), "none of the protections"),
+        (("tables.Mondrian:k",), "there is no module 'tables.Mondrian'"),
+        (("tables.Mondrian:k=2:l",), "'l' is no parameter of tables.Mondrian"),
+        (("tables.Mondrian:z=2",), "with or grid of tables.Mondrian"),
+        (("tables.Mondrian", "tables.PRAM"), "2 protections were given for 1 release"),
+    ],
+)
+def test_what_cannot_have_made_a_release_is_refused(released: Path, given: tuple[str, ...], why: str) -> None:
+    code, _, said = run(*MADE, *(part for one in given for part in ("--protection", one)))
+    assert code == 2
+    assert why in said
+
+
+def test_a_release_that_names_no_protection_of_the_document_is_refused(released: Path) -> None:
+    text = run(*MADE, "--protection", "tables.Mondrian:k=2", "--as-plan")[1]
+    (released / "again.toml").write_text(text.replace('protection = "tables.Mondrian"', 'protection = "other"'))
+    code, _, said = run("audit", "again.toml")
+    assert code == 2
+    assert "a release says that 'other' made it, and the document has 0 protections of that name" in said

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from unmask import made_by
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import text_of
@@ -63,7 +64,7 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
 """What a document says besides the data and the releases, for the audit of a table."""
 
 HELD: Final = frozenset(
-    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "policies"}
+    {"releases", "data", "original", "origins", "register", "control", "coverage", "parts", "policies", "protection"}
     | {"hold_back", "synthetic", "k", "l_", "t", "relaxed", "levels", *READING, *ROLES.values(), *MEANINGS.values()}
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
@@ -164,7 +165,7 @@ def certificate_of(given: Settings) -> dict[str, str]:
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
     data = _table(given)
-    releases = list(_tables(given, "releases", ("file", "origin", "synthetic")))
+    releases = list(_tables(given, "releases", ("file", "origin", "synthetic", "protection")))
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
@@ -173,6 +174,8 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
         options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
+    if makers := made_by.of_releases(releases, _protecting(given), folder):
+        options["protection"] = makers
     if any(synthetic := [one.get("synthetic", False) for one in releases]):
         if not all(synthetic):
             raise UnmaskError("some releases are synthetic and others people's; give each kind a document of its own")
@@ -185,7 +188,7 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     data, found = _table(given), _protecting(given)
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (_mondrian(found[0]) if found else {})
+    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (made_by.mondrian(found[0]) if found else {})
 
 
 def _protecting(given: Settings) -> list[Settings]:
@@ -197,7 +200,7 @@ def _tried(given: Settings) -> dict[str, Any]:
     """The levels of the one protection, which an audit keeps where it tries others."""
     found = _protecting(given)
     levels = found[0].get("with", {}).get("levels") if len(found) == 1 else None
-    return {"levels": _levels(levels)} if levels else {}
+    return {"levels": made_by.levels(levels)} if levels else {}
 
 
 def for_columns(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
@@ -229,25 +232,6 @@ def for_domain(
 
 def _placed(folder: Path, value: Any) -> Any:
     return [_place(folder, one) for one in value] if isinstance(value, list) else _place(folder, value)
-
-
-def _mondrian(one: Settings) -> dict[str, Any]:
-    if one.get("use") != "tables.Mondrian":
-        raise UnmaskError(f"the protection is {one.get('use')!r}, expected tables.Mondrian, which `protect` runs")
-    asked = dict(one.get("with", {}))
-    options: dict[str, Any] = {"relaxed": not asked.pop("strict", True)}
-    for key, value in asked.items():
-        if key not in ("k", "l", "t", "levels"):
-            raise UnmaskError(unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
-        options["l_" if key == "l" else key] = _levels(value) if key == "levels" else value
-    return options
-
-
-def _levels(said: Any) -> list[str]:
-    """The finest levels of columns, as they are typed."""
-    if not isinstance(said, dict):
-        raise UnmaskError('levels is no table; expected for example levels = { birth = "year" }')
-    return [f"{name}={level}" for name, level in said.items()]
 
 
 def _table(given: Settings) -> dict[str, Any]:
@@ -337,12 +321,14 @@ def of_options(options: Settings) -> str:
     releases, origins = list(options.get("releases", ())), list(options.get("origins", ()))
     source = options.get("data") or options.get("original") or (releases.pop() if len(releases) == 1 else None)
     data = {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}}
+    makers = [one.use for one in options.get("protection") or ()]
+    makers = makers * len(releases) if len(makers) == 1 else makers
     published = [
-        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None}
-        for file, origin in itertools.zip_longest(map(str, releases), map(str, origins))
+        {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None, "protection": maker}
+        for file, origin, maker in itertools.zip_longest(map(str, releases), map(str, origins), makers)
     ]
     lists = {
-        "protections": [_protection(options)] if "k" in options or options["levels"] else [],
+        "protections": list(made_by.entries(options)),
         "releases": published,
     }
     outside = {
@@ -367,17 +353,6 @@ def said_policy(options: Settings) -> Iterator[str]:
     """The policies of an audit, as entries of a document."""
     for one in (one for policy in options.get("policies", ()) for one in policy.requirements):
         yield section("[[policy]]", {name: str(value) for name, value in vars(one).items() if value})
-
-
-def _protection(options: Settings) -> dict[str, Any]:
-    asked = {
-        "k": options.get("k"),
-        "l": options.get("l_"),
-        "t": options.get("t"),
-        "levels": options["levels"],
-        "strict": False if options.get("relaxed") else None,
-    }
-    return {"use": "tables.Mondrian", "with": _said(asked)}
 
 
 def _roles(options: Settings) -> dict[str, Any]:

@@ -80,6 +80,8 @@ def fits(value: object, hint: Any) -> bool:
     from numpy.typing import ArrayLike  # not at the top: the command line shows its help without NumPy
 
     kind, inner = get_origin(hint), get_args(hint)
+    if kind is Callable or getattr(hint, "_is_protocol", False):
+        return callable(value)
     if hint is Any or set(get_args(ArrayLike)) <= {*inner}:
         return True
     if kind is Annotated:
@@ -94,8 +96,6 @@ def fits(value: object, hint: Any) -> bool:
         return isinstance(value, Sequence) and len(value) == len(inner) and all(map(fits, value, inner))
     if kind in (Sequence, tuple):
         return isinstance(value, Sequence) and not isinstance(value, str) and all(fits(one, inner[0]) for one in value)
-    if kind is Callable or getattr(hint, "_is_protocol", False):
-        return callable(value)
     return isinstance(value, PLAIN.get(hint, (hint,))[0])
 
 

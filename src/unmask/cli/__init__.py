@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from unmask.cli.channel import audit_channel, design
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released
+from unmask.cli.demo import demo, list_
 from unmask.cli.documents import AsPlan
 from unmask.cli.engine import (
     audit_in_engine,
@@ -26,20 +26,17 @@ from unmask.cli.engine import (
     roles_of,
 )
 from unmask.cli.files import (
-    provenance,
     read_origin,
     read_register,
     read_used,
     refuse_to_overwrite,
     roles_given,
     say_dropped,
-    say_findings,
     say_formulas,
     say_json,
     say_next,
     stems,
     write_release,
-    write_report,
 )
 from unmask.cli.game import game
 from unmask.cli.generated import FILE, options, parsed, taken
@@ -63,12 +60,14 @@ from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 from unmask.errors import UnmaskError
-from unmask.writing import STANDARD_OUTPUT, together
+from unmask.made_by import specs
+from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from unmask.cases.at_risk import Watched
+    from unmask.made_by import Spec
     from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
@@ -93,13 +92,32 @@ def main() -> None:
 ROOM = ("memory_limit", "temp_directory", "dry_run")
 """Options of an engine."""
 
-ASKED = ("hold_back", "coverage", "synthetic", "parts", "targets", "attacker", "seed", "steps", "without", "levels")
+ASKED = (
+    "hold_back",
+    "coverage",
+    "synthetic",
+    "parts",
+    "targets",
+    "attacker",
+    "seed",
+    "steps",
+    "without",
+    "levels",
+    "protection",
+)
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); --report does it anyway."
 
 WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
+
+SPEC = "NAME:PARAMETER=VALUE"
+
+PROTECTION = (
+    "Protection that made the release: attack it by that, and run it again to tell what each person's own record added "
+    "(needs --original). One for all, or for each release, in their order."
+)
 
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
 
@@ -115,6 +133,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     targets={}, seed={}, attacker={}, steps={"help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
+    protection={"parse": specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
 )  # fmt: skip
 @level_option
 @engine_options
@@ -157,6 +176,7 @@ def audit(
             original=original,
             **aside,
             **taken(asked, ("synthetic", "parts", "targets", "steps")),
+            protection=asked.pop("protection") or None,
             without=asked["without"] or None,
         )
         known = {"register": register, **taken(asked, ("coverage", "attacker")), **room, "encoding": given["encoding"]}
@@ -218,11 +238,36 @@ def _audit_in_memory(
     }
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
+    made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, **asked}
-    found = audit_tables(tables, original=before, origin=rows, watched=watched, **known)
+    found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, unused, None
     return found, unused, partial(_suggest, before, known | {"steps": False, "levels": levels})
+
+
+def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
+    """What made each release."""
+    if len(given) not in (0, 1, len(releases)):
+        raise UnmaskError(
+            f"{len(given)} protections were given for {len(releases)} releases, expected one, or one for each"
+        )
+    of_each = given * len(releases) if len(given) == 1 else given
+    return {name: _protection(one) for name, one in zip(releases, of_each, strict=False)}
+
+
+def _protection(named: Spec) -> Any:
+    from unmask.plan import Part
+    from unmask.studies.cells import check_part, made
+
+    part = check_part(Part(named.use, named.use, named.parameters, {}), "protections", named.folder)
+    if part.domain != "tables":
+        raise UnmaskError(f"{named.use} protects {part.domain}, expected a protection of tables, such as tables.PRAM")
+    return made(part, "protections")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
@@ -338,60 +383,6 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None
 
 for command in (
     init, advise, columns, audit_channel, design, price, game, study, report_command, certify, check, choose,
-    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage, open_,
+    choose_columns, audit_graph, protect_graph, advise_identity, audit_linkage, open_, list_, demo,
 ):  # fmt: skip
     main.add_command(command)
-
-
-@main.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print the lists as one JSON object.")
-def list_(as_json: bool) -> None:
-    """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
-    from unmask.catalog import listed
-
-    shown = listed()
-    if as_json:
-        kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
-        say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
-        return
-    for heading, items in shown.items():
-        click.echo(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
-
-
-@main.command()
-@click.option("--report", default="unmask-demo.html", show_default=True, type=FILE, help="File of the report.")
-@click.option(
-    "--people", default=20_000, show_default=True, type=click.IntRange(500, 100_000_000),
-    help="Size of the generated census.",
-)  # fmt: skip
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0),
-    help="Random seed of the census and of every draw.",
-)  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite the report.")
-def demo(report: Path, people: int, seed: int, force: bool) -> None:
-    """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
-    import numpy as np
-
-    from unmask.cases.tables import audit as audit_tables
-    from unmask.tables import Mondrian, Register, Table, datasets
-
-    refuse_to_overwrite(report, force=force)
-    rng = np.random.default_rng(seed)
-    census = Table.read(
-        datasets.synthetic_census(people, rng=rng), quasi_identifiers=("age", "sex", "zip"), sensitive="diagnosis"
-    )
-    tables, origins = {}, {}
-    for k in (3, 10, 50):
-        tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
-    register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
-    holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
-    found = replace(
-        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
-        title="A generated census, released with k = 3, 10 and 50",
-        reproduce=provenance(),
-    )
-    with together(report) as places:
-        write_report(found, places[report])
-        say_findings(found)
-    click.echo(f"wrote {report} (seed {seed})", err=True)

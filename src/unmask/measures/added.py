@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, tanh
 from typing import Self
 
@@ -103,6 +103,19 @@ class Added:
         """
         known = np.flatnonzero(~np.isnan(self.each))
         return self.person[known[np.argsort(-self.each[known], kind="stable")[:n]]]
+
+    def among(self, person: Rows) -> Self:
+        """The same of some of the people, by their rows."""
+        kept = np.isin(self.person, person)
+        cluster = None if self.cluster is None else self.cluster[kept]
+        return replace(
+            self,
+            inside=self.inside[kept],
+            outside=self.outside[kept],
+            error=self.error[kept],
+            person=self.person[kept],
+            cluster=cluster,
+        )
 
     def mean(self) -> tuple[float, Interval]:
         """The mean over people, and Student's interval for people like these, over clusters."""

@@ -76,6 +76,7 @@ def _audit_page(data: ReportData) -> Page:
         _key(scope),
         _findings(scope),
         tables.added_section(scope),
+        *_before("membership", scope),
         membership_section(scope),
         wp216_section(scope),
         *_before("measures", scope),

@@ -12,7 +12,8 @@ class Subject:
     name     : of its tables: a field `attacks` that holds dataclasses is the table `graph_attacks` of the subject
                `graph`, whose single values are the one row of the table `graph`
     shown_by : the module that shows it, by its dotted name, see `unmask.reports.showing`; imported where a page is made
-    before   : which section of every page its own comes before; unless that is "utility", its findings lead
+    before   : which section of every page its own comes before; unless that is "membership" or "utility", its
+               findings lead
     personal : whether it is about people; if not, and nobody is re-identified, the page speaks of cases
     kind     : what its page is, such as "Network audit"
     verb     : the command that makes it, and `asks` a condition that a policy may set there
@@ -21,7 +22,7 @@ class Subject:
 
     name: ClassVar[str]
     shown_by: ClassVar[str]
-    before: ClassVar[Literal["success", "measures", "utility"]] = "measures"
+    before: ClassVar[Literal["success", "membership", "measures", "utility"]] = "measures"
     personal: ClassVar[bool] = True
     kind: ClassVar[str] = ""
     verb: ClassVar[str] = ""

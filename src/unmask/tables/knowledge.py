@@ -37,6 +37,10 @@ class Known:
         among[self.person] = False
         return Background(self.people, self.population, self.population.take(among))
 
+    def take(self, rows: NDArray[np.int64]) -> Known:
+        """Some of those drawn, by their place among them."""
+        return Known(self.people.take(rows), self.person[rows], Truth(self.truth.candidate[rows]), self.population)
+
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
         """The released record of each person in another release of the same population, ABSENT where they are not."""
         return found_in(self.person, origin)

@@ -2,13 +2,15 @@
 
 `row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one: what
 somebody knows who knows the protection, all but its random numbers. Protections that have none, such as those that form
-classes, say by `fits` which rows can be whose.
+classes, say by `fits` which rows can be whose. `by_row` says that each row is protected on its own, whoever else is in
+the table: what a record adds is then told by taking it out of the release.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import scipy
@@ -60,6 +62,8 @@ class PRAM:
     J. M. Gouweleeuw, P. Kooiman, L. Willenborg & P.-P. de Wolf, "Post randomisation for statistical disclosure control:
     theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
+
+    by_row: ClassVar[bool] = True
 
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
@@ -136,6 +140,8 @@ class AddNoise:
     J. J. Kim, "A method for limiting disclosure in microdata based on random noise and transformation", ASA Proceedings
     of the Section on Survey Research Methods, 1986.
     """
+
+    by_row: ClassVar[bool] = True
 
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)
     base: Mapping[str, float] = field(default_factory=dict, hash=False)

@@ -31,7 +31,8 @@ Ask = Callable[[Table, Rows], Floats]
 class Asked:
     """What an adversary knows of the sensitive value of people of a table: a measure of their belief and the truth.
 
-    attack     : one with a `sensitive` column, such as `AttributeInference`
+    attack     : one with a `sensitive` column, such as `AttributeInference`; where it simulates, always by the same
+                 random numbers, so that releases differ and not luck
     table      : the people, by their rows
     measure    : the belief in the true value, `realized_success`, `log_loss_bits`
     population : what is believed before, the same whoever is in the release; the table when left out
@@ -46,7 +47,8 @@ class Asked:
         """(n,) the number about each; people of several rows that look alike are asked about once."""
         population = self.table if self.population is None else self.population
         people = replace(self.table.take(person), sensitive=(), kept=(), weight=None)
-        belief: Posterior = self.attack(release, Background(people, population))
+        told, rng = Background(people, population), np.random.default_rng(0)
+        belief: Posterior = self.attack(release, told, rng=rng)
         truth = attribute_truth(self.table, person, belief, self.attack.sensitive)
         return np.where(truth.judged, self.measure.per_target(belief, truth), np.nan)
 
@@ -55,8 +57,8 @@ class LeftOut(NamedTuple):
     """What records add, by 90 % samples of everybody, and by leaving out single people.
 
     everybody : from the runs that each was in and those that they were not in
-    some, worst : people drawn at random, and those to whom `everybody` says their record added most; each of both run
-                  again without them alone
+    some, worst : people drawn at random, and those to whom `everybody` says their record added most; each of both asked
+                  about again, in other releases
     """
 
     everybody: Added
@@ -69,6 +71,7 @@ def leave_one_out(
     table: Table,
     ask: Ask,
     *,
+    people: Rows | None = None,
     folds: int = 10,
     repeats: int = 8,
     some: int = 200,
@@ -78,12 +81,34 @@ def leave_one_out(
     """What each person's own record adds: everybody is scored by `rotated`, some and the worst-off run again, `rerun`.
 
     The scores choose the worst-off and are not reported of them: the largest scores are large by luck, too.
+
+    people : the rows that are asked about, everybody when left out
     """
-    rng = secret_unless(rng)
-    scored = rotated(protection, table, ask, folds=folds, repeats=repeats, rng=rng)
-    drawn = np.sort(rng.choice(table.n_rows, min(some, table.n_rows), replace=False))
+    rng, among = secret_unless(rng), np.arange(table.n_rows) if people is None else people
+    scored = rotated(protection, table, ask, folds=folds, repeats=repeats, people=people, rng=rng)
+    drawn = np.sort(rng.choice(among, min(some, len(among)), replace=False))
     again = (rerun(protection, table, ask, people, rng=rng) for people in (drawn, scored.worst(worst)))
     return LeftOut(scored, *again)
+
+
+def twice_rotated(
+    protection: Any,
+    table: Table,
+    ask: Ask,
+    people: Rows,
+    *,
+    folds: int = 10,
+    repeats: int = 8,
+    worst: int = 50,
+    rng: np.random.Generator | None = None,
+) -> LeftOut:
+    """The same of a protection that draws, about some people: half of the releases choose the worst-off, and the other
+    half say what their records added, and everybody's.
+    """
+    rng = secret_unless(rng)
+    halves = (repeats // 2, repeats - repeats // 2)
+    scored, told = (rotated(protection, table, ask, folds=folds, repeats=n, people=people, rng=rng) for n in halves)
+    return LeftOut(scored, told, told.among(scored.worst(worst)))
 
 
 def rotated(
@@ -93,6 +118,7 @@ def rotated(
     *,
     folds: int = 10,
     repeats: int = 1,
+    people: Rows | None = None,
     cluster: Rows | None = None,
     rng: np.random.Generator | None = None,
 ) -> Added:
@@ -102,15 +128,17 @@ def rotated(
     90 %: each person is out of 8 releases and in 72, so that their own difference has an error that can be seen.
 
     protection : of `unmask.tables`, one of your own, or a generator; see `released`
-    cluster    : (n_rows,) who shares their luck in a release of everybody
+    people     : the rows that are asked about, everybody when left out
+    cluster    : (n,) who of them shares their luck in a release of everybody
 
     V. Feldman & C. Zhang, NeurIPS 2020, section 1.3 (random samples; here each person is out equally often).
     """
-    rng, person, values, out = secret_unless(rng), np.arange(table.n_rows), [], []
+    rng, values, out = secret_unless(rng), [], []
+    person = np.arange(table.n_rows) if people is None else people
     for part in parted(table.n_rows, folds=folds, repeats=repeats, rng=rng):
         release = released(protection, table.take(np.flatnonzero(~part)), rng=rng).release
         values.append(ask(release, person))
-        out.append(part)
+        out.append(part[person])
     return Added.of(np.array(values), np.array(out), person, cluster)
 
 
@@ -156,7 +184,9 @@ def rerun(
     return Added(inside.mean(axis=0), outside.mean(axis=0), spread / np.sqrt(pairs), person)
 
 
-def removed(attack: AttributeInference, table: Table, release: Table, origin: Rows) -> Added:
+def removed(
+    attack: AttributeInference, table: Table, release: Table, origin: Rows, people: Rows | None = None
+) -> Added:
     """Of a mechanism that treats each row alone, exactly: their row is taken out of the release, and all others stay.
 
     With p_i the belief that record i is theirs, o their own record and a the truth,
@@ -166,21 +196,25 @@ def removed(attack: AttributeInference, table: Table, release: Table, origin: Ro
     for a link that gives no record a weight by the others; where none is left, it is what was believed before.
 
     origin : the row of the table behind each record; people without one are left out
+    people : the rows that are asked about, everybody when left out
     """
-    person = np.sort(origin)
-    told = Background(replace(table.take(person), sensitive=(), kept=(), weight=None), table)
-    link = attack.link(release, told)
-    if np.any(link.unlisted > 0):
+    order = np.argsort(origin)
+    order = order if people is None else order[np.isin(origin[order], people)]
+    person = origin[order]
+    others = None if people is None else table.take(np.setdiff1d(np.arange(table.n_rows), person))
+    told = Background(replace(table.take(person), sensitive=(), kept=(), weight=None), table, others)
+    link = attack.link(release, told, rng=np.random.default_rng(0))
+    if np.any((link.unlisted > 0) & (link.n_unlisted == 0)):
         raise UnmaskError(
             "the link believes that some people are in no record, expected prior_present of 1; rerun does it"
         )
     belief = attack.through(link, release, told)
     truth = attribute_truth(table, person, belief, attack.sensitive)
     before = belief_in_truth.per_target(belief.prior(), truth)
-    inside, own = belief_in_truth.per_target(belief, truth), _own(link, np.argsort(origin))
+    inside, own = belief_in_truth.per_target(belief, truth), _own(link, order)
     shown = release.column(attack.sensitive)
     place = {label: at for at, label in enumerate(belief.candidate_label or ())}
-    codes = np.array([place[label] for label in shown.levels.labels])[shown.codes[np.argsort(origin)]]
+    codes = np.array([place[label] for label in shown.levels.labels])[shown.codes[order]]
     rest = 1 - own
     with np.errstate(invalid="ignore", divide="ignore"):
         without = np.where(rest > 1e-9, (inside - own * (codes == truth.candidate)) / rest, before)

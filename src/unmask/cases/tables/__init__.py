@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,7 +90,9 @@ def audit(
     seed: Annotated[int, Range(0)] = 0,
     steps: bool = False,
     without: Sequence[str] = (),
+    protection: Any = None,
     watched: Watched | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
@@ -109,15 +111,21 @@ def audit(
     seed     : random seed of every draw
     steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
     without  : standard adversaries to leave out: all columns, insider, learner, order; they are listed as not run
+    protection : what made the release, to attack it by that and to tell what each person's own record added; one for
+               all, or by release. It is run again up to 332 times, and not above ten minutes
     watched  : takes down who is at risk, for the owner alone
+    progress : is told what is about to be run that takes long
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = named(release)
     origins = _origins(releases, origin)
+    made = _protections(releases, protection)
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
+    if original is None and made:
+        raise UnmaskError("protection is run again on the original, and no original was given; give both")
     if synthetic and (original is None or origins):
         why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
         raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
@@ -140,6 +148,8 @@ def audit(
         targets=targets,
         seed=seed,
         without=_left_out(without),
+        protections=made,
+        progress=progress,
     )
     evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
@@ -180,6 +190,15 @@ def _origins(
         if name not in releases:
             raise UnmaskError(f"origin names a release that was not given; the releases are {', '.join(releases)}")
     return {name: _rows("origin", rows, releases[name]) for name, rows in given.items() if rows is not None}
+
+
+def _protections(releases: Mapping[str, Table], protection: Any) -> dict[str, Any]:
+    """What made each release, of those of which it is known."""
+    given = protection if isinstance(protection, Mapping) else dict.fromkeys(releases, protection)
+    for name in given:
+        if name not in releases:
+            raise UnmaskError(f"protection names a release that was not given; the releases are {', '.join(releases)}")
+    return {name: one for name, one in given.items() if one is not None}
 
 
 def _parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:

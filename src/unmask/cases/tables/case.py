@@ -33,6 +33,9 @@ REGISTER = "register"
 LEARNER = "learner"
 """The adversary who reads a release as data about people in general."""
 
+MECHANISM = "mechanism"
+"""The adversary who knows what made a release, all but its random numbers."""
+
 OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER)
 """The standard adversaries that an audit may leave out; what it finds rests on the prosecutor."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ class Evidence:
     watched : takes down who is at risk, for the owner alone
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
     without : adversaries who are left out
+    protections : what made the releases, by release, where that is said
+    progress : is told what is about to be run that takes long
     """
 
     original: Table | None = None
@@ -38,6 +41,8 @@ class Evidence:
     seed: int = 0
     watched: Watched | None = None
     without: tuple[str, ...] = ()
+    protections: Mapping[str, Any] = field(default_factory=dict)
+    progress: Callable[[str], None] = lambda _: None
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the owner's table that rows of the original are."""

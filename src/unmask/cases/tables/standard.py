@@ -17,6 +17,8 @@ from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
+from unmask.cases.tables.mechanism import by_mechanism
+from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
 from unmask.errors import UnmaskError
@@ -24,7 +26,7 @@ from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
-from unmask.reports.facts import wp216
+from unmask.reports.facts import own, wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
@@ -125,7 +127,7 @@ def _reported(
             *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
-        subjects=tuple(filter(None, (_exposure(tables, found.foreign, evidence), price))),
+        subjects=tuple(filter(None, (_own_records(found), _exposure(tables, found.foreign, evidence), price))),
     )
 
 
@@ -153,6 +155,10 @@ def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
     return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
 
 
+def _own_records(found: _Found) -> own.OwnRecords | None:
+    return own.OwnRecords(tuple(found.own)) if found.own else None
+
+
 def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
     if not tables:
         return None
@@ -173,6 +179,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
         count.see(part, scene.table)
         yield from standard(scene, evidence)
         if isinstance(table, Table) and name != ORIGINAL:
+            yield from by_mechanism(scene, evidence)
             yield from (question(scene, evidence) for question in QUESTIONS)
         del part, scene
     if isinstance(table, Reduced):
@@ -273,6 +280,7 @@ class _Found:
     values: list[ValueRisk] = field(default_factory=list)
     classes: list[ClassRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
+    own: list[own.OwnRecord] = field(default_factory=list)
 
     def take(self, release: str, table: Table | Reduced, cases: Iterator[Case | Audit]) -> None:
         """All cases of a release; those of one adversary and target add up."""
@@ -282,6 +290,7 @@ class _Found:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))
+                self.own += case.shown if isinstance(case, OwnRecords) else ()
                 continue
             if case.adversary in self.evidence.without:
                 continue

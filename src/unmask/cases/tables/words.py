@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
@@ -22,6 +22,8 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     words = {PROSECUTOR: f"knows {_listed(table.quasi_identifiers)} of people who are {where}", **TELLING}
     if evidence.original is not None and table.sensitive:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
+    if evidence.protections:
+        words[MECHANISM] = f"{words[PROSECUTOR]}, and how the release was made, all but its random numbers"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"

@@ -27,6 +27,9 @@ from unmask.results import Row
 
 LINKAGE = "linkage"
 
+LATER = ("membership", "utility")
+"""Sections before which subjects stand whose findings follow those of rows."""
+
 DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
 """Measure -> what those do who are asked about beside inference."""
 
@@ -112,8 +115,8 @@ def sentences(data: ReportData) -> list[str]:
     told = frozenset[str]().union(*(one.told for one in data.subjects))
     rows = findings(scope, leading({key: row for key, row in scope.heads.items() if row.measure not in told}))
     found = [(one, showing(one).findings(one, scope)) for one in data.subjects]
-    first = [sentence for one, own in found if one.before != "utility" for sentence in own]
-    last = [sentence for one, own in found if one.before == "utility" for sentence in own]
+    first = [sentence for one, own in found if one.before not in LATER for sentence in own]
+    last = [sentence for one, own in found if one.before in LATER for sentence in own]
     return [*first, *rows, *membership_findings(scope), *wildcard_findings(scope), *asked(data.rows), *last]
 
 

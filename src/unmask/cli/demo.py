@@ -1,0 +1,67 @@
+"""`unmask list` and `unmask demo`: what there is, and all of it at work on a census that is made up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from unmask.cli.files import provenance, refuse_to_overwrite, say_findings, say_json, write_report
+from unmask.cli.generated import FILE
+from unmask.writing import together
+
+
+@click.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="Print the lists as one JSON object.")
+def list_(as_json: bool) -> None:
+    """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
+    from unmask.catalog import listed
+
+    shown = listed()
+    if as_json:
+        kinds = ((heading.removesuffix("s"), *item) for heading, items in shown.items() for item in items.items())
+        say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
+        return
+    for heading, items in shown.items():
+        click.echo(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
+
+
+@click.command()
+@click.option("--report", default="unmask-demo.html", show_default=True, type=FILE, help="File of the report.")
+@click.option(
+    "--people", default=20_000, show_default=True, type=click.IntRange(500, 100_000_000),
+    help="Size of the generated census.",
+)  # fmt: skip
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0),
+    help="Random seed of the census and of every draw.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite the report.")
+def demo(report: Path, people: int, seed: int, force: bool) -> None:
+    """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
+    import numpy as np
+
+    from unmask.cases.tables import audit as audit_tables
+    from unmask.tables import Mondrian, Register, Table, datasets
+
+    refuse_to_overwrite(report, force=force)
+    rng = np.random.default_rng(seed)
+    census = Table.read(
+        datasets.synthetic_census(people, rng=rng), quasi_identifiers=("age", "sex", "zip"), sensitive="diagnosis"
+    )
+    tables, origins = {}, {}
+    for k in (3, 10, 50):
+        tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
+    register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
+    holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
+    found = replace(
+        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
+        title="A generated census, released with k = 3, 10 and 50",
+        reproduce=provenance(),
+    )
+    with together(report) as places:
+        write_report(found, places[report])
+        say_findings(found)
+    click.echo(f"wrote {report} (seed {seed})", err=True)

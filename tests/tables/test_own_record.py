@@ -1,0 +1,143 @@
+"""An audit of a release by the protection that made it: its adversary, and what each person's own record added."""
+
+import numpy as np
+import pytest
+
+import unmask
+from unmask.cases.at_risk import Watched
+from unmask.cases.tables import own
+from unmask.tables import PRAM, Microaggregate, Mondrian, Table
+from unmask.tables.datasets import synthetic_census
+from unmask.tables.without import Asked, rerun
+
+ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few():
+    """The fewest people and releases, so that it is fast."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(own, "WHOLE", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def people():
+    return Table.read(synthetic_census(150, rng=np.random.default_rng(0)), **ROLES)
+
+
+def audited(protection, people, *, made_by=None, origin=True, **asked):
+    release, rows = protection(people, rng=np.random.default_rng(5))
+    given = {"origin": rows} if origin else {}
+    return unmask.audit(release, original=people, protection=made_by or protection, **given, **asked)
+
+
+def row(found, measure, adversary, target):
+    wanted = ("release", measure, adversary, target)
+    return next(r for r in found.rows if (r.release, r.measure, r.adversary, r.target) == wanted)
+
+
+@pytest.fixture(scope="module")
+def boxes(people, _few):
+    """An audit of boxes of five, who is at risk, and what was said before it ran."""
+    watched, said = Watched("row"), []
+    return audited(Mondrian(k=5), people, watched=watched, progress=said.append), watched, said
+
+
+@pytest.fixture(scope="module")
+def noisy(people, _few):
+    return audited(PRAM(keep=0.87654321), people)
+
+
+def test_what_records_added_is_a_row_and_a_table_of_the_page(boxes):
+    found, _, said = boxes
+    told, (shown,) = row(found, "added", "prosecutor", "diagnosis"), found.data.subject("own_records").records
+    assert told.n == own.FEWEST
+    assert (shown.how, shown.worst) == ("rerun", own.FEWEST // 2)
+    assert shown.worst_mean > shown.mean > 0
+    assert told.posterior == pytest.approx(shown.mean)
+    assert not [r for r in found.rows if r.adversary == "mechanism"]  # the cells say all that there is to know
+    assert any("finds what the prosecutor finds" in why for _, why in found.not_run)
+    assert len(said) == 1
+    assert "runs Mondrian 50 times on 150 rows, about" in said[0]
+
+
+def test_the_worst_off_are_listed_with_what_a_rerun_without_them_says(people, boxes):
+    listed = [one for one in boxes[1].found if "own record added" in one.reason]
+    assert listed
+    attack = unmask.tables.AttributeInference("diagnosis")
+    again = rerun(Mondrian(k=5), people, Asked(attack, people), [listed[0].row], rng=np.random.default_rng(0))
+    assert again.inside[0] == pytest.approx(listed[0].probability)
+    assert f"added {100 * again.each[0]:.1f} points" in listed[0].reason
+
+
+def test_who_knows_what_was_drawn_finds_more_and_their_record_is_taken_out(noisy):
+    mechanism, plain = (row(noisy, "success_probability", who, "identity") for who in ("mechanism", "prosecutor"))
+    assert mechanism.posterior > plain.posterior
+    assert row(noisy, "added", "mechanism", "diagnosis").posterior > 0.1
+    (shown,) = noisy.data.subject("own_records").records
+    assert shown.how == "removed"
+    assert np.isnan(shown.error)
+
+
+def test_nothing_is_said_of_parameters(noisy):
+    page = noisy.to_html()
+    assert "What each single record added" in page
+    assert "87654" not in page + noisy.to_json("audit")
+
+
+def test_a_protection_that_draws_is_run_on_samples(people):
+    found = audited(PRAM(keep=0.9), people, origin=False)
+    (shown,) = found.data.subject("own_records").records
+    assert shown.how == "sampled"
+    assert shown.error > 0
+
+
+def test_a_release_that_the_protection_does_not_make_is_refused(people):
+    found = audited(Mondrian(k=3), people, made_by=Mondrian(k=40))
+    assert not [r for r in found.rows if r.measure == "added"]
+    assert any("Mondrian does not make such a release" in why for _, why in found.not_run)
+
+
+def test_what_a_generator_makes_of_nobody_in_particular_owes_nothing_to_anybody(people):
+    def independent(table, *, rng):
+        return Table.read({name: rng.permutation(table[name]) for name in table.names}, **ROLES, like=table)
+
+    release = independent(people, rng=np.random.default_rng(1))
+    found = unmask.audit(release, original=people, synthetic=True, protection=independent)
+    told = row(found, "added", "learner", "diagnosis")
+    assert told.low - 0.01 <= 0 <= told.high + 0.01
+    assert told.posterior == pytest.approx(0, abs=0.02)
+
+
+def test_the_cost_is_bounded(people, monkeypatch):
+    monkeypatch.setattr(own, "LONGEST", 0.0)
+    found = audited(Mondrian(k=5), people)
+    assert any("above 0 s" in why for _, why in found.not_run)
+
+
+def test_a_protection_needs_the_original(people):
+    release, _ = Mondrian(k=5)(people)
+    with pytest.raises(unmask.UnmaskError, match="no original was given"):
+        unmask.audit(release, protection=Mondrian(k=5))
+    with pytest.raises(unmask.UnmaskError, match="names a release that was not given"):
+        unmask.audit(release, original=people, protection={"other": Mondrian(k=5)})
+
+
+def test_a_protection_that_says_nothing_of_its_rows_is_attacked_as_they_stand(people):
+    class Mine:
+        def __call__(self, table, *, rng=None):
+            return Mondrian(k=5)(table, rng=rng)
+
+    found = audited(Mine(), people)
+    assert row(found, "added", "prosecutor", "diagnosis").posterior > 0
+    assert any("Mine does not say how likely its rows are" in why for _, why in found.not_run)
+
+
+def test_groups_are_attacked_by_who_knows_that_they_were_averaged():
+    rng = np.random.default_rng(2)
+    cells = {"a": rng.normal(size=120).round(2).tolist(), "b": rng.normal(size=120).round(2).tolist()}
+    some = Table.read({**cells, "s": rng.choice(list("xy"), 120).tolist()}, quasi_identifiers=["a", "b"], sensitive="s")
+    found = audited(Microaggregate(3), some)
+    assert row(found, "realized_success", "mechanism", "identity").posterior > 0.1
+    assert row(found, "added", "mechanism", "s").posterior > 0.05
