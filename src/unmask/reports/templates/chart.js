@@ -48,6 +48,7 @@ for (const drawing of document.querySelectorAll(".drawing")) {
       own.forEach((part) => part.classList.toggle("away", away));
       show(null);
     };
+    entry.parentNode.setAttribute("role", "group");  // a list holds no buttons
     for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-pressed", "true"]]) entry.setAttribute(name, value);
     entry.addEventListener("click", turn);
     entry.addEventListener("keydown", (event) => {
