@@ -36,7 +36,7 @@ def boxes(browser: Browser) -> dict[str, Any]:
 def goes(browser: Browser, to: str, **said: Any) -> None:
     """On with the cards of a page, as they are but for what is said."""
     browser.at(to)
-    browser.sends(to, **{**boxes(browser), **{key.replace("__", "."): one for key, one in said.items()}}, do="continue")
+    browser.sends(to, **{**boxes(browser), **said}, do="continue")
     assert browser.page.status_code == 200, browser.page.text
 
 
@@ -76,7 +76,9 @@ def test_clusters_equal_the_command_line(
     assert browser.at("/protect").url.path == "/adversaries"  # there is no such step
     goes(browser, "/roles")
     goes(
-        browser, "/adversaries", linkage__beta="60", **{"breached<=": "50", "require": "risk_slope <= 0.9 # our board"}
+        browser,
+        "/adversaries",
+        **{"linkage.beta": "60", "breached<=": "50", "require": "risk_slope <= 0.9 # our board"},
     )
     assert project.given["linkage"] == {
         "truth": "both.csv", "guesses": ["both.csv"], "item": "record", "subject": "person",
@@ -93,7 +95,7 @@ def equals(
     given: dict[str, bytes], audited: bytes, files: list[Path], word: str, folder: Path, monkeypatch: Any, capsys: Any
 ) -> None:
     """The command line says the same, from the document and the files that it names."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     monkeypatch.chdir(folder)
     for name, content in {**{path.name: path.read_bytes() for path in files}, **given}.items():
         (folder / name).write_bytes(content)
@@ -150,6 +152,10 @@ def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, s
         ("item,subject\nr1,p1\nr2,p1\n", "linkage"),
         ("record,person,age\nr1,p1,3\n", ""),
         ("age,sex\n3,f\n4,m\n", ""),
+        ("secret,p\na,0.5\nb,0.5\n", "channel"),
+        ("place,lat,lon\na,48,11\nb,49,11\n", "channel"),
+        (",x,y\na,0.5,0.5\nb,0.1,0.9\n", "channel"),
+        ("name,share,more\na,0.5,0.6\nb,0.1,0.9\n", ""),
     ],
 )
 def test_the_kind_of_a_file_is_guessed_by_its_columns(tmp_path: Path, text: str, word: str):
@@ -157,3 +163,51 @@ def test_the_kind_of_a_file_is_guessed_by_its_columns(tmp_path: Path, text: str,
     kind, why = guess(look(tmp_path / "file.csv", "file.csv"))
     assert kind.word == word
     assert why
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    """Four places on a map, and how often each is visited."""
+    where, prior = tmp_path / "places.csv", tmp_path / "visits.csv"
+    where.write_text("place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n")
+    prior.write_text("secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n")
+    return where, prior
+
+
+@pytest.mark.slow
+def test_a_channel_of_places_equals_the_command_line(
+    browser: Browser, project: Project, places: tuple[Path, Path], tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    where, prior = places
+    assert "x and y look like coordinates" in opened(browser, where)
+    browser.at("/roles")
+    sent = {"channel.prior file": ("visits.csv", prior.read_bytes())}
+    said = {**boxes(browser), "protections.budget": "60", "channel.unit": "m", "do": "continue"}
+    assert browser.sends("/roles", files=sent, **said).url.path == "/adversaries"
+    goes(browser, "/adversaries", **{"estimation_error>=": "50", "success_probability.worst<=": "99"})
+    asked = [one["require"] for one in project.given["policy"]]
+    assert asked == ["estimation_error>=50", "success_probability.worst<=0.99"]
+    given = signed(browser, project)
+    commands = re.findall(r"unmask design .*?mechanism.csv", unescape(browser.at("/verdict").text))
+    assert commands == [
+        "unmask design --prior visits.csv --loss euclidean --coordinates places.csv --budget 60 -o mechanism.csv"
+    ]
+    made = given.pop("mechanism.csv")
+    audited = browser.get("/files/audit.json").content
+    folder = tmp_path / "cli"
+    folder.mkdir()
+    (folder / "mechanism.csv").write_bytes(made)
+    equals(given, audited, [where, prior], "channel", folder, monkeypatch, capsys)
+    run(capsys, *commands[0].split()[1:], "--force")
+    assert (folder / "mechanism.csv").read_bytes() == made
+
+
+def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "response.csv").write_text(",yes,no\nyes,0.75,0.25\nno,0.25,0.75\n")
+    assert "probabilities that sum to 1" in opened(browser, tmp_path / "response.csv")
+    browser.at("/roles")
+    assert "protections.budget" not in boxes(browser)
+    goes(browser, "/roles")
+    found = browser.at("/adversaries").text
+    assert found.count(" %</span>") == 4  # errors are shares of wrong answers
+    assert project.given["channel"] == {"channels": ["response.csv"]}

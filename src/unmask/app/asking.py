@@ -13,7 +13,7 @@ from unmask.app.kind import Asked, Card, Field, Options, value_at, with_value
 from unmask.app.kinds import kind_of
 from unmask.app.project import Project
 from unmask.errors import UnmaskError
-from unmask.measures.registry import SHARES, described
+from unmask.measures.registry import CRITERIA, described
 from unmask.policy import Condition, Requirement
 from unmask.reports.findings.verdict import called
 from unmask.toml_text import DOCUMENT
@@ -29,11 +29,13 @@ class Asking:
     def show(self, project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         """The cards, with what the document says."""
         given = project.given
-        known, others = bounds(given, self.asked.limits)
+        known, others = bounds(given, [limit.condition for limit in self.asked.limits])
         return {
             "asked": self.asked,
-            "cards": [_card(project, card) for card in self.asked.cards],
-            "limits": [_limit(limit, known.get(limit)) for limit in self.asked.limits],
+            "cards": [_card(project, card) for card in self.asked.cards if card.when(given)],
+            "limits": [
+                _limit(one.condition, one.unit_in(given), known.get(one.condition)) for one in self.asked.limits
+            ],
             "others": others,
             "commands": (shown(["audit", kind_of(given).word, DOCUMENT, "--as-plan"]),),
         }
@@ -42,11 +44,11 @@ class Asking:
         """Keep what was said, once the command understands it."""
         before = project.given
         given = dict(before)
-        for field in (field for card in self.asked.cards for field in card.fields):
+        for field in self.asked.fields(before):
             value = _taken(project, field, form, value_at(given, field.key))
             given = with_value(given, field.key, None if value == field.usual else value)
         if self.asked.limits:
-            take_bounds(dict(self._bounds(form)), str(form.get("require", "")), given)
+            take_bounds(dict(self._bounds(form, given)), str(form.get("require", "")), given)
         project.save(given)
         steps = [step.name for step in kind_of(given).steps]
         if form.get("do") != "continue":
@@ -60,15 +62,16 @@ class Asking:
 
     def _check(self, project: Project) -> None:
         """Refuse what is not complete, and what the command would refuse."""
-        for field in (field for card in self.asked.cards for field in card.fields):
+        for field in self.asked.fields(project.given):
             if field.needed and not value_at(project.given, field.key):
                 raise UnmaskError(f"{field.words}: nothing is chosen, and nothing goes on without it")
         project.jobs.ask(["audit", kind_of(project.given).word, DOCUMENT, "--as-plan"])
 
-    def _bounds(self, form: Any) -> Iterator[tuple[str, float | None]]:
+    def _bounds(self, form: Any, given: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
         for limit in self.asked.limits:
-            value = number(form, limit, _words(limit).lower(), float)
-            yield limit, value if value is None or not _in_percent(limit) else round(value / 100, 9)
+            value = number(form, limit.condition, _words(limit.condition), float)
+            share = value is not None and limit.unit_in(given) == "%"
+            yield limit.condition, round(value / 100, 9) if share else value
 
 
 # --- showing ----------------------------------------------------------------------------------------------------------
@@ -111,15 +114,13 @@ def _options(project: Project, field: Field) -> Options:
     return dict(field.options(project) if callable(field.options) else field.options)
 
 
-def _limit(limit: str, bound: float | None) -> dict[str, str]:
-    percent = _in_percent(limit)
-    value = "" if bound is None else f"{100 * bound if percent else bound:.9g}"
+def _limit(limit: str, unit: str, bound: float | None) -> dict[str, str]:
+    value = "" if bound is None else f"{100 * bound if unit == '%' else bound:.9g}"
     side = "at most" if "<" in limit else "at least"
-    known = described(_condition(limit).measure)
-    return {
-        "key": limit, "words": _words(limit), "side": side, "value": value, "unit": "%" if percent else "",
-        "meaning": known.meaning if known else "",
-    }  # fmt: skip
+    name = _condition(limit).measure
+    known = described(name) or CRITERIA.get(name)
+    meaning = known.meaning if known else ""
+    return {"key": limit, "words": _words(limit), "side": side, "value": value, "unit": unit, "meaning": meaning}
 
 
 def _words(limit: str) -> str:
@@ -128,11 +129,6 @@ def _words(limit: str) -> str:
 
 def _condition(limit: str) -> Condition:
     return Condition.parse(f"{limit}0")
-
-
-def _in_percent(limit: str) -> bool:
-    known = described(_condition(limit).measure)
-    return known is not None and known.unit in SHARES
 
 
 # --- taking -----------------------------------------------------------------------------------------------------------
@@ -150,6 +146,8 @@ def _taken(project: Project, field: Field, form: Any, old: Any) -> Any:
     if field.holds == "one":
         options = _options(project, field)
         return next((one for one in (str(form.get(field.key, "")),) if one in options), old)
+    if field.holds == "text":
+        return str(form.get(field.key, "")).strip()[:100] or None
     return _number(field, form)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unmask.app.jobs import Command
-from unmask.app.kind import Asked, Card, Field, Kind, Sample, steps_of
+from unmask.app.kind import Asked, Card, Field, Kind, Limit, Sample, steps_of
 from unmask.app.project import ATTACK, Project
 from unmask.toml_text import DOCUMENT
 
@@ -114,7 +114,7 @@ ADVERSARIES = Asked(
             (Field("linkage.shuffles", "Shuffles", "whole", 20), Field("linkage.seed", "Random seed", "whole", 0)),
         ),
     ),
-    ("breached<=", "clean_breach<=", "linked_now<=", "merges>="),
+    (Limit("breached<="), Limit("clean_breach<="), Limit("linked_now<="), Limit("merges>=", "merges")),
 )  # fmt: skip
 
 KIND = Kind(

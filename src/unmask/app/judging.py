@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,7 @@ def _typed(text: str) -> list[dict[str, str]]:
 # --- limits: conditions whose bound alone is asked for ----------------------------------------------------------------
 
 
-def bounds(given: Mapping[str, Any], limits: tuple[str, ...]) -> tuple[dict[str, float], str]:
+def bounds(given: Mapping[str, Any], limits: Collection[str]) -> tuple[dict[str, float], str]:
     """Limit -> its bound, as far as the policy has them; and its other conditions, one a line."""
     found: dict[str, float] = {}
     others = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from unmask.app.jobs import Command
 from unmask.app.project import REPORT, STUDIED, Project
 
-Holds = Literal["number", "whole", "percent", "file", "files", "one", "several", "flag"]
+Holds = Literal["number", "whole", "percent", "text", "file", "files", "one", "several", "flag"]
 """What a field holds; "one" and "several" are of its options."""
 
 Options = Mapping[str, str]
@@ -43,22 +43,47 @@ class Field:
 
 @dataclass(frozen=True)
 class Card:
-    """What is asked together. text : one sentence, or what finds it in a project; foot : how sure its answer is"""
+    """What is asked together.
+
+    text : one sentence, or what finds it in a project
+    foot : what else is to be known
+    when : of which documents it is asked
+    """
 
     title: str
     text: str | Callable[[Project], str]
     fields: tuple[Field, ...] = ()
     foot: str = ""
+    when: Callable[[Mapping[str, Any]], bool] = lambda _: True
+
+
+class Limit(NamedTuple):
+    """A condition whose bound alone is asked for.
+
+    condition : all but the bound, such as breached<=
+    unit      : of the bound, or what finds it in a document; % of a share
+    """
+
+    condition: str
+    unit: str | Callable[[Mapping[str, Any]], str] = "%"
+
+    def unit_in(self, given: Mapping[str, Any]) -> str:
+        """The unit of the bound."""
+        return self.unit if isinstance(self.unit, str) else self.unit(given)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A screen of cards. limits : conditions without their bounds, of which one at least is to be given"""
+    """A screen of cards. limits : conditions of which one at least is to be given"""
 
     title: str
     lead: str
     cards: tuple[Card, ...]
-    limits: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    def fields(self, given: Mapping[str, Any]) -> Iterator[Field]:
+        """What is asked of a document."""
+        return (field for card in self.cards if card.when(given) for field in card.fields)
 
 
 @dataclass(frozen=True)
@@ -166,8 +191,13 @@ def has_file(project: Project) -> bool:
 
 def is_answered(asked: Asked) -> Callable[[Project], bool]:
     """Whether all is there without which nothing goes on."""
-    needed = [field.key for card in asked.cards for field in card.fields if field.needed]
-    return lambda project: has_file(project) and all(value_at(project.given, key) for key in needed)
+
+    def answered(project: Project) -> bool:
+        given = project.given
+        needed = (field.key for field in asked.fields(given) if field.needed)
+        return has_file(project) and all(value_at(given, key) for key in needed)
+
+    return answered
 
 
 def is_made(project: Project, commands: Sequence[Command]) -> bool:

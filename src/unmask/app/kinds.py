@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.app import clusters
+from unmask.app import channels, clusters
 from unmask.app import project as names
 from unmask.app.jobs import Command
 from unmask.app.kind import Kind, Sample, Step, has_file, is_made
@@ -60,7 +60,7 @@ TABLE = Kind(
     _of_table,
 )  # fmt: skip
 
-KINDS = (clusters.KIND, TABLE)
+KINDS = (channels.KIND, clusters.KIND, TABLE)
 """In the order in which they are guessed."""
 
 

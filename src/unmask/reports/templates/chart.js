@@ -40,6 +40,8 @@ for (const drawing of document.querySelectorAll(".drawing")) {
     drawing.addEventListener("pointerleave", () => show(null));
   }
   for (const entry of drawing.querySelectorAll(".legend li")) {
+    entry.parentNode.setAttribute("role", "group"); // a list holds no buttons
+    entry.setAttribute("role", "none");
     const own = [...drawing.querySelectorAll("svg.chart [data-of]")].filter((part) => part.dataset.of === entry.dataset.of);
     if (!own.length) continue;
     const turn = () => {
@@ -48,7 +50,6 @@ for (const drawing of document.querySelectorAll(".drawing")) {
       own.forEach((part) => part.classList.toggle("away", away));
       show(null);
     };
-    entry.parentNode.setAttribute("role", "group");  // a list holds no buttons
     for (const [name, value] of [["role", "button"], ["tabindex", "0"], ["aria-pressed", "true"]]) entry.setAttribute(name, value);
     entry.addEventListener("click", turn);
     entry.addEventListener("keydown", (event) => {
