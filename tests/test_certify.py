@@ -63,7 +63,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("text", [TABLE, GRAPH, LINKAGE], ids=["table", "graph", "linkage"])
+STUDIED = """
+[data]
+use = "graphs.file"
+file = "ring.txt"
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [TABLE, GRAPH, LINKAGE, STUDIED + GRAPH], ids=["table", "graph", "linkage", "graph with data of a study"]
+)
 def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_path_factory, monkeypatch) -> None:
     (folder / "unmask.toml").write_text(text)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0

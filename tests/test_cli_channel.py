@@ -3,6 +3,7 @@
 import csv
 import gzip
 import math
+import shlex
 import signal
 import subprocess
 import sys
@@ -72,6 +73,22 @@ def test_an_audit_tells_what_the_library_says(tmp_path, prior):
     assert shown["epsilon"] == "Infinity"
     assert told["tables"]["channel"][0]["prior_error"] == pytest.approx(0.5)
     assert any("no distortion is known" in one["why"] for one in told["not_run"])
+
+
+def test_the_next_command_of_a_design_is_about_the_same_loss(tmp_path, prior):
+    where = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
+    out, asked = tmp_path / "m.csv", ("--loss", "euclidean", "--coordinates", where)
+    done = unmask("design", "--prior", prior, *asked, "--budget", 50, "-o", out)
+    (following,) = (line for line in done.stderr.splitlines() if line.startswith("next: "))
+    words = shlex.split(following.removeprefix("next: unmask "))
+    said = {word: words[at + 1] for at, word in enumerate(words) if word.startswith("--")}
+    known = {"--prior": prior, "--loss": "euclidean", "--coordinates": where}
+    assert said == {name: str(value) for name, value in known.items()}
+    rows = parsed(unmask(*words, "--json").stdout)["results"]
+    privacy = next(row["posterior"] for row in rows if row["measure"] == "estimation_error")
+    assert f"privacy {privacy:.6g} of" in done.stderr
+    plain = unmask("design", "--prior", prior, "--budget", 0.2, "-o", out, "--force").stderr
+    assert "--loss" not in plain
 
 
 def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):

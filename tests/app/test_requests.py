@@ -32,12 +32,14 @@ def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, mo
         '[data]\nfile = "hospital.csv"\n[columns]\nsex = "quasi-identifier"\nzip = "quasi-identifier"\n'
         'diagnosis = "sensitive"\n[[protections]]\nuse = "tables.Mondrian"\n[[policy]]\nuse = "wp216"\n'
     )
+    clusters = tmp_path / "clusters.csv"
+    clusters.write_text("item,person,cluster\nr1,p1,c1\nr2,p1,c1\n")
     hidden: dict[str, str] = {}
     for number, asked in enumerate(generated(60, seed=seed)):
         if number % 15 == 0:
             project.clear()
-            if number % 45 < 30:  # and no file now and then
-                open_path(project, table if number % 45 else document)
+            if which := (document, table, clusters, None)[number // 15 % 4]:  # and no file now and then
+                open_path(project, which)
             hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', browser.at("/roles").text))
             hidden.pop("of", None)
         if asked.pop("whole", False):

@@ -245,6 +245,15 @@ def test_a_graph_whose_people_separate_their_identities(tmp_path):
     assert "exposed" in values(run_cell(cell))
 
 
+def test_a_graph_all_of_whose_people_separate_their_identities(tmp_path):
+    everybody = '[[protections]]\nuse = "graphs.IdentitySeparation"\nwith = { adopters = 1.0, minimum_degree = 1 }\n'
+    with pytest.raises(ValueError, match='who = "anybody"'):
+        run_cell(cells_of(tmp_path, GRAPH + everybody)[0])
+    known = GRAPH.replace("n_seeds = 20", 'n_seeds = 20, who = "anybody"')
+    (cell,) = cells_of(tmp_path, known + everybody)
+    assert 0 < values(run_cell(cell))["recall"] < 1
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from unmask.app.forms import number, share
 from unmask.app.jobs import shown
+from unmask.app.judging import policies, take_policy
 from unmask.app.project import ORIGIN, RELEASE, Project
 from unmask.document import by_role
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
 from unmask.errors import UnmaskError
-from unmask.policy import Policy, Requirement
-from unmask.policy.policies import policy_of, shipped
+from unmask.policy.policies import policy_of
 
 STANDARD = ("all columns", "insider", "learner", "order")
 """The standard adversaries that can be turned off."""
@@ -52,9 +52,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "prices": {key: (words, f"{table.get(key, 0):g}") for key, words in PRICES.items()},
         "colleague": None if colleague is None else 100 * colleague.get("knows", {}).get("error", 0.1),
         "targets": audit.get("targets"),
-        "policies": {name: _lines(policy) for name, policy in shipped().items()},
-        "policy": _chosen(given),
-        "own": _lines(policy_of(given, project.folder, title="own")) if _chosen(given) == "own" else None,
+        **policies(given, project.folder),
         "commands": (shown(["audit", "unmask.toml", "--report", "report.html"]),),
     }
 
@@ -63,23 +61,13 @@ def _place(project: Project, attacker: str) -> str | Path:
     return attacker if attacker == EMBEDDED else project.folder / attacker
 
 
-def _chosen(given: Mapping[str, Any]) -> str:
-    entries = given.get("policy", [])
-    one = entries[0].get("use") if len(entries) == 1 else None
-    return one if one in shipped() else "own" if entries else ""
-
-
-def _lines(policy: Policy) -> dict[str, Any]:
-    asked = [(one.name or str(one.require), str(one.require), one.source) for one in policy.requirements]
-    return {"title": policy.title, "asked": asked, "control": any(".excess" in text for _, text, _ in asked)}
-
-
 def take(project: Project, form: Mapping[str, Any]) -> str:
     """Keep who attacks, and the policy."""
     before = project.given
     given: dict[str, Any] = dict(before)
-    for card in (_register, _control, _parts, _attacker, _standard, _colleague, _policy):
+    for card in (_register, _control, _parts, _attacker, _standard, _colleague):
         card(project, form, given)
+    take_policy(form, given)
     given["releases"] = [{"file": RELEASE, "origin": ORIGIN}]
     policy_of(given, project.folder, title="own")
     project.save(given)
@@ -99,8 +87,8 @@ def _register(project: Project, form: Mapping[str, Any], given: dict[str, Any]) 
     names, wanted = column_names(project.folder / file), by_role(given["columns"])["quasi_identifiers"]
     if not set(names) & set(wanted):
         raise UnmaskError(f"the register has none of {', '.join(wanted)}; name at least one of its columns alike")
-    share = _share(form, "coverage", "share of people on the list", above=True)
-    given["register"] = {"file": file, **({"coverage": share} if share != 1 else {})}
+    part = share(form, "coverage", "share of people on the list", above=True)
+    given["register"] = {"file": file, **({"coverage": part} if part != 1 else {})}
 
 
 def _control(project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
@@ -115,7 +103,7 @@ def _control(project: Project, form: Mapping[str, Any], given: dict[str, Any]) -
     else:
         given["data"] = {
             **data,
-            "hold_back": _share(form, "hold_back", "share of people held back", below=True, above=True),
+            "hold_back": share(form, "hold_back", "share of people held back", below=True, above=True),
         }
 
 
@@ -132,12 +120,12 @@ def _parts(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) ->
 
 def _attacker(project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
     audit = {key: one for key, one in given.get("audit", {}).items() if key not in ("attacker", "targets")}
-    if targets := _number(form, "targets", "number of people attacked", int):
+    if targets := number(form, "targets", "number of people attacked", int):
         audit["targets"] = targets
     if form.get("attacker-on"):
         usual, table = attacker_table(EMBEDDED), {}
         for key, words in PRICES.items():
-            value = _number(form, key, words.lower(), float)
+            value = number(form, key, words.lower(), float)
             table[key] = usual.get(key, 0) if value is None else value
         audit["attacker"] = EMBEDDED
         if any(table[key] != usual.get(key, 0) for key in PRICES):
@@ -164,38 +152,6 @@ def _standard(_project: Project, form: Mapping[str, Any], given: dict[str, Any])
 def _colleague(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
     given["adversaries"] = [one for one in given.get("adversaries", []) if one.get("name") != COLLEAGUE]
     if form.get("colleague-on"):
-        error = _share(form, "error", "share of facts that are wrong", above=True)
+        error = share(form, "error", "share of facts that are wrong", above=True)
         one = {"name": COLLEAGUE, "use": "tables.NearestNeighbor", "knows": {"error": error}}
         given["adversaries"] = [*given["adversaries"], one]
-
-
-def _policy(_project: Project, form: Mapping[str, Any], given: dict[str, Any]) -> None:
-    chosen = str(form.get("policy", ""))
-    if chosen in shipped():
-        given["policy"] = [{"use": chosen}]
-    elif text := str(form.get("require", "")).strip():
-        typed = [Requirement.typed(line) for line in text.splitlines() if line.strip()]
-        given["policy"] = [{"require": str(one.require), "source": one.source} for one in typed]
-    if not given.get("policy"):
-        raise UnmaskError("no policy says what is acceptable; choose one, or write a condition such as k >= 5")
-
-
-def _share(form: Mapping[str, Any], name: str, words: str, *, above: bool = False, below: bool = False) -> float:
-    value = _number(form, name, words, float)
-    if value is None or not 0 <= value <= 100 or (above and value == 0) or (below and value == 100):
-        raise UnmaskError(f"the {words} is no number of percent between 0 and 100; expected one, such as 20")
-    return float(round(value / 100, 9))
-
-
-def _number(form: Mapping[str, Any], name: str, words: str, of: Callable[[str], Any]) -> Any:
-    """A number of the form; None where it is left empty."""
-    text = str(form.get(name, "")).strip()
-    if not text:
-        return None
-    try:
-        value = of(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0:
-        raise UnmaskError(f"{words}: {text[:40]!r} is no number that is not below 0")
-    return value

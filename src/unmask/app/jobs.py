@@ -104,6 +104,14 @@ class Jobs:
             self.threads[name] = threading.Thread(target=self._called, args=(job, function), daemon=True)
             self.threads[name].start()
 
+    def ask(self, command: Command) -> None:
+        """Run a command that is soon done; its error is one here."""
+        with self._process("ask", command, None) as process:
+            assert process.stderr is not None
+            said = process.stderr.read()
+        if process.returncode:
+            raise UnmaskError(_error(said))
+
     def _called(self, job: Job, function: Callable[[], object]) -> None:
         with suppress(FileNotFoundError):  # the folder is gone, and whoever asked with it
             try:

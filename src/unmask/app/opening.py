@@ -11,10 +11,13 @@ from typing import Any
 
 from unmask.app.counting import begin, is_large
 from unmask.app.jobs import shown
-from unmask.app.project import Project, ago, left_behind
+from unmask.app.kind import Kind, Sample
+from unmask.app.kinds import KINDS, TABLE, guess, kind_of, look
+from unmask.app.project import RESERVED, Project, ago, left_behind, opened
 from unmask.document import by_role, load
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError, visible
+from unmask.measures.losses import LOSS_NAMES
 
 MOST_CELLS = 200_000_000
 """Cells of a table that is held in memory; a larger one is for an engine, on the command line."""
@@ -39,16 +42,20 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """The start page; with a file its first rows, masked, and how they were read."""
     if project.file is None:
         return {"file": None, **_start(project), "commands": ("unmask open people.csv",)}
-    data = project.given["data"]
-    found = _preview(project)
-    if not found["broken"] and is_large(project):
+    kind, data = kind_of(project.given), project.given.get("data", {})
+    found = _said_of(project, kind) if kind.says else _preview(project)
+    if not kind.word and not found["broken"] and is_large(project):
         begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
     said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
+    name = project.file.name
     return {
-        "file": data["file"],
+        "file": name,
+        "kind": kind,
+        "kinds": KINDS,
+        "guessed": project.guessed,
+        "second": kind.steps[1].title.lower(),
         "said": said,
-        "size": project.file.stat().st_size,
         "link": str(project.file.resolve()) if project.file.is_symlink() else "",
         "asked": {
             "encoding": (ENCODINGS, data.get("encoding")),
@@ -56,11 +63,20 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
             "decimal": (DECIMALS, data.get("decimal")),
             "missing": (MISSING, data.get("missing", "own")),
         },
-        "as_text": not data["file"].lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
+        "as_text": not name.lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
         **_start(project),
         **found,
-        "commands": (" ".join([shown(["init", data["file"]]), *words]),),
+        "commands": ("unmask open " + name,) if kind.word else (" ".join([shown(["init", name]), *words]),),
     }
+
+
+def _said_of(project: Project, kind: Kind) -> dict[str, Any]:
+    """A sentence in place of rows; or why there is none."""
+    nothing: dict[str, Any] = {"names": [], "rows": [], "types": {}, "notes": [], "encoding": "", "delimiter": ""}
+    try:
+        return {**nothing, "notes": [kind.says(project)] if kind.says else [], "broken": ""}
+    except UnmaskError as error:
+        return {**nothing, "broken": str(error)}
 
 
 def _start(project: Project) -> dict[str, Any]:
@@ -75,7 +91,7 @@ def _start(project: Project) -> dict[str, Any]:
 
 def _is_document(path: Path) -> bool:
     try:
-        return "file" in load(path).get("data", {})
+        return bool(opened(load(path)))
     except (UnmaskError, AttributeError, TypeError):
         return False
 
@@ -88,6 +104,9 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
         return "open"
     if wanted == "continue":
         return "roles"
+    if wanted == "kind" and project.file is not None:
+        _take_for(project, str(form.get("kind", "")))
+        return "open"
     if wanted == "another":
         project.clear()
         return "open"
@@ -113,66 +132,101 @@ def open_path(project: Project, path: Path) -> None:
     if path.suffix == ".toml":
         _open_document(project, path)
         return
-    _check_table(path)
+    sample = _checked(path)
     project.clear()
-    _begin(project, project.adopt(path))
+    _begin(project, sample._replace(name=project.adopt(path)))
 
 
 def _open_sent(project: Project, name: str, file: Any) -> None:
     """Open a table that the browser sent; one that cannot be read is not kept."""
     kept = project.keep(name, file)
     try:
-        _check_table(project.folder / kept)
+        sample = _checked(project.folder / kept)
     except UnmaskError:
         project.forget(kept)
         raise
     project.clear(but=kept)
-    _begin(project, kept)
+    _begin(project, sample)
 
 
-def _check_table(path: Path) -> None:
-    """Refuse what is no table, or too much of one, before a row is read."""
-    from unmask.tables.reading import column_names
-
+def _checked(path: Path) -> Sample:
+    """What a file begins with; it is refused where it is too much, or no table and no network."""
     _refuse_bombs(path)
-    _refuse_many(path, len(column_names(path)))
+    sample = look(path, path.name)
+    if sample.columns:
+        _refuse_many(path, len(sample.columns))
+    return sample
 
 
-def _begin(project: Project, name: str) -> None:
-    """The document of a table of which nothing is known yet."""
-    project.save({"title": f"Release of {name}", "data": {"file": name}})
+def _begin(project: Project, sample: Sample) -> None:
+    """The document of a file by what it looks like, with the reason."""
+    kind, why = guess(sample)
+    _save(project, kind, sample)
+    project.guessed = why
+
+
+def _save(project: Project, kind: Kind, sample: Sample) -> None:
+    project.save({"title": f"Release of {sample.name}", **kind.begin(sample)})
+
+
+def _take_for(project: Project, word: str) -> None:
+    """Take the file for something else than was guessed; what was said of it before is gone."""
+    kind = next((one for one in KINDS if one.word == word), None)
+    if kind is None or project.file is None:
+        raise UnmaskError("there is no such kind of file; take one of those that are listed")
+    if kind.word != kind_of(project.given).word:
+        sample = look(project.file, project.file.name)
+        project.clear(but=project.file.name)
+        _save(project, kind, sample)
 
 
 def _open_document(project: Project, path: Path) -> None:
     """The document, its files as links beside it; what it says of releases is left out, since one is made here."""
     given = {key: value for key, value in load(path).items() if key != "releases"}
-    data = given.get("data")
-    if not isinstance(data, dict) or not isinstance(data.get("file"), str):
+    name = opened(given)
+    if not name:
         raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
     by_role(given.get("columns", {}))
-    _check_table(path.parent / data["file"])
+    _checked(path.parent / name)
     project.clear()
-    project.save(_with_files(given, lambda name: project.adopt(path.parent / name)))
+    adopted: dict[str, str] = {}
+
+    def beside(name: str) -> str:
+        if name not in adopted:
+            adopted[name] = project.adopt(path.parent / name)
+        return adopted[name]
+
+    project.save(_with_files(given, beside))
 
 
 def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str, Any]:
     """The document with its files called as they are beside it."""
 
-    def placed(entry: Any, key: str) -> Any:
-        named = isinstance(entry, dict) and isinstance(entry.get(key), str)
-        return {**entry, key: beside(entry[key])} if named else entry
+    def placed(entry: Any, *keys: str) -> Any:
+        if not isinstance(entry, dict):
+            return entry
+        return {**entry, **{key: _each(entry[key], beside) for key in keys if key in entry}}
 
     found = dict(given)
     for key in ("data", "register", "control"):
         if key in given:
             found[key] = placed(given[key], "file")
+    if kind := kind_of(given).word:
+        found[kind] = placed(given[kind], *kind_of(given).files)
     if isinstance(given.get("columns"), dict):
         found["columns"] = {name: placed(one, "hierarchy") for name, one in given["columns"].items()}
     if str(given.get("audit", {}).get("attacker", "")).endswith(".toml"):
         found["audit"] = placed(given["audit"], "attacker")
     if isinstance(given.get("policy"), list):
-        found["policy"] = [placed(one, "use" if _is_file(one) else "") for one in given["policy"]]
+        found["policy"] = [placed(one, "use") if _is_file(one) else one for one in given["policy"]]
     return found
+
+
+def _each(named: Any, beside: Callable[[str], str]) -> Any:
+    """A file, or each of several, by its new name; what is made here, and the name of a loss, stay."""
+    if isinstance(named, list):
+        return [_each(one, beside) for one in named]
+    return beside(named) if isinstance(named, str) and named not in (*RESERVED, *LOSS_NAMES) else named
 
 
 def _is_file(entry: Any) -> bool:
@@ -203,7 +257,7 @@ def _demo(project: Project) -> None:
     project.clear()
     name = project.place("census.csv").name
     (project.folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _begin(project, name)
+    _save(project, TABLE, Sample(name, {}))
 
 
 def _read_as(project: Project, form: Mapping[str, Any]) -> None:
@@ -271,7 +325,7 @@ def _preview(project: Project) -> dict[str, Any]:
     from unmask.tables.reading import first_rows
 
     assert project.file is not None
-    data = project.given["data"]
+    data = project.given.get("data", {})
     try:
         found = first_rows(project.file, TYPED_BY, delimiter=data.get("delimiter"), encoding=data.get("encoding"))
         cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}

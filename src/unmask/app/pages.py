@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,69 +13,25 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from unmask.app import project as names
+from unmask.app.kind import Step
+from unmask.app.kinds import kind_of
 from unmask.app.project import Project
-from unmask.document import by_role
 from unmask.errors import visible
 from unmask.toml_text import DOCUMENT
 
-
-@dataclass(frozen=True)
-class Step:
-    """A screen: its address, its title in the row of steps, its module, and when there is anything to show."""
-
-    name: str
-    title: str
-    module: str
-    is_open: Callable[[Project], bool]
-    is_done: Callable[[Project], bool]
-
-
-def has_file(project: Project) -> bool:
-    """Whether a table was opened."""
-    return project.file is not None
-
-
-def has_roles(project: Project) -> bool:
-    """Whether the columns have roles, one of which an outsider may know."""
-    given = project.given
-    return bool(given.get("data")) and bool(by_role(given.get("columns", {})).get("quasi_identifiers"))
-
-
-def has_policy(project: Project) -> bool:
-    """Whether it is said who attacks what is released, and what is acceptable."""
-    return has_roles(project) and bool(project.given.get("releases")) and bool(project.given.get("policy"))
-
-
-def has_study(project: Project) -> bool:
-    """Whether protections were tried."""
-    return has_policy(project) and (project.folder / names.STUDIED).exists()
-
-
-def has_release(project: Project) -> bool:
-    """Whether there is a release of what the document says now, and a verdict on it."""
-    return project.done("verdict") and (project.folder / names.RELEASE).exists()
-
-
-STEPS = (
-    Step("open", "Open", "opening", lambda _: True, has_file),
-    Step("roles", "Roles", "roles", has_file, has_roles),
-    Step("adversaries", "Adversaries", "adversaries", has_roles, has_policy),
-    Step("verdict", "Verdict", "verdict", has_policy, has_release),
-    Step("protect", "Protect", "protecting", has_policy, has_study),
-    Step("sign", "Sign", "signing", has_release, lambda p: p.done("certificate")),
-)
-"""The way from a file to a signed release."""
+NAMES = ("open", "roles", "adversaries", "verdict", "protect", "sign")
+"""Addresses of screens, in their order; what is opened may have no use for one."""
 
 FILES = (
     names.RELEASE, names.ORIGIN, names.AT_RISK, names.REPORT, names.AUDIT, names.CERTIFICATE, names.PAGE,
-    DOCUMENT, names.STUDY, "attacker.toml",
+    DOCUMENT, names.STUDY, names.MECHANISM, "attacker.toml",
 )  # fmt: skip
 """What can be downloaded."""
 
 
 def first_open(project: Project) -> str:
     """The step to go on with: the first that is not done, or the last that can be shown."""
-    shown = [step for step in STEPS if step.is_open(project)]
+    shown = [step for step in kind_of(project.given).steps if step.is_open(project)]
     return next((step.name for step in shown if not step.is_done(project)), shown[-1].name)
 
 
@@ -100,17 +55,18 @@ def _environment() -> Environment:
     return made
 
 
-def page(name: str, project: Project, values: Mapping[str, Any]) -> str:
-    """A screen as HTML."""
-    steps = [(step, step.is_open(project), step.is_done(project)) for step in STEPS]
+def page(step: Step | None, project: Project, values: Mapping[str, Any]) -> str:
+    """A screen as HTML; without a step that of a problem."""
+    steps = [(one, one.is_open(project), one.is_done(project)) for one in kind_of(project.given).steps]
+    name, template = (step.name, step.template) if step else ("problem", "problem")
     shell = {"screen": name, "steps": steps, "about": _about(project), "busy": None, "commands": ()}
-    text = _environment().get_template(f"{name}.html.j2").render(**{**shell, **values})
+    text = _environment().get_template(f"{template}.html.j2").render(**{**shell, **values})
     return "\n".join(map(visible, text.split("\n")))
 
 
 def problem(project: Project, message: str, form: str) -> str:
     """A page that says what went wrong."""
-    return page("problem", project, {"message": message, "form": form, "of": ""})
+    return page(None, project, {"message": message, "form": form, "of": ""})
 
 
 def _about(project: Project) -> str:

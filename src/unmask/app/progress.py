@@ -6,7 +6,8 @@ from unmask.app.jobs import Job
 from unmask.app.project import Project
 
 WORDS = {
-    "protect": "Generalizing the table",
+    "protect": "Making the release",
+    "design": "Designing the mechanism",
     "audit": "Attacking the release",
     "columns": "Reading and counting the columns",
     "count": "Reading and counting the columns",

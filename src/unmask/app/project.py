@@ -28,16 +28,31 @@ PREFIX = "unmask-open-"
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
 CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "study.toml", "study"
 
+ATTACK = ("--report", REPORT, "--json", "--force")
+"""What every audit is asked here."""
+
+MECHANISM, CURVE, GUESSED = "mechanism.csv", "curve.csv", "guessed.txt"
+
 COUNTED = "counted.pickle"
 """What was counted in a large table."""
 
 RESERVED = (
-    DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, "jobs", "lock",
+    DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
+    GUESSED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 
 NOT_JUDGED = ("title", "certificate")
 """What a document says that changes no number."""
+
+OPENED = (
+    ("data", "file"), ("linkage", "truth"), ("channel", "channels"), ("channel", "coordinates"), ("channel", "prior"),
+    ("graph", "release"),
+)  # fmt: skip
+"""Where a document names the file that was opened: the first that was not made here."""
+
+NETWORKS = (".txt", ".txt.gz", ".net", ".graphml", ".graphml.gz", ".gexf", ".json")
+"""Endings of files that hold networks alone."""
 
 
 class Project:
@@ -110,9 +125,19 @@ class Project:
 
     @property
     def file(self) -> Path | None:
-        """The table."""
-        name = self.given.get("data", {}).get("file")
+        """The file that was opened."""
+        name = opened(self.given)
         return self.folder / name if name else None
+
+    @property
+    def guessed(self) -> str:
+        """Why the file is what it is taken for; nothing of a document, which says it."""
+        path = self.folder / GUESSED
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+    @guessed.setter
+    def guessed(self, why: str) -> None:
+        write_text(self.folder / GUESSED, why, private=True)
 
     @property
     def digest(self) -> str:
@@ -147,7 +172,7 @@ class Project:
     def place(self, name: str) -> Path:
         """A free name in the folder, made of characters that a document and a shell take as they are."""
         clean = re.sub(r"[^\w.+-]+", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[-100:] or "table.csv"
-        if not clean.lower().endswith((*SUFFIXES, ".toml", ".txt")):
+        if not clean.lower().endswith((*SUFFIXES, *NETWORKS, ".toml")):
             raise UnmaskError(f"file {clean!r} has another ending; expected one of {', '.join(SUFFIXES)}")
         stem, dot, ending = clean.partition(".")
         numbered = (f"{stem}-{number}{dot}{ending}" for number in range(2, 10_000))
@@ -181,9 +206,20 @@ def left_behind(parent: Path, *, but: Path) -> list[tuple[Path, str, float]]:
         document = folder / DOCUMENT
         with suppress(OSError, UnmaskError):
             if folder != but and folder.stat().st_uid == os.getuid() and document.is_file() and _is_free(folder):
-                name = str(load(document).get("data", {}).get("file", ""))
+                name = opened(load(document))
                 found.append((folder, name, document.stat().st_mtime))
     return sorted(found, key=lambda one: -one[2])
+
+
+def opened(given: Mapping[str, Any]) -> str:
+    """The name of the file that a document is about.
+
+    >>> opened({"graph": {"release": "friends.txt"}}), opened({})
+    ('friends.txt', '')
+    """
+    said = (given.get(table, {}).get(key, "") for table, key in OPENED)
+    names = (name for one in said for name in (one if isinstance(one, list) else [one]))
+    return next((str(name) for name in names if name and name not in RESERVED), "")
 
 
 def ago(moment: float) -> str:

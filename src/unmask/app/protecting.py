@@ -93,7 +93,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "slides": [] if chosen is None or against is None else _slides(points, chosen, against),
         "seen": None if chosen is None else _seen(project, points[chosen]),
         "title": _title(points),
-        "commands": ("unmask " + " ".join(COMMAND), *verdict.commands()[:1]),
+        "commands": ("unmask " + " ".join(COMMAND), *verdict.commands(project)[:1]),
     }
 
 

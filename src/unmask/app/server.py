@@ -11,7 +11,6 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,8 @@ from starlette.routing import Route
 
 from unmask.app import pages
 from unmask.app.guard import Guard
+from unmask.app.kind import Step
+from unmask.app.kinds import kind_of
 from unmask.app.progress import progress
 from unmask.app.project import Project
 from unmask.errors import UnmaskError
@@ -58,7 +59,7 @@ class Server:
     @property
     def app(self) -> Guard:
         """The application, behind its guard."""
-        routes = [Route(f"/{step.name}", self._screen(step), methods=["GET", "POST"]) for step in pages.STEPS]
+        routes = [Route(f"/{name}", self._screen(name), methods=["GET", "POST"]) for name in pages.NAMES]
         routes += [
             Route("/", self._start),
             Route("/job/{name}", self._job, methods=["POST"]),
@@ -68,41 +69,47 @@ class Server:
             Route("/static/{name}", self._static),
         ]
         handlers: Any = {HTTPException: self._refused, UnmaskError: self._failed, Exception: self._failed}
-        uploads = tuple(f"/{step.name}" for step in pages.STEPS)
+        uploads = tuple(f"/{name}" for name in pages.NAMES)
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.token, self.port, uploads)
 
     # ----- screens
 
-    def _screen(self, step: pages.Step) -> Any:
+    def _screen(self, name: str) -> Any:
         async def screen(request: Request) -> Response:
-            module = import_module(f"unmask.app.{step.module}")
             if request.method == "POST":
                 async with request.form(max_files=20, max_fields=20_000) as form:
                     self._check(request, form)
-                    return await run_in_threadpool(self._take, step, module, request, form)
-            return await run_in_threadpool(self._show, step, module, request, "")
+                    return await run_in_threadpool(self._take, name, request, form)
+            return await run_in_threadpool(self._show, name, request, "")
 
         return screen
 
-    def _show(self, step: pages.Step, module: Any, request: Request, message: str) -> Response:
-        if not step.is_open(self.project):
+    def _step(self, name: str) -> Step | None:
+        """The screen of this name, if what is open has one and it can be shown."""
+        step = kind_of(self.project.given).step(name)
+        return step if step and step.is_open(self.project) else None
+
+    def _show(self, name: str, request: Request, message: str) -> Response:
+        step = self._step(name)
+        if step is None:
             return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
-        values = module.show(self.project, dict(request.query_params))
+        values = step.screen.show(self.project, dict(request.query_params))
         hidden = {"form": request.scope["form"], "of": pages.digest(self.project.given)}
-        text = pages.page(step.name, self.project, {**values, **hidden, "message": message})
+        text = pages.page(step, self.project, {**values, **hidden, "message": message})
         return Response(text, 422 if message else 200, media_type="text/html")
 
-    def _take(self, step: pages.Step, module: Any, request: Request, form: FormData) -> Response:
+    def _take(self, name: str, request: Request, form: FormData) -> Response:
         """What a form changes; where it cannot, the screen again, with the reason."""
         with self.lock:
-            if not step.is_open(self.project):
+            step = self._step(name)
+            if step is None:
                 return RedirectResponse(f"/{pages.first_open(self.project)}", 303)
             try:
                 if form.get("of") not in (None, pages.digest(self.project.given)):
                     raise UnmaskError("the settings were changed in another window; this is how they are now")
-                where = module.take(self.project, form)
+                where = step.screen.take(self.project, form)
             except UnmaskError as error:
-                return self._show(step, module, request, str(error))
+                return self._show(name, request, str(error))
         return RedirectResponse(f"/{where}", 303)
 
     async def _start(self, _request: Request) -> Response:
@@ -121,7 +128,7 @@ class Server:
             self._check(request, form)
             await run_in_threadpool(self.project.jobs.stop, request.path_params["name"])
             back = str(form.get("back", ""))
-        return RedirectResponse(f"/{back if back in {step.name for step in pages.STEPS} else ''}", 303)
+        return RedirectResponse(f"/{back if back in pages.NAMES else ''}", 303)
 
     async def _events(self, request: Request) -> Response:
         """What a job is doing, as it changes, until it ends."""

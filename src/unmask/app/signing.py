@@ -8,7 +8,7 @@ from typing import Any
 
 from unmask.app import verdict
 from unmask.app.progress import busy_with
-from unmask.app.project import AT_RISK, CERTIFICATE, ORIGIN, PAGE, RELEASE, REPORT, Project
+from unmask.app.project import AT_RISK, CERTIFICATE, MECHANISM, ORIGIN, PAGE, RELEASE, REPORT, Project
 from unmask.files import sha256_of
 from unmask.policy import Condition, Requirement
 from unmask.reports.certificate import ASKED
@@ -19,6 +19,7 @@ CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
 
 FREE = {
     RELEASE: "The release: what may leave",
+    MECHANISM: "The mechanism: the probability of each output, for every secret",
     REPORT: "The audit as a page",
     PAGE: "One page to sign; print it, or save it as PDF",
     CERTIFICATE: "The same for machines; unmask certify --check runs it again",

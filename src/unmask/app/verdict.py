@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from unmask.app import pages
-from unmask.app.jobs import EXIT_ABOVE
+from unmask.app.jobs import EXIT_ABOVE, shown
+from unmask.app.kinds import kind_of
 from unmask.app.progress import busy_with
-from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
+from unmask.app.project import AT_RISK, ATTACK, AUDIT, REPORT, Project
 from unmask.app.protection import with_protection
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
-PROTECT = ("protect", DOCUMENT, "-o", RELEASE, "--origin", ORIGIN, "--force")
-ATTACK = ("audit", DOCUMENT, "--report", REPORT, "--json", "--force")
+QUIET = ("--force", "--json", "--no-changes")
+"""Words of commands that are about this server alone."""
 
 CHANGES = "changes"
 """The job that tries other protections of a release that is not acceptable."""
@@ -42,7 +43,8 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "body": pages.report_body(project) if found else "",
         "acceptable": found and {line["state"] for line in lines(project)} == {"met"},
         "changes": _changes(project) if found else [],
-        "commands": commands(),
+        "commands": commands(project),
+        "kind": kind_of(project.given),
     }
 
 
@@ -50,15 +52,15 @@ def start(project: Project) -> None:
     """Make the release, attack it, and where it is not acceptable try what could be done."""
     project.jobs.stop(CHANGES)
     project.forget(AT_RISK)
-    of = project.digest
+    of, commands = project.digest, kind_of(project.given).commands(project.given)
 
     def proceed(code: int) -> bool:
-        if code == EXIT_ABOVE:
-            project.jobs.start(CHANGES, [ATTACK], of=of, to={0: f"{AUDIT}.new"}, proceed=lambda _: _tried(project))
+        if code == EXIT_ABOVE and "--no-changes" in commands[-1]:
+            attack = ("audit", DOCUMENT, *ATTACK)
+            project.jobs.start(CHANGES, [attack], of=of, to={0: f"{AUDIT}.new"}, proceed=lambda _: _tried(project))
         return code != EXIT_ABOVE
 
-    attack = (*ATTACK, "--at-risk", AT_RISK, "--no-changes")
-    project.jobs.start("verdict", [PROTECT, attack], of=of, to={1: AUDIT}, proceed=proceed)
+    project.jobs.start("verdict", commands, of=of, to={len(commands) - 1: AUDIT}, proceed=proceed)
 
 
 def _tried(project: Project) -> bool:
@@ -66,12 +68,10 @@ def _tried(project: Project) -> bool:
     return True
 
 
-def commands() -> tuple[str, ...]:
+def commands(project: Project) -> tuple[str, ...]:
     """What does the same on the command line."""
-    return tuple(
-        "unmask " + " ".join(word for word in one if word not in ("--force", "--json"))
-        for one in (PROTECT, (*ATTACK, "--at-risk", AT_RISK))
-    )
+    asked = kind_of(project.given).commands(project.given)
+    return tuple(shown([word for word in one if word not in QUIET]) for one in asked)
 
 
 def found(project: Project) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def lines(project: Project) -> list[dict[str, Any]]:
 
 
 def _changes(project: Project) -> list[dict[str, Any]]:
-    return [one for one in found(project)["tables"].get("changes", []) if one["k"] is not None]
+    return [one for one in found(project)["tables"].get("changes", []) if one.get("k") is not None]
 
 
 def take(project: Project, form: Mapping[str, Any]) -> str:

@@ -80,10 +80,12 @@ def _audited(document: Path, word: str | None) -> str:
 
 def _command(given: Mapping[str, Any], word: str | None) -> list[str]:
     """The words of the audit that a document asks for."""
+    from unmask.document import populations
     from unmask.domains import DOMAINS
 
     words = [one.word or name for name, one in DOMAINS.items()]
-    there = [name for name in words if name in given] + (["table"] if "data" in given or "releases" in given else [])
+    tables = [one for one in populations(given) if str(one.get("use", "tables.")).startswith("tables.")]
+    there = [name for name in words if name in given] + (["table"] if tables or "releases" in given else [])
     if word is not None:
         there = [name for name in there if name == word]
     if len(there) != 1:

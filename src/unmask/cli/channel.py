@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +120,18 @@ def design(
     write_texts(texts)
     _say_design(found, _guessing(p, stakes), output, as_json=as_json)
     if not as_json and output != STANDARD_OUTPUT:
-        say_next("audit", "channel", output, "--prior", prior)
+        say_next("audit", "channel", output, "--prior", prior, *_stakes_given(loss, distortion, coordinates))
+
+
+def _stakes_given(loss: str, distortion: str | None, coordinates: Path | None) -> Iterator[object]:
+    """What the design was asked of errors and outputs, as options of the audit, whose distortion is a file."""
+    from unmask.measures.losses import LOSS_NAMES
+
+    said = {"--loss": loss if loss != "hamming" else None, "--coordinates": coordinates}
+    said["--distortion"] = None if distortion in LOSS_NAMES else distortion
+    for option, value in said.items():
+        if value is not None:
+            yield from (option, value)
 
 
 def _minded(

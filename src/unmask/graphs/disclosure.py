@@ -21,8 +21,8 @@ from unmask.posterior import Posterior
 from unmask.truth import Truth
 from unmask.view import Partition
 
-Who = Literal["whole", "adopters"]
-Seeded = Literal["whole", "adopters", "mixed"]
+Who = Literal["whole", "adopters", "anybody"]
+Seeded = Literal["whole", "adopters", "mixed", "anybody"]
 
 # --- the truth ------------------------------------------------------------------------------------------------------
 
@@ -58,11 +58,11 @@ def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
     """The pair to choose seeds from, its target being the release: one released node for each of these people.
 
     who : "whole": people who have not adopted the protection, as in most published figures; "adopters": one identity,
-          at random, of each adopter. Mixed seeds are half of one and half of the other. All others are nobody in it:
-          it is no truth to measure an attack with
+          at random, of each adopter; "anybody": both. Mixed seeds are half of one and half of the other. All others
+          are nobody in it: it is no truth to measure an attack with
     """
     adopts = np.isin(pair.truth, separated.adopters)
-    open_to_them = adopts if who == "adopters" else ~adopts
+    open_to_them = {"whole": ~adopts, "adopters": adopts, "anybody": np.ones_like(adopts)}[who]
     truth = np.where(open_to_them, SeparatedPair.of(pair, separated).truth, NOBODY)
     return Pair(pair.source, separated.release, truth)
 
@@ -80,7 +80,7 @@ def separated_seeds(
     """n people of both graphs as the adversary's first matches to a release with separated identities.
 
     method, error : see `select_seeds`
-    who           : "whole", "adopters": see `seed_pair`; "mixed": n // 2 adopters, the others whole
+    who           : "whole", "adopters", "anybody": see `seed_pair`; "mixed": n // 2 adopters, the others whole
 
     >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
@@ -95,8 +95,14 @@ def separated_seeds(
     if who not in get_args(Seeded):
         raise UnmaskError(f"who is {who!r}, {nearest(who, get_args(Seeded))}")
     if who != "mixed":
-        return select_seeds(seed_pair(pair, separated, who), method, n, rng, error=error)
-    whole, adopters = (seed_pair(pair, separated, half) for half in get_args(Who))
+        known = seed_pair(pair, separated, who)
+        if who == "whole" and len(known.common) < n <= len(pair.common):
+            raise UnmaskError(
+                f"{n} seeds are asked for, but {len(known.common)} of {len(pair.common)} people have one identity; let "
+                'fewer separate theirs, or say who = "anybody": a seed is then one identity of a person'
+            )
+        return select_seeds(known, method, n, rng, error=error)
+    whole, adopters = (seed_pair(pair, separated, half) for half in ("whole", "adopters"))
     chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole, n - n // 2), (adopters, n // 2))]
     both = Pair(pair.source, separated.release, np.maximum(whole.truth, adopters.truth))  # -1 where one has nobody
     return with_errors(both, np.concatenate(chosen), round(error * n), rng)

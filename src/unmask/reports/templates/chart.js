@@ -40,6 +40,8 @@ for (const drawing of document.querySelectorAll(".drawing")) {
     drawing.addEventListener("pointerleave", () => show(null));
   }
   for (const entry of drawing.querySelectorAll(".legend li")) {
+    entry.parentNode.setAttribute("role", "group"); // a list holds no buttons
+    entry.setAttribute("role", "none");
     const own = [...drawing.querySelectorAll("svg.chart [data-of]")].filter((part) => part.dataset.of === entry.dataset.of);
     if (!own.length) continue;
     const turn = () => {

@@ -1,0 +1,175 @@
+"""Steps 2 and 3 of all but tables: the cards that a kind declares, drawn and taken alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unmask.app.forms import number, share
+from unmask.app.jobs import shown
+from unmask.app.judging import bounds, take_bounds
+from unmask.app.kind import Asked, Card, Field, Options, value_at, with_value
+from unmask.app.kinds import kind_of
+from unmask.app.project import Project
+from unmask.errors import UnmaskError
+from unmask.measures.registry import CRITERIA, described
+from unmask.policy import Condition, Requirement
+from unmask.reports.findings.verdict import called
+from unmask.toml_text import DOCUMENT
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A screen of cards. name : of its step"""
+
+    asked: Asked
+    name: str
+
+    def show(self, project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
+        """The cards, with what the document says."""
+        given = project.given
+        known, others = bounds(given, [limit.condition for limit in self.asked.limits])
+        return {
+            "asked": self.asked,
+            "cards": [_card(project, card) for card in self.asked.cards if card.when(given)],
+            "limits": [
+                _limit(one.condition, one.unit_in(given), known.get(one.condition)) for one in self.asked.limits
+            ],
+            "others": others,
+            "commands": (shown(["audit", kind_of(given).word, DOCUMENT, "--as-plan"]),),
+        }
+
+    def take(self, project: Project, form: Any) -> str:
+        """Keep what was said, once the command understands it."""
+        before = project.given
+        given = dict(before)
+        for field in self.asked.fields(before):
+            value = _taken(project, field, form, value_at(given, field.key))
+            given = with_value(given, field.key, None if value == field.usual else value)
+        if self.asked.limits:
+            take_bounds(dict(self._bounds(form, given)), str(form.get("require", "")), given)
+        project.save(given)
+        steps = [step.name for step in kind_of(given).steps]
+        if form.get("do") != "continue":
+            return self.name
+        try:
+            self._check(project)
+        except UnmaskError:
+            project.save(before)
+            raise
+        return steps[steps.index(self.name) + 1]
+
+    def _check(self, project: Project) -> None:
+        """Refuse what is not complete, and what the command would refuse."""
+        for field in self.asked.fields(project.given):
+            if field.needed and not value_at(project.given, field.key):
+                raise UnmaskError(f"{field.words}: nothing is chosen, and nothing goes on without it")
+        project.jobs.ask(["audit", kind_of(project.given).word, DOCUMENT, "--as-plan"])
+
+    def _bounds(self, form: Any, given: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+        for limit in self.asked.limits:
+            value = number(form, limit.condition, _words(limit.condition), float)
+            share = value is not None and limit.unit_in(given) == "%"
+            yield limit.condition, round(value / 100, 9) if share else value
+
+
+# --- showing ----------------------------------------------------------------------------------------------------------
+
+
+def _card(project: Project, card: Card) -> dict[str, Any]:
+    text = card.text if isinstance(card.text, str) else card.text(project)
+    return {
+        "title": card.title,
+        "text": text,
+        "foot": card.foot,
+        "fields": [_field(project, field) for field in card.fields],
+    }
+
+
+def _field(project: Project, field: Field) -> dict[str, Any]:
+    value = value_at(project.given, field.key)
+    said = field.usual if value is None else value
+    options = _options(project, field)
+    if field.holds == "one" and said not in (None, *options):
+        options = {said: said, **options}  # what a document brought along
+    return {
+        "key": field.key,
+        "words": field.words,
+        "holds": field.holds,
+        "value": _typed(field, said),
+        "options": options,
+        "chosen": said if isinstance(said, list | tuple) else [said],
+    }
+
+
+def _typed(field: Field, said: Any) -> str:
+    """A value as it stands in its box."""
+    if field.holds == "percent" and isinstance(said, int | float):
+        return f"{100 * said:.9g}"
+    return "" if said is None else str(said).removeprefix(field.before)
+
+
+def _options(project: Project, field: Field) -> Options:
+    return dict(field.options(project) if callable(field.options) else field.options)
+
+
+def _limit(limit: str, unit: str, bound: float | None) -> dict[str, str]:
+    value = "" if bound is None else f"{100 * bound if unit == '%' else bound:.9g}"
+    side = "at most" if "<" in limit else "at least"
+    name = _condition(limit).measure
+    known = described(name) or CRITERIA.get(name)
+    meaning = known.meaning if known else ""
+    return {"key": limit, "words": _words(limit), "side": side, "value": value, "unit": unit, "meaning": meaning}
+
+
+def _words(limit: str) -> str:
+    return called(Requirement(_condition(limit)))
+
+
+def _condition(limit: str) -> Condition:
+    return Condition.parse(f"{limit}0")
+
+
+# --- taking -----------------------------------------------------------------------------------------------------------
+
+
+def _taken(project: Project, field: Field, form: Any, old: Any) -> Any:
+    """What the form says of a field; None for nothing."""
+    if field.holds == "flag":
+        return True if form.get(field.key) else None
+    if field.holds in ("file", "files"):
+        return _files(project, field, form, old)
+    if field.holds == "several":
+        options = _options(project, field)
+        return [one for one in _listed(form, field.key) if one in options] or None
+    if field.holds == "one":
+        options = _options(project, field)
+        return next((one for one in (str(form.get(field.key, "")),) if one in options), old)
+    if field.holds == "text":
+        return str(form.get(field.key, "")).strip()[:100] or None
+    return _number(field, form)
+
+
+def _number(field: Field, form: Any) -> Any:
+    if not str(form.get(field.key, "")).strip():
+        return None
+    if field.holds == "percent":
+        return share(form, field.key, field.words.lower())
+    value = number(form, field.key, field.words, int if field.holds == "whole" else float)
+    return f"{field.before}{value}" if field.before else value
+
+
+def _files(project: Project, field: Field, form: Any, old: Any) -> Any:
+    """The file that was sent, else the one there was; of several those that are kept, and those that were sent."""
+    sent = [one for one in _listed(form, f"{field.key} file") if getattr(one, "filename", "")]
+    kept = [project.keep(one.filename, one.file) for one in sent]
+    there = old if isinstance(old, list) else [] if old is None else [old]
+    stay = [one for one in there if one in _listed(form, field.key)]
+    if field.holds == "file":
+        return (kept or stay or [None])[0]
+    return [*stay, *kept] or None
+
+
+def _listed(form: Any, key: str) -> list[Any]:
+    return list(form.getlist(key)) if hasattr(form, "getlist") else [form[key]] if key in form else []

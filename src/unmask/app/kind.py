@@ -1,0 +1,226 @@
+"""What can be opened, declared: its table in the document, its screens and what they ask for, and its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+from unmask.app.jobs import Command
+from unmask.app.project import REPORT, STUDIED, Project
+
+Holds = Literal["number", "whole", "percent", "text", "file", "files", "one", "several", "flag"]
+"""What a field holds; "one" and "several" are of its options."""
+
+Options = Mapping[str, str]
+"""Value -> the words for it."""
+
+Commands = Callable[[Mapping[str, Any]], tuple[Command, ...]]
+"""What a document asks to be run."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value of the document that a card asks for.
+
+    key     : its table and its name there, such as linkage.beta
+    words   : what stands beside its box
+    usual   : what holds where a document says nothing
+    before  : what a document has in front of the value, such as random.25:
+    options : what can be chosen, or what finds that in a project
+    needed  : whether nothing goes on without it
+    """
+
+    key: str
+    words: str
+    holds: Holds
+    usual: Any = None
+    before: str = ""
+    options: Options | Callable[[Project], Options] = lambda _: {}
+    needed: bool = False
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is asked together.
+
+    text : one sentence, or what finds it in a project
+    foot : what else is to be known
+    when : of which documents it is asked
+    """
+
+    title: str
+    text: str | Callable[[Project], str]
+    fields: tuple[Field, ...] = ()
+    foot: str = ""
+    when: Callable[[Mapping[str, Any]], bool] = lambda _: True
+
+
+class Limit(NamedTuple):
+    """A condition whose bound alone is asked for.
+
+    condition : all but the bound, such as breached<=
+    unit      : of the bound, or what finds it in a document; % of a share
+    """
+
+    condition: str
+    unit: str | Callable[[Mapping[str, Any]], str] = "%"
+
+    def unit_in(self, given: Mapping[str, Any]) -> str:
+        """The unit of the bound."""
+        return self.unit if isinstance(self.unit, str) else self.unit(given)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A screen of cards. limits : conditions of which one at least is to be given"""
+
+    title: str
+    lead: str
+    cards: tuple[Card, ...]
+    limits: tuple[Limit, ...] = ()
+
+    def fields(self, given: Mapping[str, Any]) -> Iterator[Field]:
+        """What is asked of a document."""
+        return (field for card in self.cards if card.when(given) for field in card.fields)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A screen: its address, its title in the row of steps, its module, and when there is anything to show.
+
+    asked : the cards that it asks for, in place of a module of its own
+    """
+
+    name: str
+    title: str
+    module: str
+    is_open: Callable[[Project], bool]
+    is_done: Callable[[Project], bool]
+    asked: Asked | None = None
+
+    @property
+    def screen(self) -> Any:
+        """What shows it and takes its forms."""
+        module = import_module(f"unmask.app.{self.module}")
+        return module if self.asked is None else module.Asking(self.asked, self.name)
+
+    @property
+    def template(self) -> str:
+        """What draws it."""
+        return "cards" if self.asked else "design" if self.module == "designing" else self.name
+
+
+class Sample(NamedTuple):
+    """The beginning of a file: its name, its columns and first rows; none where it is no table."""
+
+    name: str
+    columns: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a document is about.
+
+    word     : the name of its table there, and what follows `unmask audit`; "" of a table of people
+    title    : what it is called
+    meaning  : what a file of it holds
+    steps    : its screens
+    guess    : why a file looks like one; "" where it does not
+    begin    : its first document
+    commands : what makes a release and attacks it, the attack at the end
+    says     : what was read, in a sentence; None where its first rows are shown
+    """
+
+    word: str
+    title: str
+    meaning: str
+    steps: tuple[Step, ...]
+    guess: Callable[[Sample], str]
+    begin: Callable[[Sample], dict[str, Any]]
+    commands: Commands
+    says: Callable[[Project], str] | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What its table says in names of files, or may say so."""
+        asked = [field for step in self.steps if step.asked for card in step.asked.cards for field in card.fields]
+        return tuple(one.key.partition(".")[2] for one in asked if one.holds in ("file", "files"))
+
+    def step(self, name: str) -> Step | None:
+        """The screen at an address."""
+        return next((one for one in self.steps if one.name == name), None)
+
+
+# --- values of a document ---------------------------------------------------------------------------------------------
+
+
+def value_at(given: Mapping[str, Any], key: str) -> Any:
+    """What a document says at TABLE.KEY, of protections in the first one.
+
+    >>> value_at({"linkage": {"beta": 0.5}}, "linkage.beta")
+    0.5
+    """
+    table, _, name = key.partition(".")
+    (one,) = given.get(table, [])[:1] or [{}] if table == "protections" else [{"with": given.get(table, {})}]
+    return one.get("with", {}).get(name)
+
+
+def with_value(given: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """The document with another value at TABLE.KEY; None takes it out.
+
+    >>> with_value({"linkage": {"beta": 0.5}}, "linkage.beta", None)
+    {'linkage': {}}
+    """
+    table, _, name = key.partition(".")
+    if table == "protections":
+        one = given[table][0]
+        return {**given, table: [{**one, **with_value({"with": one.get("with", {})}, f"with.{name}", value)}]}
+    kept = {other: one for other, one in given.get(table, {}).items() if other != name}
+    return {**given, table: kept | ({} if value is None else {name: value})}
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def has_file(project: Project) -> bool:
+    """Whether something was opened."""
+    return project.file is not None
+
+
+def is_answered(asked: Asked) -> Callable[[Project], bool]:
+    """Whether all is there without which nothing goes on."""
+
+    def answered(project: Project) -> bool:
+        given = project.given
+        needed = (field.key for field in asked.fields(given) if field.needed)
+        return has_file(project) and all(value_at(given, key) for key in needed)
+
+    return answered
+
+
+def is_made(project: Project, commands: Sequence[Command]) -> bool:
+    """Whether there is a verdict on what the document says now, and all that commands wrote."""
+    written = [command[command.index("-o") + 1] for command in commands if "-o" in command]
+    return project.done("verdict") and all((project.folder / name).exists() for name in (REPORT, *written))
+
+
+def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, protect: str = "") -> tuple[Step, ...]:
+    """The screens of a kind whose second and third are cards. title : of the second; protect : module of the fifth"""
+    known = is_answered(files)
+
+    def is_judged(project: Project) -> bool:
+        return known(project) and is_answered(adversaries)(project) and bool(project.given.get("policy"))
+
+    def made(project: Project) -> bool:
+        return is_judged(project) and is_made(project, commands(project.given))
+
+    return (
+        Step("open", "Open", "opening", lambda _: True, has_file),
+        Step("roles", title, "asking", has_file, known, files),
+        Step("adversaries", "Adversaries", "asking", known, is_judged, adversaries),
+        Step("verdict", "Verdict", "verdict", is_judged, made),
+        *([Step("protect", "Protect", protect, is_judged, lambda p: (p.folder / STUDIED).exists())] if protect else []),
+        Step("sign", "Sign", "signing", made, lambda p: p.done("certificate")),
+    )

@@ -1,0 +1,213 @@
+"""Clusters, channels and networks in the browser give what the command line gives from the document that they leave."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.conftest import Browser
+from unmask.app.kinds import guess, look
+from unmask.app.project import Project
+from unmask.cli import main
+from unmask.document import load
+
+
+def opened(browser: Browser, path: Path) -> str:
+    browser.at("/open")
+    assert browser.sends("/open", do="open", path=str(path)).status_code == 200
+    return unescape(browser.page.text)
+
+
+def boxes(browser: Browser) -> dict[str, Any]:
+    """What the cards of the page hold, as they are."""
+    text = browser.page.text
+    numbers = re.findall(r'<input type="number" name="([^"]+)"[^>]* value="([^"]*)"', text)
+    found: dict[str, Any] = {unescape(name): value for name, value in numbers}
+    for name, value in re.findall(r'<input type="checkbox" name="([^"]+)" value="([^"]*)" checked', text):
+        found.setdefault(name, []).append(unescape(value))
+    for name, options in re.findall(r'<select name="([^"]+)">(.*?)</select>', text):
+        found[name] = (re.findall(r'<option value="([^"]*)" selected', options) or [""])[0]
+    return found
+
+
+def goes(browser: Browser, to: str, **said: Any) -> None:
+    """On with the cards of a page, as they are but for what is said."""
+    browser.at(to)
+    browser.sends(to, **{**boxes(browser), **said}, do="continue")
+    assert browser.page.status_code == 200, browser.page.text
+
+
+def signed(browser: Browser, project: Project) -> dict[str, bytes]:
+    """The files, once the certificate is there."""
+    browser.at("/verdict")
+    project.jobs.wait("verdict")
+    assert "Is it acceptable?" in browser.at("/verdict").text, project.jobs.find("verdict")
+    browser.at("/sign")
+    browser.sends("/sign", purpose="Planning")
+    project.jobs.wait("certificate")
+    page = browser.at("/sign").text
+    assert "Certify again" in page
+    return {name: browser.get(f"/files/{name}").content for name in re.findall(r'href="/files/([\w.-]+)"', page)}
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    assert main([*words], standalone_mode=False) in (None, 0, 3)
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    """Items of people, and two guesses, in one file."""
+    path = tmp_path / "both.csv"
+    rows = (f"r{n},p{n // 3},g{n // 4},h{n // 2}\n" for n in range(60))
+    path.write_text("record,person,pred_a,pred_b\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.slow
+def test_clusters_equal_the_command_line(
+    browser: Browser, project: Project, items: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    assert "column record looks like items, and person like whose they are" in opened(browser, items)
+    assert browser.at("/protect").url.path == "/adversaries"  # there is no such step
+    goes(browser, "/roles")
+    goes(
+        browser,
+        "/adversaries",
+        **{"linkage.beta": "60", "breached<=": "50", "require": "risk_slope <= 0.9 # our board"},
+    )
+    assert project.given["linkage"] == {
+        "truth": "both.csv", "guesses": ["both.csv"], "item": "record", "subject": "person",
+        "clusters": ["pred_a", "pred_b"], "beta": 0.6,
+    }  # fmt: skip
+    assert [one["require"] for one in project.given["policy"]] == ["breached<=0.5", "risk_slope<=0.9"]
+    given = signed(browser, project)
+    assert given.keys() == {"report.html", "certificate.html", "certificate.json", "unmask.toml"}
+    assert "There is no protection to choose here" in browser.at("/verdict").text
+    equals(given, browser.get("/files/audit.json").content, [items], "linkage", tmp_path / "cli", monkeypatch, capsys)
+
+
+def equals(
+    given: dict[str, bytes], audited: bytes, files: list[Path], word: str, folder: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    """The command line says the same, from the document and the files that it names."""
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    for name, content in {**{path.name: path.read_bytes() for path in files}, **given}.items():
+        (folder / name).write_bytes(content)
+    assert json.loads(run(capsys, "audit", word, "unmask.toml", "--json")) == json.loads(audited)
+    assert "0 are not" in run(capsys, "certify", "unmask.toml", "--check", "certificate.json")
+    assert load(folder / "unmask.toml")["certificate"] == {"purpose": "Planning"}
+
+
+def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, items: Path):
+    opened(browser, items)
+    browser.sends("/open", do="kind", kind="")
+    assert "data" in project.given
+    assert "Continue to roles" in browser.page.text
+    assert "Taken for" not in browser.page.text  # it was said, not guessed
+    browser.sends("/open", do="kind", kind="linkage")
+    assert "linkage" in project.given
+    assert browser.sends("/open", do="kind", kind="nonsense").status_code == 422
+
+
+def test_a_document_of_clusters_is_opened_with_its_files(browser: Browser, project: Project, items: Path):
+    document = items.with_name("unmask.toml")
+    document.write_text(
+        '[linkage]\ntruth = "both.csv"\nguesses = "both.csv"\nitem = "record"\nsubject = "person"\n'
+        'clusters = ["pred_a"]\n[[policy]]\nrequire = "clean_breach <= 0.25"\nsource = "law"\n'
+    )
+    opened(browser, document)
+    assert project.given["linkage"]["guesses"] == "both.csv"
+    browser.at("/adversaries")
+    assert boxes(browser)["clean_breach<="] == "25"
+    goes(browser, "/adversaries", **{"clean_breach<=": "30"})
+    assert project.given["policy"] == [{"require": "clean_breach<=0.3", "source": "law"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"linkage.beta": "0"}, "beta"),
+        ({"linkage.beta": "140"}, "no number of percent"),
+        ({"breached<=": ""}, "give one limit at least"),
+        ({"require": "nonsense"}, "the condition is"),
+    ],
+)
+def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, said: dict[str, str], why: str):
+    opened(browser, items)
+    browser.at("/adversaries")
+    found = browser.sends("/adversaries", **{**boxes(browser), "breached<=": "50", **said}, do="continue")
+    assert found.status_code == 422
+    assert why in unescape(found.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("item,subject\nr1,p1\nr2,p1\n", "linkage"),
+        ("record,person,age\nr1,p1,3\n", ""),
+        ("age,sex\n3,f\n4,m\n", ""),
+        ("secret,p\na,0.5\nb,0.5\n", "channel"),
+        ("place,lat,lon\na,48,11\nb,49,11\n", "channel"),
+        (",x,y\na,0.5,0.5\nb,0.1,0.9\n", "channel"),
+        ("name,share,more\na,0.5,0.6\nb,0.1,0.9\n", ""),
+    ],
+)
+def test_the_kind_of_a_file_is_guessed_by_its_columns(tmp_path: Path, text: str, word: str):
+    (tmp_path / "file.csv").write_text(text)
+    kind, why = guess(look(tmp_path / "file.csv", "file.csv"))
+    assert kind.word == word
+    assert why
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    """Four places on a map, and how often each is visited."""
+    where, prior = tmp_path / "places.csv", tmp_path / "visits.csv"
+    where.write_text("place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n")
+    prior.write_text("secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n")
+    return where, prior
+
+
+@pytest.mark.slow
+def test_a_channel_of_places_equals_the_command_line(
+    browser: Browser, project: Project, places: tuple[Path, Path], tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    where, prior = places
+    assert "x and y look like coordinates" in opened(browser, where)
+    browser.at("/roles")
+    sent = {"channel.prior file": ("visits.csv", prior.read_bytes())}
+    said = {**boxes(browser), "protections.budget": "60", "channel.unit": "m", "do": "continue"}
+    assert browser.sends("/roles", files=sent, **said).url.path == "/adversaries"
+    goes(browser, "/adversaries", **{"estimation_error>=": "50", "success_probability.worst<=": "99"})
+    asked = [one["require"] for one in project.given["policy"]]
+    assert asked == ["estimation_error>=50", "success_probability.worst<=0.99"]
+    given = signed(browser, project)
+    commands = re.findall(r"unmask design .*?mechanism.csv", unescape(browser.at("/verdict").text))
+    assert commands == [
+        "unmask design --prior visits.csv --loss euclidean --coordinates places.csv --budget 60 -o mechanism.csv"
+    ]
+    made = given.pop("mechanism.csv")
+    audited = browser.get("/files/audit.json").content
+    folder = tmp_path / "cli"
+    folder.mkdir()
+    (folder / "mechanism.csv").write_bytes(made)
+    equals(given, audited, [where, prior], "channel", folder, monkeypatch, capsys)
+    run(capsys, *commands[0].split()[1:], "--force")
+    assert (folder / "mechanism.csv").read_bytes() == made
+
+
+def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "response.csv").write_text(",yes,no\nyes,0.75,0.25\nno,0.25,0.75\n")
+    assert "probabilities that sum to 1" in opened(browser, tmp_path / "response.csv")
+    browser.at("/roles")
+    assert "protections.budget" not in boxes(browser)
+    goes(browser, "/roles")
+    found = browser.at("/adversaries").text
+    assert found.count(" %</span>") == 4  # errors are shares of wrong answers
+    assert project.given["channel"] == {"channels": ["response.csv"]}
