@@ -11,7 +11,8 @@ from unmask import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Pair, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, deal, run_round, tallied
+from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
+from unmask.graphs.attacks.support import rematch
 
 
 def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
@@ -45,7 +46,8 @@ def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     pair, seeds = planted(100, n_seeds=40)
     part = deal(40, 1, np.random.default_rng(0))[0]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
-    found = run_round(pair.target, Auxiliary(pair.source, (seeds.source, seeds.target)), part, kinds)
+    stage = Stage.of(pair.target, Auxiliary(pair.source, seeds), part)
+    found = run_round(stage, rematch(stage.release, stage.known), kinds)
     person, candidate = np.divmod(found.pair, pair.target.n_nodes)
     owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
     assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))

@@ -144,7 +144,7 @@ def audit_graph(
 def _progress(text: str) -> None:
     """What is being run, on a terminal only."""
     if sys.stderr.isatty():
-        click.echo(f"{text} ...", err=True)
+        click.echo(text, err=True)
 
 
 def _read(

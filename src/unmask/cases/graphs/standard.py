@@ -126,12 +126,20 @@ def _run(
             continue
         ledger.runs.setdefault((release, name), []).append(found)
         if run == 0:
+            _first_answer(ledger, release, name, progress)
             filed = belief_rows(belief, found, release=release, adversary=name)
             ledger.standard += filed.rows
             for what, why in filed.not_run:
                 ledger.not_run.setdefault(f"{what} of {name}", why)
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
+
+
+def _first_answer(ledger: _Ledger, release: str, name: str, progress: Callable[[str], None]) -> None:
+    """What the best attack finds so far, whenever it is the last one that was run."""
+    found = {attack: runs[0].rate("recall") or 0.0 for attack, runs in ledger.attacks_on(release).items()}
+    if found[name] and found[name] == max(found.values()):
+        progress(f"so far: re-identifies {found[name]:.1%} ({name}), {release}")
 
 
 def _say(progress: Callable[[str], None], what: str, where: str) -> None:
@@ -147,10 +155,10 @@ def _attempt(
 
 
 def _told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], None]) -> Attack:
-    """The attack; an `Ensemble` is told of seeds that are chosen, and tells of its rounds."""
+    """The attack; an `Ensemble` is told of seeds that are no sample, and tells of its rounds."""
     if not isinstance(attack, Ensemble):
         return attack
-    chosen = scene.seeds_name(plan) not in ("random", "given")
+    chosen = scene.seeds_name(plan) not in ("random", "given") or scene.truth_partial
     return replace(attack, seeds_are="chosen" if chosen else attack.seeds_are, progress=progress)
 
 

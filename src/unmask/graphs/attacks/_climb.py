@@ -45,6 +45,20 @@ def evidence(
 
 
 @compiled
+def spread(first: NDArray[np.int64], told: NDArray[np.float64]) -> tuple[float, float]:
+    """Sum over all pairs of (largest of the row - own)^2, and the largest of all."""
+    total, largest = 0.0, 0.0
+    for u in range(len(first) - 1):
+        top = 0.0
+        for j in range(first[u], first[u + 1]):
+            top = max(top, told[j])
+        for j in range(first[u], first[u + 1]):
+            total += (top - told[j]) ** 2
+        largest = max(largest, top)
+    return total, largest
+
+
+@compiled
 def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray[np.float64]:
     """(n_pairs,) exp(logit) scaled so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn).
 

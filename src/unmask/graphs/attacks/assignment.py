@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._faq import Signed, best_places
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
@@ -33,11 +32,8 @@ class GraphMatching:
     shared: the belief is the mean over all exchanges within a color on both sides, and only nodes whose match is the
     same in all of them are mapped. A node without neighbors keeps the prior.
 
-    Its matrices are multiplied by BLAS, whose last bits may depend on the number of its threads; where two steps are
-    all but equally good, so may the mapping.
-
-    largest : nodes of the larger graph at most; the matrices are dense, work grows with the third power (a minute for
-              2000 nodes)
+    largest : nodes of the larger graph at most; all pairs of nodes are compared, and the work of an assignment grows
+              with the third power of the nodes
     steps   : at most; `sweeps` is the number of nodes mapped, in one pass, and `visits` the pairs of nodes
 
     Assumes: both graphs have nearly the same people and edges.
@@ -67,7 +63,7 @@ class GraphMatching:
         auxiliary, n = knowledge.graph, max(release.n_nodes, knowledge.graph.n_nodes)
         if n > self.largest:
             raise UnmaskError(
-                f"the larger graph has {n} nodes, expected at most {self.largest}: the matrices are dense; "
+                f"the larger graph has {n} nodes, expected at most {self.largest}: all pairs are compared; "
                 "use an attack that spreads from seeds, or raise `largest`"
             )
         image, inverse = seeded(release, knowledge)
@@ -103,19 +99,14 @@ class GraphMatching:
         auxiliary, target : with the order in which their nodes are taken
         """
         (here, order), (there, order_there) = auxiliary, target
-        place_there = np.argsort(order_there)
         known = np.flatnonzero(image[order] >= 0)
-        options: Any = {
-            "maximize": True,
-            "rng": np.random.default_rng(0),  # nothing is drawn, and the global generator is asked without it
-            "partial_match": np.column_stack((known, place_there[image[order[known]]])),
-            "maxiter": self.steps,
-        }
-        matched = scipy.optimize.quadratic_assignment(
-            _signed(here.take(order), n), _signed(there.take(order_there), n), method="faq", options=options
-        )
-        place = np.flatnonzero(matched.col_ind[: here.n_nodes] < there.n_nodes)
-        node, candidate = order[place], order_there[matched.col_ind[place]]
+        known_there = np.argsort(order_there)[image[order[known]]]
+        free, free_there = (np.setdiff1d(np.arange(n), seeds) for seeds in (known, known_there))
+        sides = Signed.of(here.take(order), known, n), Signed.of(there.take(order_there), known_there, n)
+        taken = np.empty(n, dtype=np.int64)
+        taken[known], taken[free] = known_there, free_there[best_places(*sides, self.steps)]
+        place = np.flatnonzero(taken[: here.n_nodes] < there.n_nodes)
+        node, candidate = order[place], order_there[taken[place]]
         real = (image[node] >= 0) | ((here.degree[node] > 0) & (there.degree[candidate] > 0))
         shape = (here.n_nodes, there.n_nodes)
         return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
@@ -153,14 +144,6 @@ def _apart(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _refined(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
     return refine(graph.indptr, graph.neighbor, np.unique(start, return_inverse=True)[1].reshape(-1))
-
-
-def _signed(graph: SocialGraph, n: int) -> NDArray[np.float64]:
-    """(n, n) 1 for an edge, -1 for none, 0 on the diagonal and for padding."""
-    matrix = np.zeros((n, n))
-    matrix[: graph.n_nodes, : graph.n_nodes] = 2.0 * graph.adjacency().toarray() - 1.0
-    np.fill_diagonal(matrix, 0.0)
-    return matrix
 
 
 def _shared(color: NDArray[np.int64], image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:

@@ -137,12 +137,11 @@ def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Li
 
 def _spread(told: NDArray[np.float64], support: Support) -> float:
     """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
-    filled = np.flatnonzero(np.diff(support.indptr))
-    largest = np.zeros(len(support.image))
-    largest[filled] = np.maximum.reduceat(told, support.indptr[filled])
-    gap = largest[support.row] - told
-    spread = float(np.sqrt((gap @ gap) / max(len(support), 1)))
-    return spread if spread > _TIE * largest.max(initial=0.0) else 1.0
+    from unmask.graphs.attacks._climb import spread
+
+    total, largest = spread(support.indptr, told)
+    root = float(np.sqrt(total / max(len(support), 1)))
+    return root if root > _TIE * largest else 1.0
 
 
 def _mapping(support: Support, share: NDArray[np.float64]) -> NDArray[np.int32]:

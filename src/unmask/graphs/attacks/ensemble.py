@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
-from unmask.graphs.attacks.presence import Share, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, Round, Tally, deal, kinds_for, run_round, tallied
+from unmask.graphs.attacks.presence import Share
+from unmask.graphs.attacks.rematch import Rematch
+from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
+from unmask.graphs.attacks.support import rematch
+from unmask.graphs.attacks.weighing import Found, Scene, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
-from unmask.segments import segment_max, segment_sum
 
-Floats = NDArray[np.float64]
 SeedsAre = Literal["sample", "chosen"]
 
 ENOUGH = 80
 """Seeds from which on the probability that a person is there at all is announced."""
 
-MANY = 1_000
-"""Seeds that need to be held in three rounds only, not in six."""
+APART = 0.7
+"""The AUC of degree as a sign of a seed from which on seeds do not look like a sample."""
+
+LEAST, SETTLED = 10, 0.02
+"""Rounds in any case, so that each seed is held in two; after them, the share of votes for candidates who took the lead
+in the last round below which another is not worth it.
+"""
 
 WORK = 2_700_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
 any case.
 """
-
-BAGS, FOLDS = 6, 5
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -52,14 +56,14 @@ class Announced(Matching):
     P(in the target) P(c | in the target); without, the status is `scores`, and it lists P(c | in the target).
     """
 
-    there: Floats
+    there: NDArray[np.float64]
     earned: Literal["calibrated", "scores"]
     check: Check | None
     presence: Share | None
     refused: tuple[str, ...]
 
     @property
-    def right(self) -> Floats:
+    def right(self) -> NDArray[np.float64]:
         """(n_observations,) probability that the name is right, by the belief itself; nan without one, 1 of seeds."""
         named = self.candidate == self.mapping[self.row]
         found = np.full(len(self.mapping), np.nan)
@@ -80,21 +84,21 @@ class Ensemble:
 
     with the features of `logit.choices`; w and a are fitted to seeds that were held back, so that a kind of attack that
     is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
-    others, p is the mean over six draws of so many. Whether a person is in the target at all is learned from held seeds
-    (present), from all others (a mixture) and from deleted ones (a bound), see `presence.share_present`. What is
-    announced of a seed comes from models that did not see it.
+    others, p is the mean over six draws of so many, raised by what that mean knows more than each draw. Whether a
+    person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
+    ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
     Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
     See `Announced` for the two probabilities. Neither is announced with fewer than 30 seeds, and the second not with
-    fewer than 80, or if seeds were chosen.
+    fewer than 80, or if seeds were chosen, or look it: if degree tells them from others with an AUC above .7.
 
-    rounds    : at most; 30, so that each seed is held in 6, or 15 with 1,000 seeds; in large graphs as many as take
-                about a minute (`WORK`), and at least 2. With fewer than 10 seeds there is nothing to leave out, and one
-                round
+    rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
+                the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
+                seeds there is nothing to leave out, and one round
     seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the
                 target" cannot be told from "looks like a seed"
     listed    : candidates that the belief lists of a node, at most
-    progress  : is told of each round
+    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`
 
     Draws the deal and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
 
@@ -133,239 +137,102 @@ class Ensemble:
         """The belief about each node of the adversary's graph."""
         seeded(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
-        scene = _Scene(release, knowledge)
-        parts = deal(scene.n_seeds, self._planned(scene), rng)
-        found = _Rounds(scene, parts, tuple(self._run(scene, parts)))
+        scene = Scene(release, knowledge)
+        found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng))
         if scene.n_seeds < FEW:
             few = f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
-            return self._announced(scene, found, _unweighed(found), rng, refused=(few,))
-        voted = _weighed(found, rng)
-        refused = tuple(_refusals(scene, self.seeds_are))
-        presence = None if refused or voted.check is None or voted.check.refuted else _present(scene, voted)
+            return self._announced(scene, found, unweighed(found), rng, refused=[few])
+        voted, refused = weighed(found, rng), list(_refusals(scene, self.seeds_are))
+        if voted.learned is not None and voted.learned.check.refuted:
+            refused.append(f"held-back seeds refute it: {voted.learned.check}")
+        presence = None if refused else present(scene, voted)
         return self._announced(scene, found, voted, rng, presence=presence, refused=refused)
 
-    def _planned(self, scene: _Scene) -> int:
+    def _planned(self, scene: Scene) -> int:
         if scene.n_seeds < 10:
             return 1
         work = sum(graph.n_edges + 4 * graph.n_nodes for graph in (scene.release, scene.knowledge.graph))
-        return min(self.rounds, 15 if scene.n_seeds >= MANY else 30, max(2, WORK // work))
+        return min(self.rounds, max(2, WORK // work))
 
-    def _run(self, scene: _Scene, parts: NDArray[np.int8]) -> list[Round]:
-        done = []
-        for at, part in enumerate(parts, 1):
-            if self.progress is not None:
-                self.progress(f"round {at} of {len(parts)}")
-            done.append(run_round(scene.release, scene.knowledge, part, scene.kinds))
-        return done
+    def _run(self, scene: Scene, parts: NDArray[np.int8]) -> Found:
+        """Rounds until another one changes next to nothing, or all that are planned."""
+        done: list[Round] = []
+        said = ""
+        for part in parts:
+            self._say(f"round {len(done) + 1} of at most {len(parts)}{said}")
+            stage = Stage.of(scene.release, scene.knowledge, part)
+            forward = rematch(stage.release, stage.known)
+            if not done:
+                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).lstrip("; "))
+            done.append(run_round(stage, forward, scene.kinds))
+            found = Found(scene, parts[: len(done)], tuple(done))
+            said = _so_far("all votes", *found.rightly)
+            if len(done) >= LEAST and found.unsettled < SETTLED:
+                break
+        return found
+
+    def _say(self, what: str) -> None:
+        if self.progress is not None and what:
+            self.progress(what)
 
     def _announced(
         self,
-        scene: _Scene,
-        found: _Rounds,
-        voted: _Voted,
+        scene: Scene,
+        found: Found,
+        voted: Voted,
         rng: np.random.Generator,
         *,
-        presence: tuple[Share, list[Floats]] | None = None,
-        refused: tuple[str, ...] = (),
+        presence: tuple[Share, list[NDArray[np.float64]]] | None = None,
+        refused: Sequence[str] = (),
     ) -> Announced:
         """The belief, from what is voted and, bag by bag, how likely each person is to be there."""
-        alone = [np.ones(len(scene.free))] * len(voted.bags)
-        person, candidate, there, all_ = _mean(scene, voted, alone if presence is None else presence[1])
-        order = np.lexsort((rng.permutation(scene.release.n_nodes)[candidate], -there, person))
-        person, candidate, there, all_ = person[order], candidate[order], there[order], all_[order]
-        first = np.flatnonzero(np.diff(person, prepend=-1))
-        mapping = np.full(scene.knowledge.graph.n_nodes, -1, dtype=np.int32)
-        mapping[person[first]] = candidate[first]
-        sure = np.full(len(mapping), np.nan)
-        sure[person[first]] = there[first]
-        here, shown = scene.seeds
-        mapping[here] = shown
-        place = np.arange(len(person)) - np.repeat(first, np.diff(np.append(first, len(person))))
-        kept = (place < self.listed) & (all_ > 0)
-        entries = (
-            np.append(person[kept], here), np.append(candidate[kept], shown),
-            np.append(np.log(all_[kept]), np.zeros(len(here))),
-        )  # fmt: skip
-        check = voted.check
+        told = told_by(scene, voted, None if presence is None else presence[1], rng)
+        (here, shown), first = scene.seeds, told.first
+        mapping, sure = scene.image.astype(np.int32), np.full(len(scene.image), np.nan)
+        mapping[told.person[first]], sure[told.person[first]] = told.candidate[first], told.there[first]
+        kept = (told.place < self.listed) & (told.all > 0)
+        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
         bare = matching_of(
-            mapping, entries, n_target=scene.release.n_nodes, sweeps=[len(one.pair) for one in found.rounds], visits=0,
-            attack=repr(self),
+            mapping, (row, candidate, np.append(np.log(told.all[kept]), np.zeros(len(here)))),
+            n_target=scene.release.n_nodes, sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
         )  # fmt: skip
-        calibrated = check is not None and not check.refuted
+        check = None if voted.learned is None else voted.learned.check
+        fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
         return Announced(
-            **{**vars_of(bare), "status": "scores" if presence is None else "model"},
+            **{**fields, "status": "scores" if presence is None else "model"},
             there=sure,
-            earned="calibrated" if calibrated else "scores",
+            earned="scores" if check is None or check.refuted else "calibrated",
             check=check,
             presence=None if presence is None else presence[0],
-            refused=refused if check is None or not check.refuted else (*refused, f"held seeds refute it: {check}"),
+            refused=tuple(refused),
         )
 
 
-def vars_of(belief: Matching) -> dict[str, Any]:
-    """The fields of a belief."""
-    return {name: getattr(belief, name) for name in Matching.__dataclass_fields__}
+def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tuple[int, int]:
+    """How many held seeds the belief names rightly, and how many there are."""
+    source, target = (side[part == HELD] for side in scene.seeds)
+    return int((belief.mapping[source] == target).sum()), len(source)
 
 
-class _Scene:
-    """The graphs, the seeds, and who is free.
-
-    seeds : source nodes, and the target node of each
-    free  : source nodes that are no seeds, ascending
-    """
-
-    def __init__(self, release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> None:
-        self.release, self.knowledge = release, knowledge
-        self.seeds = np.asarray(knowledge.seeds[0], np.int64), np.asarray(knowledge.seeds[1], np.int64)
-        self.n_seeds = len(self.seeds[0])
-        self.free = np.setdiff1d(np.arange(knowledge.graph.n_nodes), self.seeds[0])
-        self.degrees = knowledge.graph.degree, release.degree
-        self.ratios = knowledge.ratios(release)
-        self.kinds = kinds_for(release, knowledge)
-
-    def choices(self, tally: Tally, people: NDArray[np.int64]) -> Choices:
-        """The features of votes for some people."""
-        likeness = None if self.ratios is None else self.ratios.of(tally.person, tally.candidate)
-        return choices(tally, people, self.degrees, self.seeds, likeness)
+def _so_far(by: str, right: float, held: int) -> str:
+    """What is known of success so far; nothing where no seed was held back."""
+    return f"; so far: names about {right / held:.0%} ({by}; {held} held-back seeds)" if held else ""
 
 
-class _Rounds(NamedTuple):
-    """What was run: (n_rounds, n_seeds) parts, and the votes."""
-
-    scene: _Scene
-    parts: NDArray[np.int8]
-    rounds: tuple[Round, ...]
-
-    def of_seeds(self, part: int) -> tuple[Tally, NDArray[np.int64]]:
-        """The votes for seeds in rounds in which they were held, or deleted; and who was, ascending."""
-        counted = np.zeros((len(self.parts), self.scene.knowledge.graph.n_nodes), dtype=np.bool_)
-        counted[:, self.scene.seeds[0]] = self.parts == part
-        return tallied(self.rounds, counted, self.scene.release.n_nodes), np.flatnonzero(counted.any(axis=0))
-
-    def of_others(self, many: int, rng: np.random.Generator) -> Tally:
-        """The votes for people who are no seeds, of so many rounds each, drawn for each person."""
-        counted = np.zeros((len(self.parts), self.scene.knowledge.graph.n_nodes), dtype=np.bool_)
-        drawn = rng.random((len(self.parts), len(self.scene.free))).argsort(axis=0)
-        counted[:, self.scene.free] = drawn < many
-        return tallied(self.rounds, counted, self.scene.release.n_nodes)
-
-
-class _Bag(NamedTuple):
-    """Votes, p of each of them, p of none by person, and the features by which presence is told."""
-
-    tally: Tally
-    p: Floats
-    features: Floats
-
-
-class _Voted(NamedTuple):
-    """What votes are worth. bags : of people who are no seeds; held, deleted : features, and folds, of seeds."""
-
-    bags: list[_Bag]
-    check: Check | None = None
-    held: tuple[Floats, NDArray[np.int64]] | None = None
-    deleted: tuple[Floats, NDArray[np.int64]] | None = None
-
-
-def _unweighed(found: _Rounds) -> _Voted:
-    """All votes alike."""
-    tally = found.of_others(len(found.parts), np.random.default_rng(0))
-    asked = found.scene.choices(tally, found.scene.free)
-    return _Voted([_bag(tally, asked, *probabilities(start(len(found.scene.kinds), asked.phi.shape[1]), asked))])
-
-
-def _weighed(found: _Rounds, rng: np.random.Generator) -> _Voted:
-    """Votes weighed by seeds that were held back: five models, each without a fifth of them."""
-    scene, n_kinds = found.scene, len(found.scene.kinds)
-    fold_of = np.zeros(scene.knowledge.graph.n_nodes, dtype=np.int64)
-    fold_of[scene.seeds[0]] = rng.permutation(scene.n_seeds) % FOLDS
-    image = np.full(len(fold_of), -1)
-    image[scene.seeds[0]] = scene.seeds[1]
-    tally, people = found.of_seeds(HELD)
-    asked, right = scene.choices(tally, people), image[tally.person] == tally.candidate
-    fold = fold_of[people]
-    models = [fitted(asked.take(fold != k), right[fold_of[tally.person] != k], n_kinds) for k in range(FOLDS)]
-    held = _bag(tally, asked, *_by_fold(models, asked, fold))
-    gone, absent = found.of_seeds(DELETED)
-    asked_gone = scene.choices(gone, absent)
-    deleted = _bag(gone, asked_gone, *_by_fold(models, asked_gone, fold_of[absent]))
-    many = max(1, round(float((found.parts == HELD).sum(axis=0).mean())))
-    bags = [_open_bag(found, models, many, rng) for _ in range(BAGS)]
-    check = _check(asked, held.p, right)
-    return _Voted(bags, check, (held.features, fold), (deleted.features, fold_of[absent]))
-
-
-def _open_bag(found: _Rounds, models: list[Floats], many: int, rng: np.random.Generator) -> _Bag:
-    """A draw of so many rounds for each person who is no seed, weighed by all models alike."""
-    tally = found.of_others(many, rng)
-    asked = found.scene.choices(tally, found.scene.free)
-    each = [probabilities(theta, asked) for theta in models]
-    return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
-
-
-def _by_fold(models: list[Floats], asked: Choices, fold: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Each person's probabilities by the model that did not see them."""
-    p, none = (np.array(side) for side in zip(*(probabilities(theta, asked) for theta in models), strict=True))
-    of_pair = fold[asked.of_pair]
-    return p[of_pair, np.arange(len(of_pair))], none[fold, np.arange(len(fold))]
-
-
-def _check(asked: Choices, p: Floats, right: NDArray[np.bool_]) -> Check:
-    """Of held seeds, what was announced of their best candidate beside how often it is right."""
-    most = segment_max(p, asked.indptr, empty=0.0)
-    best = p >= most[asked.of_pair]
-    share = segment_sum((best & right).astype(np.float64), asked.indptr)
-    tied = np.maximum(segment_sum(best.astype(np.float64), asked.indptr), 1.0)
-    return Check.of(most, share / tied, within=0.03)
-
-
-def _bag(tally: Tally, asked: Choices, p: Floats, none: Floats) -> _Bag:
-    """Presence is told by: the best candidate, none of them, the best share of names, all votes, and the degree."""
-    degree = asked.zeta[:, 1]
-    silent = -np.log(none + 0.01)
-    columns = (
-        np.log(segment_max(p, asked.indptr, empty=0.0) + 0.02),
-        silent,
-        np.log(segment_max(tally.share[:, 0], asked.indptr, empty=0.0) + 0.03),
-        np.log(segment_sum(tally.share.mean(axis=1), asked.indptr) + 0.05),
-        degree,
-        degree * silent,
-    )
-    return _Bag(tally, p, np.column_stack(columns))
-
-
-def _refusals(scene: _Scene, seeds_are: SeedsAre) -> list[str]:
+def _refusals(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
     """Why nothing is said about people who may be absent."""
-    said = []
     if seeds_are == "chosen":
-        said.append("seeds were chosen and not sampled, so that who is absent cannot be told from who is unlike a seed")
+        yield "seeds were chosen and not sampled, so that who is absent cannot be told from who is unlike a seed"
+    elif (auc := max(map(_auc, scene.degrees, scene.seeds))) > APART:
+        yield (
+            f"seeds have more edges than others (AUC {auc:.2f}), so that either they were chosen by it, or people who "
+            "are absent have few: the two cannot be told apart"
+        )
     if scene.n_seeds < ENOUGH:
-        said.append(f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}")
-    return said
+        yield f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}"
 
 
-def _present(scene: _Scene, voted: _Voted) -> tuple[Share, list[Floats]]:
-    """The share of people who are there, and how likely each of them is, bag by bag."""
-    assert voted.held is not None
-    assert voted.deleted is not None
-    held, fold = voted.held
-    deleted, fold_gone = voted.deleted
-    most = (scene.release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)
-    share = share_present(held, deleted, voted.bags[0].features, (fold, fold_gone), most=most)
-    models = [scored(held[fold != k], voted.bags[0].features, share.value) for k in range(FOLDS)]
-    return share, [np.mean([probability(b, bag.features) for b in models], axis=0) for bag in voted.bags]
-
-
-def _mean(
-    scene: _Scene, voted: _Voted, present: list[Floats]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]:
-    """Pairs, p if the person is there, and p; means over the bags."""
-    n, bags = scene.release.n_nodes, voted.bags
-    pair = np.concatenate([bag.tally.person * n + bag.tally.candidate for bag in bags])
-    pairs, at = np.unique(pair, return_inverse=True)
-    there = np.bincount(at, weights=np.concatenate([bag.p for bag in bags]), minlength=len(pairs))
-    weighed = [
-        bag.p * rho[np.searchsorted(scene.free, bag.tally.person)] for bag, rho in zip(bags, present, strict=True)
-    ]
-    all_ = np.bincount(at, weights=np.concatenate(weighed), minlength=len(pairs))
-    return *np.divmod(pairs, n), there / len(bags), all_ / len(bags)
+def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
+    """How often a seed has more edges than somebody else; equally many count one half."""
+    rank, n = stats.rankdata(degree)[seeds], len(seeds)
+    return float((rank.sum() - n * (n + 1) / 2) / max(n * (len(degree) - n), 1))

@@ -95,10 +95,14 @@ class Support:
         return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
 
 
+def rematch(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Matching:
+    """The belief of forced `Rematch`, with the lists that a support takes."""
+    return Rematch(forced=True, listed=LISTED)(release, knowledge)
+
+
 def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:
-    """The beliefs of forced `Rematch` from source to target and from target to source."""
-    attack = Rematch(forced=True, listed=LISTED)
-    return attack(release, knowledge), attack(knowledge.graph, knowledge.reversed(release))
+    """The beliefs of `rematch` from source to target and from target to source."""
+    return rematch(release, knowledge), rematch(knowledge.graph, knowledge.reversed(release))
 
 
 def _similar(ratios: Ratios | None, n_nodes: int) -> Pairs:

@@ -174,7 +174,11 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
                 "the release)"
             )
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        why = "".join(f" Not announced: {one}." for one in said.refused)
+        no = (
+            *said.refused,
+            *("the truth is partial, and whom it has is no sample of the people",) * graph.truth_partial,
+        )
+        why = f" Not announced: {'; '.join(no)}." if no else ""
         yield (
             (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")
             + held

@@ -32,7 +32,10 @@ from unmask.reports.scales import classes, linear, magnitudes, shares, whole
 from unmask.reports.screens.graph import advice as advice
 from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
-from unmask.reports.words import number, percent, plural, rate
+from unmask.reports.words import listed, number, percent, plural, rate
+
+FORETELLS = 0.1
+"""The least rank correlation, of either sign, by which a criterion foretells anything."""
 
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
@@ -228,8 +231,18 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "leaves the dotted one."
     )
     told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
-    said = "A score is no probability: where a line leaves the dotted one, it promises too much or too little."
+    said = f"{_scores(graph)}: where a line leaves the dotted one, it promises too much or too little."
     return block("How many matches are right, by their score", figures, told, said=said if reliable else "")
+
+
+def _scores(graph: GraphRisk) -> str:
+    """Whether the scores that are drawn are probabilities."""
+    drawn = [attack for _, attack in shown(graph)]
+    sure = list(dict.fromkeys(one.attack for one in drawn if one.announced is not None and one.announced.there))
+    if not sure:
+        return "A score is no probability"
+    rest = len({one.attack for one in drawn}) > len(sure)
+    return f"{listed(sure)} alone announces probabilities" if rest else f"{listed(sure)} announces probabilities"
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
@@ -371,5 +384,8 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
         "0, the better it foretells who is re-identified."
     )
     best = max(said, key=lambda one: abs(one[2].correlation), default=None)
-    first = "" if best is None else f"Best by {best[0]}: rank correlation {number(best[2].correlation, 2)}."
+    first = ""
+    if best is not None:
+        much = "Best by" if abs(best[2].correlation) >= FORETELLS else "Next to nothing, and no criterion more than"
+        first = f"{much} {best[0]}: rank correlation {number(best[2].correlation, 2)}."
     return block("What foretells who is re-identified", figures, [how], *([table] if rows else []), said=first)

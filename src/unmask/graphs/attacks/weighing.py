@@ -1,0 +1,306 @@
+"""What the votes of an ensemble are worth, told by seeds that were held back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
+from unmask.graphs.attacks.presence import Share, probability, scored, share_present
+from unmask.graphs.attacks.rounds import DELETED, HELD, Round, Tally, kinds_for, leaders, tallied
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.release import SocialGraph
+from unmask.promise import Check
+from unmask.segments import segment_max, segment_sum
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.int64]
+
+BAGS, FOLDS = 6, 5
+
+
+class Scene:
+    """The graphs, the seeds, and who is free.
+
+    seeds : source nodes, and the target node of each; image: (n_source,) the same, -1 of all others
+    free  : source nodes that are no seeds, ascending
+    """
+
+    def __init__(self, release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> None:
+        self.release, self.knowledge = release, knowledge
+        self.seeds = np.asarray(knowledge.seeds[0], np.int64), np.asarray(knowledge.seeds[1], np.int64)
+        self.image = np.full(knowledge.graph.n_nodes, -1)
+        self.image[self.seeds[0]] = self.seeds[1]
+        self.n_seeds, self.free = len(self.seeds[0]), np.flatnonzero(self.image < 0)
+        self.degrees = knowledge.graph.degree, release.degree
+        self.ratios = knowledge.ratios(release)
+        self.kinds = kinds_for(release, knowledge)
+
+    def choices(self, tally: Tally, people: Nodes) -> Choices:
+        """The features of votes for some people."""
+        likeness = None if self.ratios is None else self.ratios.of(tally.person, tally.candidate)
+        return choices(tally, people, self.degrees, self.seeds, likeness)
+
+    def right(self, tally: Tally) -> NDArray[np.bool_]:
+        """(n_pairs,) whether a pair is a seed and its image."""
+        return np.asarray(self.image[tally.person] == tally.candidate)
+
+
+class Found(NamedTuple):
+    """What was run: (n_rounds, n_seeds) what became of each seed, and the votes."""
+
+    scene: Scene
+    parts: NDArray[np.int8]
+    rounds: tuple[Round, ...]
+
+    @property
+    def many(self) -> int:
+        """Rounds in which a seed is held."""
+        return max(1, round(float((self.parts == HELD).sum(axis=0).mean())))
+
+    @property
+    def rightly(self) -> tuple[int, int]:
+        """How many held seeds most votes name rightly, and how many were held."""
+        tally, people = self.of_seeds(HELD)
+        person, candidate, _ = leaders(tally)
+        return int((self.scene.image[person] == candidate).sum()), len(people)
+
+    @property
+    def unsettled(self) -> float:
+        """The share of votes of people who are no seeds for leaders that did not lead before the last round."""
+        before, after = (self._leading(rounds) for rounds in (self.rounds[:-1], self.rounds))
+        new = ~np.isin(after[0], before[0])
+        return float(after[1][new].sum() / max(after[1].sum(), 1e-300))
+
+    def _leading(self, rounds: tuple[Round, ...]) -> tuple[Nodes, Floats]:
+        """The pair of each person who is no seed with the most votes, as a number, and its share of votes."""
+        whole = np.zeros((len(rounds), len(self.scene.image)), dtype=np.bool_)
+        whole[:, self.scene.free] = True
+        person, candidate, share = leaders(tallied(rounds, whole, self.scene.release.n_nodes))
+        return person * self.scene.release.n_nodes + candidate, share
+
+    def of_seeds(self, part: int) -> tuple[Tally, Nodes]:
+        """The votes for seeds in rounds in which they were held, or deleted; and who was, ascending."""
+        return self._tally(self.scene.seeds[0], self.parts == part)
+
+    def of_held(self, many: int, rng: np.random.Generator) -> tuple[Tally, Nodes]:
+        """The same for so many of the rounds in which each was held, drawn for each."""
+        return self._tally(self.scene.seeds[0], _drawn(self.parts == HELD, many, rng))
+
+    def of_others(self, many: int, rng: np.random.Generator) -> Tally:
+        """The votes for people who are no seeds, of so many rounds each, drawn for each person."""
+        everyone = np.ones((len(self.rounds), len(self.scene.free)), dtype=np.bool_)
+        return self._tally(self.scene.free, _drawn(everyone, many, rng))[0]
+
+    def _tally(self, people: Nodes, counted: NDArray[np.bool_]) -> tuple[Tally, Nodes]:
+        """counted : (n_rounds, n_people)"""
+        whole = np.zeros((len(self.rounds), len(self.scene.image)), dtype=np.bool_)
+        whole[:, people] = counted
+        return tallied(self.rounds, whole, self.scene.release.n_nodes), np.flatnonzero(whole.any(axis=0))
+
+
+def _drawn(among: NDArray[np.bool_], many: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """So many of the rounds of each person. among : (n_rounds, n_people)"""
+    lot = np.where(among, rng.random(among.shape), 2.0)
+    return among & (lot.argsort(axis=0).argsort(axis=0) < many)
+
+
+class Bag(NamedTuple):
+    """Votes, p of each of them, and the features by which presence is told."""
+
+    tally: Tally
+    p: Floats
+    features: Floats
+
+
+class Learned(NamedTuple):
+    """What seeds tell. check : announced of held ones and come true; gain: see `_gain`.
+
+    held, deleted : features, and folds
+    """
+
+    check: Check
+    gain: float
+    top: Floats
+    held: tuple[Floats, Nodes]
+    deleted: tuple[Floats, Nodes]
+
+
+class Voted(NamedTuple):
+    """What votes are worth. bags : of people who are no seeds; learned: None where all votes count alike."""
+
+    bags: list[Bag]
+    learned: Learned | None = None
+
+
+def unweighed(found: Found) -> Voted:
+    """All votes alike."""
+    tally = found.of_others(len(found.rounds), np.random.default_rng(0))
+    asked = found.scene.choices(tally, found.scene.free)
+    return Voted([_bag(tally, asked, *probabilities(start(len(found.scene.kinds), asked.phi.shape[1]), asked))])
+
+
+def weighed(found: Found, rng: np.random.Generator) -> Voted:
+    """Votes weighed by seeds that were held back: five models, each without a fifth of them."""
+    scene = found.scene
+    fold_of = np.zeros(len(scene.image), dtype=np.int64)
+    fold_of[scene.seeds[0]] = rng.permutation(scene.n_seeds) % FOLDS
+    tally, people = found.of_seeds(HELD)
+    models, asked, p, none = _cross_fitted(scene, tally, people, fold_of)
+    held = _bag(tally, asked, p, none)
+    gone, absent = found.of_seeds(DELETED)
+    asked_gone = scene.choices(gone, absent)
+    deleted = _bag(gone, asked_gone, *_by_fold(models, asked_gone, fold_of[absent]))
+    most, right = _best(asked.indptr, p, scene.right(tally))
+    learned = Learned(
+        Check.of(most, right, within=0.03), _gain(found, fold_of, rng), most,
+        (held.features, fold_of[people]), (deleted.features, fold_of[absent]),
+    )  # fmt: skip
+    return Voted([_open_bag(found, models, rng) for _ in range(BAGS)], learned)
+
+
+def _cross_fitted(
+    scene: Scene, tally: Tally, people: Nodes, fold_of: Nodes
+) -> tuple[list[Floats], Choices, Floats, Floats]:
+    """The models, and what each person is asked and is told by the model that did not see them."""
+    asked, right, fold = scene.choices(tally, people), scene.right(tally), fold_of[people]
+    models = [fitted(asked.take(fold != k), right[fold_of[tally.person] != k], len(scene.kinds)) for k in range(FOLDS)]
+    return models, asked, *_by_fold(models, asked, fold)
+
+
+def _by_fold(models: list[Floats], asked: Choices, fold: Nodes) -> tuple[Floats, Floats]:
+    """Each person's probabilities by the model that did not see them."""
+    p, none = (np.array(side) for side in zip(*(probabilities(theta, asked) for theta in models), strict=True))
+    of_pair = fold[asked.of_pair]
+    return p[of_pair, np.arange(len(of_pair))], none[fold, np.arange(len(fold))]
+
+
+def _best(indptr: Nodes, p: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """(n_people,) the largest p of each person, and how often it is of the right candidate; ties are drawn."""
+    most = segment_max(p, indptr, empty=0.0)
+    best = p >= np.repeat(most, np.diff(indptr))
+    hit = segment_sum((best & right).astype(np.float64), indptr)
+    return most, hit / np.maximum(segment_sum(best.astype(np.float64), indptr), 1.0)
+
+
+def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
+    """By how much names from all rounds are oftener right than bags of `many` rounds announce on average.
+
+    Who is named goes by the mean over bags, which knows more than each of them. Held seeds tell how much: of their m
+    rounds, names by the mean over bags of m / 2 are right by g oftener than is announced. What is left to gain falls
+    with the number of rounds as 1 / rounds, hence of R rounds g (1/m - 1/R) / (1/(m/2) - 1/m). 0 where m is 1.
+    """
+    m, n_rounds, scene = found.many, len(found.rounds), found.scene
+    half = m // 2
+    if not half:
+        return 0.0
+    people, bags = np.sort(scene.seeds[0]), [found.of_held(half, rng)[0] for _ in range(BAGS)]
+    models = _cross_fitted(scene, bags[0], people, fold_of)[0]
+    told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
+    (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes)
+    most, right = _best(np.searchsorted(person, np.append(people, len(fold_of))), p, scene.image[person] == candidate)
+    return float(np.mean(right - most)) * (1 / m - 1 / n_rounds) / (1 / half - 1 / m)
+
+
+def _open_bag(found: Found, models: list[Floats], rng: np.random.Generator) -> Bag:
+    """As many rounds as a seed is held in, drawn for each person who is no seed, weighed by all models alike."""
+    tally = found.of_others(found.many, rng)
+    asked = found.scene.choices(tally, found.scene.free)
+    each = [probabilities(theta, asked) for theta in models]
+    return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
+
+
+def _bag(tally: Tally, asked: Choices, p: Floats, none: Floats) -> Bag:
+    """Presence is told by: the best candidate, none of them, the best share of names, all votes, and the degree."""
+    degree = asked.zeta[:, 1]
+    silent = -np.log(none + 0.01)
+    columns = (
+        np.log(segment_max(p, asked.indptr, empty=0.0) + 0.02),
+        silent,
+        np.log(segment_max(tally.share[:, 0], asked.indptr, empty=0.0) + 0.03),
+        np.log(segment_sum(tally.share.mean(axis=1), asked.indptr) + 0.05),
+        degree,
+        degree * silent,
+    )
+    return Bag(tally, p, np.column_stack(columns))
+
+
+def present(scene: Scene, voted: Voted) -> tuple[Share, list[Floats]]:
+    """The share of people who are there, and how likely each of them is, bag by bag."""
+    assert voted.learned is not None
+    (held, fold), (deleted, fold_gone) = voted.learned.held, voted.learned.deleted
+    most = (scene.release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)
+    share = share_present(held, deleted, voted.bags[0].features, (fold, fold_gone), most=most)
+    models = [scored(held[fold != k], voted.bags[0].features, share.value) for k in range(FOLDS)]
+    return share, [np.mean([probability(b, bag.features) for b in models], axis=0) for bag in voted.bags]
+
+
+class Told(NamedTuple):
+    """Pairs, likelier ones of a person first: p if the person is there, and p. Ascending by person."""
+
+    person: Nodes
+    candidate: Nodes
+    there: Floats
+    all: Floats
+
+    @property
+    def first(self) -> Nodes:
+        """Where each person begins."""
+        return np.flatnonzero(np.diff(self.person, prepend=-1))
+
+    @property
+    def place(self) -> Nodes:
+        """(n_pairs,) how many likelier ones the person has."""
+        first = self.first
+        return np.arange(len(self.person)) - np.repeat(first, np.diff(np.append(first, len(self.person))))
+
+
+def told_by(scene: Scene, voted: Voted, presence: list[Floats] | None, rng: np.random.Generator) -> Told:
+    """Means over the bags, ties in the order of a draw, and the likeliest candidates raised by the gain.
+
+    presence : how likely each person is to be there, bag by bag; None for certain
+    """
+    n, bags = scene.release.n_nodes, [bag.tally for bag in voted.bags]
+    (person, candidate), there = _mean_of(bags, [bag.p for bag in voted.bags], n)
+    every = there
+    if presence is not None:
+        at = [np.searchsorted(scene.free, bag.person) for bag in bags]
+        sure = [bag.p * rho[i] for bag, rho, i in zip(voted.bags, presence, at, strict=True)]
+        every = _mean_of(bags, sure, n)[1]
+    order = np.lexsort((rng.permutation(n)[candidate], -there, person))
+    found = Told(person[order], candidate[order], there[order], every[order])
+    return found if voted.learned is None else _raised(found, voted.learned)
+
+
+def _mean_of(bags: list[Tally], values: list[Floats], n_target: int) -> tuple[tuple[Nodes, Nodes], Floats]:
+    """The pairs of all bags, ascending, and means of their values over the bags; 0 of a bag that has not the pair."""
+    pair = np.concatenate([bag.person * n_target + bag.candidate for bag in bags])
+    pairs, at = np.unique(pair, return_inverse=True)
+    person, candidate = np.divmod(pairs, n_target)
+    return (person, candidate), np.bincount(at, weights=np.concatenate(values), minlength=len(pairs)) / len(bags)
+
+
+def _raised(found: Told, learned: Learned) -> Told:
+    """The odds of each person's first candidate times what raises the mean over held seeds by the gain."""
+    shift = _shift(learned.top, learned.gain)
+    first = found.first
+    before = np.minimum(found.there[first], 1.0 - 1e-12)
+    after = special.expit(special.logit(before) + shift)
+    ratio = np.repeat((1.0 - after) / (1.0 - before), np.diff(np.append(first, len(found.person))))
+    ratio[first] = np.where(before > 0, after / np.maximum(before, 1e-300), 1.0)
+    return found._replace(there=np.minimum(found.there * ratio, 1.0), all=np.minimum(found.all * ratio, 1.0))
+
+
+def _shift(p: Floats, gain: float) -> float:
+    """What is added to log-odds so that the mean of p rises by the gain, between -3 and 3."""
+    odds = special.logit(np.clip(p, 1e-9, 1 - 1e-9))
+
+    def missed(shift: float) -> float:
+        return float(special.expit(odds + shift).mean() - p.mean() - gain)
+
+    if missed(-3.0) >= 0 or missed(3.0) <= 0:
+        return -3.0 if gain < 0 else 3.0
+    return float(optimize.brentq(missed, -3.0, 3.0))

@@ -1,0 +1,78 @@
+"""What votes are worth: draws of rounds, leaders, and the correction for names that rest on more rounds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from unmask.graphs import Auxiliary, SocialGraph
+from unmask.graphs.attacks.rounds import HELD, Round, Tally, leaders
+from unmask.graphs.attacks.weighing import Found, Learned, Scene, Told, _drawn, _gain, _raised
+from unmask.promise import Check
+
+KITE = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+
+
+def voted(*rounds, parts=None):
+    """Rounds of votes {(person, candidate): share} among the six people of a kite, of whom 0 is known."""
+    scene = Scene(KITE, Auxiliary(KITE, (np.array([0]), np.array([0]))))
+    parts = np.zeros((len(rounds), 1), np.int8) if parts is None else parts
+    made = []
+    for part, votes in zip(parts, rounds, strict=True):
+        pair = np.array([u * 6 + c for u, c in votes], dtype=np.int64)
+        made.append(Round(part, pair, np.array([[share] for share in votes.values()], np.float32)))
+    return Found(scene, parts, tuple(made))
+
+
+def test_so_many_of_a_persons_rounds_are_drawn_and_no_other():
+    among = np.random.default_rng(0).random((20, 50)) < 0.5
+    drawn = _drawn(among, 4, np.random.default_rng(1))
+    assert not (drawn & ~among).any()
+    assert_allclose(drawn.sum(axis=0), np.minimum(among.sum(axis=0), 4))
+
+
+def test_the_leader_has_the_largest_mean_share():
+    tally = Tally(np.array([3, 3, 4]), np.array([1, 2, 5]), np.array([[0.2, 0.4], [0.6, 0.2], [0.1, 0.1]]))
+    person, candidate, share = leaders(tally)
+    assert (person.tolist(), candidate.tolist()) == ([3, 4], [2, 5])
+    assert_allclose(share, [0.4, 0.1])
+
+
+def test_unsettled_is_the_share_of_votes_for_new_leaders():
+    same = {(2, 2): 1.0, (3, 3): 1.0}
+    assert voted(same, same).unsettled == 0.0
+    found = voted(same, {(2, 2): 1.0, (3, 4): 1.0, (4, 3): 1.0}, {(2, 2): 1.0, (3, 4): 1.0})
+    assert found.unsettled == pytest.approx((2 / 3) / (1 + 2 / 3 + 1 / 3))  # 3 has changed to 4; 4 is not new
+
+
+def test_held_seeds_count_who_is_named_rightly():
+    parts = np.array([[HELD], [0]], np.int8)
+    assert voted({(0, 0): 0.6, (0, 1): 0.4}, {(2, 2): 1.0}, parts=parts).rightly == (1, 1)
+    assert voted({(0, 0): 0.3, (0, 1): 0.4}, {(2, 2): 1.0}, parts=parts).rightly == (0, 1)
+
+
+def test_names_from_no_more_rounds_than_a_seed_has_gain_nothing():
+    found = voted({(0, 0): 1.0}, parts=np.full((1, 1), HELD, np.int8))
+    assert _gain(found, np.zeros(6, np.int64), np.random.default_rng(0)) == 0.0
+
+
+def told(there):
+    """Two candidates of person 1 and one of person 2; nobody is there for certain."""
+    there = np.array(there)
+    return Told(np.array([1, 1, 2]), np.array([4, 5, 4]), there, there / 2)
+
+
+@pytest.mark.parametrize("gain", [-0.05, 0.0, 0.08])
+def test_the_mean_over_seeds_is_raised_by_the_gain_and_probabilities_stay_so(gain):
+    top = np.array([0.7, 0.4])
+    learned = Learned(Check.of(top, top), gain, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
+    found = _raised(told([0.7, 0.2, 0.4]), learned)
+    assert_allclose(found.there[[0, 2]].mean(), top.mean() + gain, atol=1e-6)
+    assert_allclose(found.there[1] / (1 - found.there[0]), 0.2 / 0.3)  # the others share what is left as before
+    assert_allclose(found.all, found.there / 2)
+
+
+def test_a_gain_that_cannot_be_is_bounded():
+    top = np.array([0.99, 0.99])
+    learned = Learned(Check.of(top, top), 0.5, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
+    found = _raised(told([1.0, 0.0, 0.0]), learned)
+    assert_allclose(found.there, [1.0, 0.0, 0.0], atol=1e-9)
