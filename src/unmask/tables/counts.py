@@ -118,7 +118,7 @@ def distinct(
         used = np.flatnonzero(table)
         return used, table[used].astype(np.int64)
     bits = 0 if weight is None else int(weight.max()).bit_length()
-    if weight is not None and space <= _KEY_LIMIT >> bits:  # key and weight in one word, as in `rank`
+    if weight is not None and space <= KEY_LIMIT >> bits:  # key and weight in one word, as in `rank`
         key <<= np.int64(bits)
         key |= weight
         key.sort()
@@ -173,7 +173,7 @@ def commonest(
     >>> commonest(np.array([4, 4, 4, 9]), 10, np.array([1, 1, 0, 1]), 2)
     (2, 3)
     """
-    if space > _KEY_LIMIT // max(n_levels, 1):
+    if space > KEY_LIMIT // max(n_levels, 1):
         of_row, sizes, _ = rank(key, space)
         key, space = of_row.astype(np.int64), len(sizes)
     pair, counts = distinct(_fuse(key, codes, n_levels), space * n_levels, weight=weight)
