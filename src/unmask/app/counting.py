@@ -65,8 +65,8 @@ def seen(project: Project) -> Seen:
 
 
 def glance(project: Project) -> Seen:
-    """The first rows of a table, for as long as all of them are being counted."""
-    return _glanced(*_key(project))
+    """The first rows of a large table, for as long as all of them are being counted; nothing of a small one."""
+    return _glanced(*_key(project)) if is_large(project) else Seen((), (), ())
 
 
 def counting(project: Project) -> Job | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unmask.app.counting import Seen, counting, glance, is_large, seen
+from unmask.app.counting import Seen, counting, glance, seen
 from unmask.app.jobs import shown
 from unmask.app.progress import busy_with
 from unmask.app.project import Project
@@ -32,9 +32,6 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     rows, and nothing can be chosen, until all are counted.
     """
     job = counting(project)
-    if job is not None and not is_large(project):
-        nothing: dict[str, Any] = {"cards": [], "counts": {}, "without": 0}
-        return {**nothing, "rows": 0, "choices": CHOICES, "types": TYPES, "busy": busy_with(project, job)}
     found = seen(project) if job is None else glance(project)
     if job is None and "columns" not in project.given:
         _begin(project, found)
@@ -47,7 +44,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     roles = [card["role"] for card in cards]
     return {
         "cards": cards,
-        "rows": found.facts[0].rows,
+        "rows": found.facts[0].rows if found.facts else 0,
         "choices": CHOICES,
         "types": TYPES,
         "counts": {words: roles.count(role) for role, words in CHOICES.items() if role in roles},
