@@ -278,6 +278,26 @@ def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital:
     assert "patient_id" in browser.at("/roles").text
 
 
+def test_cards_of_a_large_table_are_of_its_first_rows_until_all_are_counted(
+    browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in (("SOON", 0.0), ("LARGE", 0), ("GLANCED", 50)):
+        monkeypatch.setattr(counting, name, value)
+    opened(browser, hospital)
+    counting._glanced.cache_clear()
+    found = browser.at("/roles").text
+    assert "of the first 50 rows" in found
+    assert "Reading and counting the columns" in found
+    assert "50 distinct in these rows" in found
+    assert "role-0" not in found  # nothing can be chosen
+    assert "columns" not in project.given  # nothing is suggested by a part of the rows
+    project.jobs.wait("columns")
+    found = browser.at("/roles").text
+    assert "300 distinct" in found
+    assert "role-0" in found
+    assert project.given["columns"]["patient_id"] == "identifier"
+
+
 def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser: Browser, tmp_path: Path):
     write_hospital(tmp_path / "data.csv", 60)
     (tmp_path / "unmask.toml").write_text('[data]\nfile = "data.csv"\n[columns]\nsex = "quasi-identifier"\n')

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unmask.app.jobs import Job
 from unmask.app.project import COUNTED, Project
@@ -39,6 +41,10 @@ LARGE = 20_000_000
 """Bytes of a table from which on a process of its own counts it, and gives the memory back."""
 
 
+GLANCED = 10_000
+"""First rows of a large table that its cards are of until all rows are counted."""
+
+
 def is_large(project: Project) -> bool:
     """Whether a table is counted by a process of its own."""
     return _key(project)[2] > LARGE
@@ -56,6 +62,11 @@ def seen(project: Project) -> Seen:
         _SEEN.clear()
         _SEEN[key] = found
     return _SEEN[key]
+
+
+def glance(project: Project) -> Seen:
+    """The first rows of a large table, for as long as all of them are being counted; nothing of a small one."""
+    return _glanced(*_key(project)) if is_large(project) else Seen((), (), ())
 
 
 def counting(project: Project) -> Job | None:
@@ -94,15 +105,32 @@ def _key(project: Project) -> Key:
 
 
 def _counted(path: str, _changed: int, _size: int, reading: str) -> Seen:
-    from unmask.app.shapes import Shape
-    from unmask.tables import Table
-    from unmask.tables.exposure import column_facts
     from unmask.tables.reading import column_names
 
     said = json.loads(reading)
     names = column_names(path, **{key: said[key] for key in ("delimiter", "encoding") if key in said})
-    table = Table.read(path, quasi_identifiers=names, **said)
-    return Seen(tuple(map(Shape.of, table.written)), column_facts(table.written, roles={}), table.notes)
+    return _seen(path, names, said, ladder=True)
+
+
+@lru_cache(maxsize=1)
+def _glanced(path: str, _changed: int, _size: int, reading: str) -> Seen:
+    from unmask.tables.reading import first_rows
+
+    said = json.loads(reading)
+    as_text = {key: said.pop(key) for key in ("delimiter", "encoding") if key in said}
+    first = first_rows(path, GLANCED, **as_text).columns
+    cells = {name: [one.texts[code] for code in one.codes.tolist()] for name, one in first.items()}
+    return _seen(cells, list(cells), said, ladder=False)
+
+
+def _seen(source: object, names: Sequence[str], said: Mapping[str, Any], *, ladder: bool) -> Seen:
+    from unmask.app.shapes import Shape
+    from unmask.tables import Table
+    from unmask.tables.exposure import column_facts
+
+    table = Table.read(source, quasi_identifiers=names, **said)
+    shapes = tuple(Shape.of(column, ladder=ladder) for column in table.written)
+    return Seen(shapes, column_facts(table.written, roles={}), table.notes)
 
 
 def count(key: str, output: str) -> None:

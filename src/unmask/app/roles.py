@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unmask.app.counting import Seen, counting, seen
+from unmask.app.counting import Seen, counting, glance, seen
 from unmask.app.jobs import shown
 from unmask.app.progress import busy_with
 from unmask.app.project import Project
@@ -28,27 +28,29 @@ TYPES = {
 
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
-    """A card for each column; the first time with the guesses of `unmask init`."""
-    if (job := counting(project)) is not None:
-        nothing: dict[str, Any] = {"cards": [], "counts": {}, "without": 0}
-        return {**nothing, "rows": 0, "choices": CHOICES, "types": TYPES, "busy": busy_with(project, job)}
-    found = seen(project)
-    if "columns" not in project.given:
+    """A card for each column; the first time with the guesses of `unmask init`. Cards of a large table are of its first
+    rows, and nothing can be chosen, until all are counted.
+    """
+    job = counting(project)
+    found = seen(project) if job is None else glance(project)
+    if job is None and "columns" not in project.given:
         _begin(project, found)
     given = project.given
-    said = {name: one if isinstance(one, dict) else {"role": one} for name, one in given["columns"].items()}
+    columns = given.get("columns", {})
+    said = {name: one if isinstance(one, dict) else {"role": one} for name, one in columns.items()}
     levels = levels_of(given)
     pairs = zip(found.shapes, found.facts, strict=True)
     cards = [_card(at, shape, facts, said, levels.get(shape.name)) for at, (shape, facts) in enumerate(pairs)]
     roles = [card["role"] for card in cards]
     return {
         "cards": cards,
-        "rows": found.facts[0].rows,
+        "rows": found.facts[0].rows if found.facts else 0,
         "choices": CHOICES,
         "types": TYPES,
         "counts": {words: roles.count(role) for role, words in CHOICES.items() if role in roles},
         "without": sum(role not in CHOICES for role in roles),
-        "commands": (_command(given),),
+        "commands": (_command(given),) if job is None else (),
+        "busy": busy_with(project, job),
     }
 
 

@@ -25,16 +25,12 @@ class Masks:
         self._values = values
 
     @cached_property
+    def _order(self) -> list[int]:
+        return sorted(range(len(self._values)), key=self._values.__getitem__)
+
+    @cached_property
     def _sorted(self) -> list[str]:
-        return sorted(self._values)
-
-    @cached_property
-    def _order(self) -> NDArray[np.int64]:
-        return np.array(sorted(range(len(self._values)), key=self._values.__getitem__), dtype=np.int64)
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int64]:
-        return np.fromiter(map(len, self._sorted), dtype=np.int64, count=len(self._sorted))
+        return [self._values[at] for at in self._order]
 
     def hidden(self, mask: str) -> tuple[int, ...]:
         """Places of the values that begin with the mask's prefix and are no longer than it.
@@ -42,7 +38,8 @@ class Masks:
         >>> Masks(["120", "12", "1200", "20"]).hidden("12*")
         (0, 1)
         """
-        return tuple(sorted(self.hidden_by([mask])[1].tolist()))
+        begin, end = self._run(mask.rstrip(EVERYTHING))
+        return tuple(sorted(at for at in self._order[begin:end] if len(self._values[at]) <= len(mask)))
 
     def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The place of a mask, and of a value that it hides, for all such pairs.
@@ -54,13 +51,17 @@ class Masks:
         sizes = runs[:, 1] - runs[:, 0]
         of = np.repeat(np.arange(len(masks)), sizes)
         place = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + runs[of, 0]
-        fits = self._lengths[place] <= np.fromiter(map(len, masks), dtype=np.int64, count=len(masks))[of]
-        return of[fits], self._order[place[fits]]
+        fits = _lengths(self._sorted)[place] <= _lengths(masks)[of]
+        return of[fits], np.array(self._order, dtype=np.int64)[place[fits]]
 
     def _run(self, prefix: str) -> tuple[int, int]:
         """Where the values that begin with this begin and end in the order of their text."""
         begin = bisect_left(self._sorted, prefix)
         return begin, bisect_right(self._sorted, prefix, lo=begin, key=lambda value: value[: len(prefix)])
+
+
+def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
 
 
 @dataclass(frozen=True)
