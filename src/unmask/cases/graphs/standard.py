@@ -18,7 +18,7 @@ from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
-from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
@@ -259,7 +259,7 @@ def _page(
         truth_known=known,
         truth_partial=scene.truth_partial,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
-        most_recall=_bound(ledger, attacks) if known and scene.similarity is None else None,
+        **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
         transition=transition,
         overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
@@ -267,10 +267,13 @@ def _page(
     )
 
 
-def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
-    """Upper bound on recall from edges in the first run of the release that the first finding is about."""
+def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:
+    """Upper bounds on recall from edges in the first run of the release that the first finding is about; none where
+    somebody has several identities.
+    """
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
-    return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
+    several = pair.origin is not None
+    return {one.__name__: None if several else one(pair, seeds) for one in (most_recall, genie_recall)}
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:

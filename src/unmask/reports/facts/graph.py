@@ -197,6 +197,7 @@ class GraphRisk(Subject):
     not_run     : attacks that were not run on any release, and why
     most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
                   where most people are named; None where not run, or where the adversary knows more than edges
+    genie_recall : the same if edges of one network alone differ at random, see `graphs.evaluation.genie_recall`
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share
@@ -226,6 +227,7 @@ class GraphRisk(Subject):
     truth_partial: bool = False
     similar: int = 0
     not_run: tuple[tuple[str, str], ...] = ()
+    genie_recall: float | None = None
 
     def without_small(self, least: int) -> GraphRisk:
         """Without classes and bins of few, adopters who are few, and tenths of few people."""

@@ -329,14 +329,19 @@ def separated(graph: GraphRisk) -> Iterator[str]:
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
-    """What no attack by edges alone can pass."""
-    if graph.most_recall is None or math.isnan(graph.most_recall) or graph.most_recall >= 1:
-        return ""
+    """What no attack by edges alone can pass: because of twins, and because of what the networks do not share."""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
-    return (
-        f"By edges alone no attack can be expected to re-identify more than {percent(graph.most_recall)} of "
-        f"people{where}: the others have structural twins, from whom nothing tells them apart."
+    bounds = graph.most_recall, graph.genie_recall
+    twins, genie = ("" if most is None or math.isnan(most) or most >= 1 else percent(most) for most in bounds)
+    by_twins = (
+        f"By edges alone no attack can be expected to re-identify more than {twins} of people{where}: the others have "
+        "structural twins, from whom nothing tells them apart."
     )
+    at_random = (
+        "If the edges that the two networks do not share differ at random, no attack can be expected to re-identify "
+        f"more than {genie} of people{where}."
+    )
+    return " ".join([by_twins] * bool(twins) + [at_random] * (genie not in ("", twins)))
 
 
 def _next(graph: GraphRisk) -> str:
