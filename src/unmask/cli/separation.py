@@ -220,7 +220,7 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    click.echo(f"lost: {', '.join(_loss(*one) for one in losses.items())}", err=True)
+    click.echo(", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
@@ -228,8 +228,7 @@ def protect_graph(
 def _loss(name: str, share: float) -> str:
     from unmask.measures import UTILITIES
 
-    label = UTILITIES[name].label
-    return f"{label[0].lower()}{label[1:]} {share:.1%}"
+    return f"{UTILITIES[name].label.lower()} {share:.1%}"
 
 
 def _say_left_out(nodes: int) -> None:

@@ -45,7 +45,7 @@ DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
-MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
+MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES[1:])
 
 Settings = TypeVar("Settings")
 
@@ -280,13 +280,13 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
 
 
 def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Iterator[Row]:
-    """What the release has lost, and as `utility` what share of its edges it keeps."""
-    losses = dict.fromkeys(LOSSES, 0.0)
+    """As `utility` what share of the edges the release keeps, and what else it has lost."""
+    every = any(map(cell.wants, LOSSES[1:]))  # all but the edges take their time
+    losses = dict.fromkeys(LOSSES if every else LOSSES[:1], 0.0)
     if separated is not None:
-        every = any(map(cell.wants, LOSSES))  # all but the edges take their time
         losses = lost(before, *separated) if every else {"edges_lost": edges_lost(before, *separated)}
     n = max(before.n_edges, 1)
     note = "edges that are true and released, of those that are true or released"
-    yield plain_row(cell, "utility", "share", 1.0 - losses["edges_lost"], prior=1.0, n=n, note=note)
+    yield plain_row(cell, "utility", "share", 1.0 - losses.pop("edges_lost"), prior=1.0, n=n, note=note)
     for name, loss in losses.items():
         yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
