@@ -184,7 +184,7 @@ def found(of: GraphRisk, **changes) -> list[str]:
 
 
 NEXT = (
-    "To see what protection would change, run `unmask audit graph` with --separation (several identities for a "
+    "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation (several identities for a "
     "person); `unmask protect graph` writes such a release."
 )
 

@@ -77,7 +77,7 @@ def audit(
                     more similar; Rematch and Climb use its order. A `Similarity`
     overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
     separation    : attack once more where some people have several identities (needs --overlap): keys are the options
-                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. The protections
+                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
     attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
                     once forced, when left out. As they are written, or by name
     seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
@@ -139,7 +139,7 @@ def check_choice(
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
     if separation and not overlaps:
         raise UnmaskError(
-            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
+            "--separation or --with was given with --auxiliary, expected with --overlap; protect the release with "
             "unmask protect graph, and give its --origin as --truth"
         )
     if truth_partial and truth is None:

@@ -18,7 +18,9 @@ from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
+from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
+from unmask.graphs.utility import lost
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
@@ -264,6 +266,7 @@ def _page(
         overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
         separations=tuple(_separations(ledger, scenes)),
+        utility=dict(_lost(ledger)),
     )
 
 
@@ -313,6 +316,13 @@ def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[Separ
         if scenes[release].separation is not None:
             whole = ledger.runs.get((before.get(scenes[release].overlap, ""), attack), [])
             yield separation_point(runs, whole, release=release, attack=attack)
+
+
+def _lost(ledger: _Ledger) -> Iterator[tuple[str, dict[str, float]]]:
+    """What each protected release has lost, in the first run."""
+    for release, (pair, _) in ledger.drawn.items():
+        if isinstance(pair, SeparatedPair):
+            yield release, lost(pair.before.target, *pair.separated)
 
 
 def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[AnonymityLink]:

@@ -145,9 +145,9 @@ class OverlapPoint:
 
 @dataclass(frozen=True)
 class SeparationPoint:
-    """One attack on a release in which some people, the adopters, have separated their identities.
+    """One attack on a protected release; in some, people who adopt the protection have separated their identities.
 
-    adopters              : how many of them can be found, on average over runs
+    adopters              : how many of them can be found, on average over runs; 0 where edges are changed
     recall, recall_before : share of the people in both graphs who are named rightly, by any identity; and without
                             separation, None where that was not attacked
     adopter_recall, adopter_recall_before : the same among the adopters
@@ -236,5 +236,5 @@ class GraphRisk(Subject):
             self,
             attacks=tuple(one.without_small(least) for one in self.attacks),
             anonymity=self.anonymity if tenths else tuple(replace(one, ranked=()) for one in self.anonymity),
-            separations=tuple(one for one in self.separations if one.adopters >= least),
+            separations=tuple(one for one in self.separations if not 0 < one.adopters < least),
         )
