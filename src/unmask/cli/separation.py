@@ -284,7 +284,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--node", required=True, help="Your id in it.")
 @options(
     "unmask.cases.graphs.advice:told",
-    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, seed={},
+    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
 )  # fmt: skip
 @column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
@@ -304,7 +304,7 @@ def advise_identity(
 
     \b
     unmask advise identity --graph friends.txt --node 17
-    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
+    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.cases.graphs.advice import sentences, told

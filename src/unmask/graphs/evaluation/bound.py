@@ -106,7 +106,7 @@ def _found(of_class: NDArray[np.int64], free: NDArray[np.bool_], here: Matrix, t
     loose = free & ~tied
     size = np.bincount(of_class[loose], minlength=of_class.max() + 1)
     some = sparse.diags_array(loose & (size[of_class] > 1), dtype=np.int32)
-    together = _alike((some @ here) @ (there @ some), of_class)
+    together = _alike(sparse.csr_array((some @ here) @ (there @ some)), of_class)
     of_person, of_place = (np.asarray(together.sum(axis=axis)).reshape(-1) for axis in (1, 0))
     most = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(most, of_class, of_place)

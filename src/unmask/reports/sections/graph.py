@@ -130,8 +130,8 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     adopters = any(point.adopters for point in graph.separations)
     decoys = any(point.exposed is not None for point in graph.separations)
     head = ("Attack", "Everybody re-identified")
-    roles = ("Adopters", "Adopters re-identified", "Their contacts told") if adopters else ()
-    roles += ("Decoy found", "Hidden found") if decoys else ()
+    roles = ["Adopters", "Adopters re-identified", "Their contacts told"] * adopters
+    roles += ["Decoy found", "Hidden found"] * decoys
     how = "Left of the arrow: the release without the protection; same runs, same people."
     how += (
         " Adopters are the people who have several identities. A person is re-identified by any of them, and what is "
