@@ -235,7 +235,7 @@ def test_advice_is_of_that_node_and_of_nobody_else(friends, network):
     assert len(found["strong"]["assignment"]) == 5
     assert set(found) == {
         "degree", "anonymity", "rank", "people", "in_clique", "tried", "escapes", "discovery", "runs", "strong", "weak",
-        "unknown",
+        "unknown", "hidden", "k",
     }  # fmt: skip
 
 
@@ -246,6 +246,17 @@ def test_given_chances_decide_where_the_secret_goes(friends, network):
     assert (
         "put the secret in identity 2" in advise(friends, "--node", network.labels[3], "--discovery", "0.3,0.1").stdout
     )
+
+
+def test_a_new_identity_hides_among_others_with_its_contacts(tmp_path):
+    """Node 0 knows 1 and 2; 3 knows the same two and 4 one of them: with both of them nobody tells it from 3."""
+    path = tmp_path / "circle.txt"
+    path.write_text("0 1\n0 2\n3 1\n3 2\n4 1\n4 5\n")
+    assert told(path, "--node", "0", "--k", "2")["hidden"] == {"2": 0}
+    said = advise(path, "--node", "0", "--k", "2").stdout
+    assert "so that no attack tells it, with contacts: 2 (of them 0 new)" in said
+    assert "No identity with up to 5 contacts" in advise(path, "--node", "0", "--k", "4").stdout
+    assert told(path, "--node", "0")["hidden"] is None
 
 
 def test_simulated_chances_are_shares_of_the_runs(friends, network):

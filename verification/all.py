@@ -45,6 +45,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "certificates": (),
     "channels": (),
     "climb": (),
+    "graph_study": (),
     "graphs_pairs": (),
     "location_study": (),
     "intervals": (),

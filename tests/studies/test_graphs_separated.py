@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
+from unmask.cases.graphs import audit
 from unmask.cases.graphs.scenes import Acquired, Derived
 from unmask.cases.graphs.standard import audit_graph
 from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
-from unmask.graphs.protections import Decoy, IdentitySeparation
+from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, SwitchEdges
 from unmask.reports import render, sentences
 
 SEPARATIONS = [IdentitySeparation("best", 3, adopters=0.5), Decoy(adopters=0.5, minimum_degree=15)]
@@ -140,3 +141,23 @@ def test_the_page_says_how_many_identities_and_who_refuses():
     assert any(
         "Of the only one who has several identities in one, Nar09 re-identifies" in it for it in sentences(found)
     )
+
+
+def test_changed_edges_are_tried_beside_the_network_and_their_losses_stand_beside_the_risk():
+    protections = [KDegree(k=5), SwitchEdges(share=10.0)]
+    found = audit(
+        friends(600), overlaps=[(0.9, 0.9)], separation=protections, attacks=["Rematch"], seeds="random:20", runs=1
+    )
+    graph = found.subject("graph")
+    points = {point.release: point for point in graph.separations}
+    assert [*points] == ["KDegree(k=5) at 0.9/0.9", "SwitchEdges(share=10.0, keep='degrees') at 0.9/0.9"]
+    anonymous, random = points.values()
+    assert anonymous.recall_before == random.recall_before > 0.3
+    assert random.recall < 0.1 < anonymous.recall
+    assert {point.adopters for point in points.values()} == {0}
+    assert [*found.utility] == [*points]
+    assert found.utility[random.release]["degrees_lost"] == 0 < found.utility[anonymous.release]["degrees_lost"]
+    page = render(found)
+    assert "Utility lost" in page
+    assert "With protection" in page
+    assert "Adopters re-identified" not in page

@@ -76,6 +76,10 @@ def _counts(text: str | list[str] | None) -> tuple[int, ...]:
     attacks={"flags": ("--attack",), **NAMES},
     seeds={"parse": _seeds, "metavar": "METHOD:COUNT"},
 )
+@click.option(
+    "--with", "protections", multiple=True, metavar="NAME:KEY=VALUE",
+    help="Attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap). Repeatable.",
+)  # fmt: skip
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
 @options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
 @column_options
@@ -93,6 +97,7 @@ def audit_graph(
     truth: Path | None,
     seeds_file: Path | None,
     similarity: Path | None,
+    protections: tuple[str, ...],
     attacks: tuple[str, ...],
     source: str | None,
     target: str | None,
@@ -110,13 +115,15 @@ def audit_graph(
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --separation model=best,identities=5,adopters=0.1
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.cases.graphs import audit, check_choice
-    from unmask.cases.graphs.written import parse_attacks
+    from unmask.cases.graphs.written import parse_attacks, parse_protection
 
+    asked["separation"] += tuple(map(parse_protection, dict.fromkeys(protections)))
     name = stems((release,))[0]
     in_engine = taken(asked, IN_ENGINE)
     if in_engine["engine"] is not None:

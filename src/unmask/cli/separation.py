@@ -220,7 +220,7 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    click.echo(f"lost: {', '.join(_loss(*one) for one in losses.items())}", err=True)
+    click.echo(", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
@@ -228,8 +228,7 @@ def protect_graph(
 def _loss(name: str, share: float) -> str:
     from unmask.measures import UTILITIES
 
-    label = UTILITIES[name].label
-    return f"{label[0].lower()}{label[1:]} {share:.1%}"
+    return f"{UTILITIES[name].label.lower()} {share:.1%}"
 
 
 def _say_left_out(nodes: int) -> None:
@@ -285,7 +284,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--node", required=True, help="Your id in it.")
 @options(
     "unmask.cases.graphs.advice:told",
-    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, seed={},
+    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
 )  # fmt: skip
 @column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
@@ -305,7 +304,7 @@ def advise_identity(
 
     \b
     unmask advise identity --graph friends.txt --node 17
-    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1
+    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.cases.graphs.advice import sentences, told

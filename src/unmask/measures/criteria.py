@@ -76,34 +76,14 @@ declare_all(
     Quantity("width_hours", "Width, hours", "time that a released cell leaves open, on average", "hours"),
     Quantity("width_characters", "Hidden characters", "characters of a code that a released cell hides, on average"),
     Quantity("width_values", "Open values", "values that a released cell may stand for, on average", "values"),
+    Quantity("edges_lost", "Edges lost", "1 - true and released edges, of those that are true or released", "share"),
+    Quantity("degrees_lost", "Degrees lost", "largest difference of the two distribution functions", "share"),
     Quantity(
-        "edges_lost",
-        "Edges",
-        "1 - edges that are true and released, of those that are true or released (Jaccard)",
-        "share",
+        "clustering_lost", "Clustering lost", "difference of how many contacts of one person are contacts", "share"
     ),
-    Quantity("degrees_lost", "Degrees", "largest difference of the degree distributions (Kolmogorov-Smirnov)", "share"),
-    Quantity(
-        "clustering_lost",
-        "Clustering",
-        "difference of the shares of pairs of contacts who know each other (transitivity)",
-        "share",
-    ),
-    Quantity(
-        "distances_lost",
-        "Distances",
-        "largest difference of the distributions of shortest paths, from 50 people",
-        "share",
-    ),
-    Quantity(
-        "assortativity_lost", "Assortativity", "difference of the correlations of degrees along edges, halved", "share"
-    ),
-    Quantity("ranks_lost", "Order by PageRank", "half of 1 - Spearman's correlation of people's PageRank", "share"),
-    Quantity(
-        "contagion_lost",
-        "Contagion",
-        "difference of the shares of the network that a disease reaches, two being infected by the first",
-        "share",
-    ),
+    Quantity("distances_lost", "Distances lost", "degrees lost, but of the shortest paths from 50 people", "share"),
+    Quantity("assortativity_lost", "Assortativity lost", "half the difference of the degrees' correlation", "share"),
+    Quantity("ranks_lost", "Order lost", "half of 1 - rank correlation of people's PageRank", "share"),
+    Quantity("contagion_lost", "Contagion lost", "difference of the shares that a disease reaches", "share"),
     among=UTILITIES,
 )

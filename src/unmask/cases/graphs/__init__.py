@@ -45,7 +45,7 @@ DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
-MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
+MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES[1:])
 
 Settings = TypeVar("Settings")
 
@@ -77,7 +77,7 @@ def audit(
                     more similar; Rematch and Climb use its order. A `Similarity`
     overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
     separation    : attack once more where some people have several identities (needs --overlap): keys are the options
-                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. The protections
+                    of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
     attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
                     once forced, when left out. As they are written, or by name
     seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
@@ -139,7 +139,7 @@ def check_choice(
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
     if separation and not overlaps:
         raise UnmaskError(
-            "--separation was given with --auxiliary, expected with --overlap; separate the people of a release with "
+            "--separation or --with was given with --auxiliary, expected with --overlap; protect the release with "
             "unmask protect graph, and give its --origin as --truth"
         )
     if truth_partial and truth is None:
@@ -280,13 +280,13 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
 
 
 def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Iterator[Row]:
-    """What the release has lost, and as `utility` what share of its edges it keeps."""
-    losses = dict.fromkeys(LOSSES, 0.0)
+    """As `utility` what share of the edges the release keeps, and what else it has lost."""
+    every = any(map(cell.wants, LOSSES[1:]))  # all but the edges take their time
+    losses = dict.fromkeys(LOSSES if every else LOSSES[:1], 0.0)
     if separated is not None:
-        every = any(map(cell.wants, LOSSES))  # all but the edges take their time
         losses = lost(before, *separated) if every else {"edges_lost": edges_lost(before, *separated)}
     n = max(before.n_edges, 1)
     note = "edges that are true and released, of those that are true or released"
-    yield plain_row(cell, "utility", "share", 1.0 - losses["edges_lost"], prior=1.0, n=n, note=note)
+    yield plain_row(cell, "utility", "share", 1.0 - losses.pop("edges_lost"), prior=1.0, n=n, note=note)
     for name, loss in losses.items():
         yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)

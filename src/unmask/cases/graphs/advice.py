@@ -6,8 +6,8 @@ other node and no figure of the network as a whole goes into the advice but how 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_border, top_failure
 from unmask.graphs.disclosure import discovery
+from unmask.graphs.protections import new_ties
 from unmask.measures.interval import wilson
 from unmask.ranges import Range
 
@@ -33,6 +34,8 @@ OVERLAP: Final = (0.5, 0.75)
 
 MOST_IDENTITIES: Final = 5
 MOST_SPLITS: Final = 200
+MOST_CONTACTS: Final = 5
+"""Of a new identity that is to be (k, 2)-anonymous."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,9 @@ class IdentityAdvice:
     strong     : against an adversary who finds all identities
     weak       : against one who finds each with its probability and believes any found; None without `discovery`
     unknown    : against whomsoever
+    hidden     : contacts -> new contacts that an identity with so many needs to be (k, 2)-anonymous, see
+                 `graphs.protections.anonymous_identity`, where there is one; None where k was not given
+    k          : people, itself one of them, whose contacts are the same
     """
 
     degree: int
@@ -84,6 +90,8 @@ class IdentityAdvice:
     strong: Placing
     weak: Placing | None
     unknown: Placing
+    hidden: Mapping[int, int] | None = None
+    k: int | None = None
 
 
 def told(
@@ -95,6 +103,7 @@ def told(
     runs: Annotated[int, Range(0)] = 0,
     attack: str = "Rematch",
     leaked: Annotated[int, Range(1)] = 100,
+    k: Annotated[int, Range(2)] | None = None,
     seed: Annotated[int, Range(0)] = 0,
 ) -> IdentityAdvice:
     """Tell one person whether several identities hide them, by probabilities that are given, simulated, or not known.
@@ -104,6 +113,7 @@ def told(
     runs       : simulated attacks for each identity, from which --discovery is estimated; 0 for none
     attack     : attack to simulate (needs --runs)
     leaked     : people whom it knows already
+    k          : people, you among them, whom no attack shall tell apart: what a new identity needs for that
     seed       : random seed of every draw
     """
     if discovery and runs:
@@ -120,7 +130,18 @@ def told(
     if runs:
         rng = np.random.default_rng(seed)
         given = simulated_discovery(graph, node, made, identities=y, n_seeds=leaked, runs=runs, rng=rng)
-    return advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
+    found = advise_identity(graph, node, identities=y, discovery=given, runs=runs or None)
+    return found if k is None else replace(found, k=k, hidden=hidden_identities(graph, node, k))
+
+
+def hidden_identities(graph: SocialGraph, node: int, k: int) -> dict[int, int]:
+    """Contacts -> new contacts of a (k, 2)-anonymous identity of a node with 1 to 5 contacts, where there is one.
+
+    >>> hidden_identities(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), 0, 2)
+    {2: 0}
+    """
+    found = {c: int(new_ties(graph, [node], contacts=c, k=k)[0]) for c in range(1, MOST_CONTACTS + 1)}
+    return {contacts: new for contacts, new in found.items() if new >= 0}
 
 
 def advise_identity(
@@ -254,6 +275,8 @@ def sentences(advice: IdentityAdvice) -> Iterator[str]:
     if not advice.in_clique:
         yield "No three of your contacts know each other, so nobody starts from you by a group of four."
     yield _seeding(advice)
+    if advice.hidden is not None:
+        yield _hidden(advice.hidden, advice.k or 0)
     y = len(advice.strong.assignment)
     if y == 1:
         yield "With one identity, whoever finds it learns the secret that you put in it."
@@ -293,6 +316,16 @@ def _seeding(advice: IdentityAdvice) -> str:
         f"With your contacts divided evenly among {counts} identities, an adversary who starts from groups of {CLIQUE} "
         f"misses you with a probability of {cliques}, one who starts from the {advice.tried:,} best known with "
         f"{best_known}."
+    )
+
+
+def _hidden(new: Mapping[int, int], k: int) -> str:
+    """What a new identity needs so that nobody tells it from others."""
+    if not new:
+        return f"No identity with up to {MOST_CONTACTS} contacts can have the contacts of {k - 1} others near you."
+    needs = ", ".join(f"{c} (of them {n} new)" for c, n in new.items())
+    return (
+        f"A new identity has the very contacts of {k - 1} others, so that no attack tells it, with contacts: {needs}."
     )
 
 

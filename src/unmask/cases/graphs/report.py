@@ -31,6 +31,7 @@ def report(
     assumptions: Sequence[str],
     not_run: Sequence[tuple[str, str]],
     seeds: str = "leaked",
+    utility: Mapping[str, Mapping[str, float]] | None = None,
     **facts: Any,
 ) -> ReportData:
     """What attacks made of a network, as a page shows it.
@@ -38,6 +39,7 @@ def report(
     networks : what the adversary knows, and the release
     names    : of the attacks that were asked for; unrun : attack that was not run on any release -> why
     seeds    : "leaked" or "guessed"
+    utility  : release -> loss -> value
     facts    : the other fields of `GraphRisk`
     """
     source, target = networks
@@ -58,6 +60,7 @@ def report(
         not_run=(*not_run, *((f"the attack {name}", why) for name, why in unrun.items() if name not in names)),
         adversaries={name: f"runs {name}" for name in names},
         success=("recall",) if risk.truth_known else (),
+        utility=utility or {},
         subjects=(risk,),
     )
 

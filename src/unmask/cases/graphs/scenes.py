@@ -5,10 +5,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.catalog import sentence
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
@@ -75,7 +77,8 @@ class Plan:
         return np.random.default_rng([self.seed, zlib.crc32("/".join(map(str, names)).encode())])
 
 
-Separation = IdentitySeparation | Decoy
+Separation = Any
+"""A protection of graphs; of those by which people take several identities the page says more."""
 
 SEVERAL = "Of a person with several identities any is the right one."
 
@@ -104,8 +107,9 @@ class Derived:
     """Both graphs are made out of one, see `unmask.graphs.split`.
 
     node_overlap, edge_overlap : as asked for, before both graphs are cut to their largest component
-    separation : by what some of the people in both graphs take several identities in the target before it is attacked;
-                 graphs and, for the same choice of them, adopters are those of other separations at the same overlap
+    separation : how the target is protected before it is attacked, or by what some of the people in both graphs take
+                 several identities in it; graphs and, for the same choice of them, adopters are those of other
+                 protections at the same overlap
     """
 
     graph: SocialGraph
@@ -282,11 +286,13 @@ def scene_name(scene: Derived) -> str:
 
 
 def separation_name(by: Separation) -> str:
-    """Model, identities, adopters, and what else is not as it is by default: short, and no two are called the same.
+    """Of several identities model, number, adopters, and what else is not as it is by default; no two are called alike.
 
     >>> separation_name(IdentitySeparation("best", 5, cooperation="degree")), separation_name(Decoy(adopters=1.0))
     ('best/5/0.1 cooperation=degree', 'decoy/1.0')
     """
+    if not isinstance(by, IdentitySeparation | Decoy):
+        return repr(by)
     named = ("model", "identities", "adopters")
     start = f"decoy/{by.adopters}" if isinstance(by, Decoy) else f"{by.model}/{by.identities}/{by.adopters}"
     rest = [(item.name, getattr(by, item.name), item.default) for item in fields(by) if item.name not in named]
@@ -296,6 +302,8 @@ def separation_name(by: Separation) -> str:
 
 def _separated(by: Separation, plan: Plan) -> str:
     """Who takes which identities, and whom that leaves to be known from the start."""
+    if not isinstance(by, IdentitySeparation | Decoy):
+        return f"{by!r}: {sentence(by)}"
     share = isinstance(by.adopters, float)
     who = f"{100 * by.adopters:.4g} % of the people" if share else f"{by.adopters:,} of the people"
     cooperation = "none" if isinstance(by, Decoy) else by.cooperation

@@ -18,7 +18,9 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
-from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.graphs.disclosure import SeparatedPair
+from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
+from unmask.graphs.utility import lost
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
@@ -267,18 +269,22 @@ def _page(
         truth_known=known,
         truth_partial=scene.truth_partial,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
-        most_recall=_bound(ledger, attacks) if known and scene.similarity is None else None,
+        **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
         transition=transition,
         overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
         separations=tuple(_separations(ledger, scenes)),
+        utility=dict(_lost(ledger)),
     )
 
 
-def _bound(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
-    """Upper bound on recall from edges in the first run of the release that the first finding is about."""
+def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:
+    """Upper bounds on recall from edges in the first run of the release that the first finding is about; none where
+    somebody has several identities.
+    """
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
-    return most_recall(pair, seeds) if pair.origin is None else None  # a bound where everybody has one identity
+    several = pair.origin is not None
+    return {one.__name__: None if several else one(pair, seeds) for one in (most_recall, genie_recall)}
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
@@ -318,6 +324,13 @@ def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[Separ
         if scenes[release].separation is not None:
             whole = ledger.runs.get((before.get(scenes[release].overlap, ""), attack), [])
             yield separation_point(runs, whole, release=release, attack=attack)
+
+
+def _lost(ledger: _Ledger) -> Iterator[tuple[str, dict[str, float]]]:
+    """What each protected release has lost, in the first run."""
+    for release, (pair, _) in ledger.drawn.items():
+        if isinstance(pair, SeparatedPair):
+            yield release, lost(pair.before.target, *pair.separated)
 
 
 def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[AnonymityLink]:

@@ -45,12 +45,13 @@ class KDegree:
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
-        raised, left = graph.degree.copy(), -1
+        raised = graph.degree.copy()
+        added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
         while left:  # 0 at the complete graph at the latest
-            added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
             more = rng.permutation(np.flatnonzero(raised < graph.n_nodes - 1))
             raised[more[:left]] += 1
-        u, v = (np.concatenate(ends) for ends in zip(graph.edges(), added, strict=True))
+            added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
+        u, v = np.concatenate((np.stack(graph.edges()), added), axis=1, dtype=np.int64)
         return shuffled(u, v, graph.n_nodes, rng)
 
 
@@ -88,11 +89,8 @@ def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
     return found
 
 
-Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
-
-
-def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[Ends, int]:
-    """New edges by which everybody gains what they lack, and how many ends were left over."""
+def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], int]:
+    """(2, n_new) the ends of new edges by which everybody gains what they lack, and how many ends were left over."""
     free = rng.permutation(np.flatnonzero(lacking))  # random among those who lack as much
     open_ends, left = lacking.copy(), 0
     joined: list[NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
@@ -105,5 +103,4 @@ def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Genera
         open_ends[chosen] -= 1
         joined.append(np.stack((np.full(len(chosen), node), chosen)))
         free = free[1:]
-    u, v = np.concatenate(joined, axis=1)
-    return (u, v), left
+    return np.concatenate(joined, axis=1), left

@@ -55,7 +55,8 @@ class GroupNodes:
         cut = np.append(np.arange(n // self.k) * self.k, n)  # the last group takes who is left
         group = np.empty(n, dtype=np.int64)
         group[order] = np.repeat(np.arange(len(cut) - 1), np.diff(cut))
-        u, v = _dealt(*(group[end] for end in graph.edges()), order, cut, rng)
+        one, other = graph.edges()
+        u, v = _dealt(group[one], group[other], order, cut, rng)
         return shuffled(u, v, n, rng)
 
 

@@ -123,4 +123,4 @@ class NoisyDegrees:
 def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
     """(n,) whole numbers z, P(z) proportional to e^(-epsilon |z|)."""
     one, other = rng.geometric(-math.expm1(-epsilon), size=(2, n))
-    return one - other
+    return np.asarray(one - other, dtype=np.int64)

@@ -145,9 +145,9 @@ class OverlapPoint:
 
 @dataclass(frozen=True)
 class SeparationPoint:
-    """One attack on a release in which some people, the adopters, have separated their identities.
+    """One attack on a protected release; in some, people who adopt the protection have separated their identities.
 
-    adopters              : how many of them can be found, on average over runs
+    adopters              : how many of them can be found, on average over runs; 0 where edges are changed
     recall, recall_before : share of the people in both graphs who are named rightly, by any identity; and without
                             separation, None where that was not attacked
     adopter_recall, adopter_recall_before : the same among the adopters
@@ -197,6 +197,7 @@ class GraphRisk(Subject):
     not_run     : attacks that were not run on any release, and why
     most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
                   where most people are named; None where not run, or where the adversary knows more than edges
+    genie_recall : the same if edges of one network alone differ at random, see `graphs.evaluation.genie_recall`
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share
@@ -226,6 +227,7 @@ class GraphRisk(Subject):
     truth_partial: bool = False
     similar: int = 0
     not_run: tuple[tuple[str, str], ...] = ()
+    genie_recall: float | None = None
 
     def without_small(self, least: int) -> GraphRisk:
         """Without classes and bins of few, adopters who are few, and tenths of few people."""
@@ -234,5 +236,5 @@ class GraphRisk(Subject):
             self,
             attacks=tuple(one.without_small(least) for one in self.attacks),
             anonymity=self.anonymity if tenths else tuple(replace(one, ranked=()) for one in self.anonymity),
-            separations=tuple(one for one in self.separations if one.adopters >= least),
+            separations=tuple(one for one in self.separations if not 0 < one.adopters < least),
         )

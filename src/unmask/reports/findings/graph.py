@@ -315,9 +315,14 @@ def overlaps(graph: GraphRisk) -> str:
 
 
 def separated(graph: GraphRisk) -> Iterator[str]:
-    """Of each release in which people have several identities, what the attack makes of them that finds most."""
+    """Of each protected release, what the attack that finds most makes of it, or of those with several identities."""
     for release in dict.fromkeys(point.release for point in graph.separations):
-        own = [point for point in graph.separations if point.release == release and point.adopter_recall is not None]
+        points = [point for point in graph.separations if point.release == release]
+        if not any(point.adopters for point in points):
+            most = max(points, key=lambda point: point.recall)
+            changed = f"{percent(most.recall)} of people instead of {rate(most.recall_before)}"
+            yield f"From {release_name(release)}, {most.attack} re-identifies {changed}."
+        own = [point for point in points if point.adopter_recall is not None]
         for point in sorted(own, key=lambda point: -(point.adopter_recall or 0.0))[:1]:
             before = point.adopter_recall_before
             instead = "" if before is None else f" instead of {percent(before)}"
@@ -333,14 +338,17 @@ def separated(graph: GraphRisk) -> Iterator[str]:
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
-    """What no attack by edges alone can pass."""
-    if graph.most_recall is None or math.isnan(graph.most_recall) or graph.most_recall >= 1:
-        return ""
+    """What no attack by edges alone can pass: because of twins, and because of what the networks do not share."""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
-    return (
-        f"By edges alone no attack can be expected to re-identify more than {percent(graph.most_recall)} of "
-        f"people{where}: the others have structural twins, from whom nothing tells them apart."
+    bounds = graph.most_recall, graph.genie_recall
+    twins, genie = ("" if most is None or math.isnan(most) or most >= 1 else percent(most) for most in bounds)
+    most_of = "no attack can be expected to re-identify more than"
+    by_twins = (
+        f"By edges alone {most_of} {twins} of people{where}: the others have structural twins, from whom nothing tells "
+        "them apart."
     )
+    at_random = f"If the edges that the two networks do not share differ at random, {most_of} {genie} of people{where}."
+    return " ".join([by_twins] * bool(twins) + [at_random] * (genie not in ("", twins)))
 
 
 def _next(graph: GraphRisk) -> str:
@@ -348,8 +356,8 @@ def _next(graph: GraphRisk) -> str:
     if not graph.truth_known or graph.separations or not any(attack.recall for attack in graph.attacks):
         return ""
     return (
-        "To see what protection would change, run `unmask audit graph` with --separation (several identities for a "
-        "person); `unmask protect graph` writes such a release."
+        "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
+        "(several identities for a person); `unmask protect graph` writes such a release."
     )
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.words import number, percent, plural, release_name, row_estimate
+from unmask.reports.words import number, percent, plural, release_name, row_estimate, row_value
 from unmask.results import Row
 
 ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utility", "campaign_success"
 """Measures that say whether an attack pays, how much, and what a protection leaves."""
+
+STOPS, FAILS = 0.1, 0.5
+"""Of what an adversary reaches where nothing is protected: a protection stops them if it leaves at most a tenth, and
+fails against them if it leaves half or more."""
 
 UNITS = {
     "share": "share that is kept",
@@ -39,7 +43,10 @@ def _of_dataset(data: StudyData, dataset: str) -> list[str]:
     heads = spoken(data, dataset)
     if not heads:
         return ["Nothing is known: no cell of it has a result with a measure of success or error."]
-    said = [of_target(data, heads, target) for target in dict.fromkeys(target for _, _, target in heads)]
+    targets = dict.fromkeys(target for _, _, target in heads)
+    said = [
+        sentence for target in targets for sentence in (of_target(data, heads, target), *against(data, heads, target))
+    ]
     said += [of_plane(data, plane) for plane in data.planes if plane.dataset == dataset]
     return said + of_price(data, dataset)
 
@@ -67,6 +74,53 @@ def of_target(data: StudyData, heads: Headlines, target: str) -> str:
     if bare is not None:
         text += f" Unprotected {'they are off by' if off else 'it is'} {row_estimate(bare)}."
     return text
+
+
+def against(data: StudyData, heads: Headlines, target: str) -> Iterator[str]:
+    """Which protections stop every adversary, which none, and which stop some and fail against others.
+
+    Of adversaries of one target who reach more where nothing is protected than without the release, if there are two.
+    """
+    left = {name: _left(data, heads, name, target) for name in dict.fromkeys(name for name, _, _ in heads)}
+    left = {name: own for name, own in left.items() if len(own) > 1 and name not in data.unprotected}
+    stops = [name for name, own in left.items() if max(map(_share, own)) <= STOPS]
+    fails = [name for name, own in left.items() if min(map(_share, own)) >= FAILS]
+    how = "leave at most a tenth of what is reached without them"
+    yield from [f"Against every adversary, these {how}: {_names(stops)}."] if stops else []
+    yield from [f"Against every adversary, these leave half of it or more: {_names(fails)}."] if fails else []
+    yield from (
+        _torn(name, own)
+        for name, own in left.items()
+        if min(map(_share, own)) <= STOPS and max(map(_share, own)) >= FAILS
+    )
+
+
+Left = tuple[Row, Row]
+"""What an adversary reaches with a protection, and unprotected."""
+
+
+def _left(data: StudyData, heads: Headlines, name: str, target: str) -> list[Left]:
+    rows = (item.row for (release, _, of), item in heads.items() if (release, of) == (name, target))
+    both = ((row, unprotected(data, heads, row)) for row in rows if row.direction == "high")
+    return [(row, bare) for row, bare in both if bare is not None and bare.posterior > max(bare.prior, 0.0)]
+
+
+def _share(left: Left) -> float:
+    return left[0].posterior / left[1].posterior
+
+
+def _torn(name: str, own: Sequence[Left]) -> str:
+    """The strongest adversary whom a protection stops, and the strongest against whom it fails."""
+    stopped, before = min(own, key=lambda left: (_share(left) > STOPS, -left[1].posterior))
+    strong, bare = max(own, key=lambda left: (_share(left) >= FAILS, left[0].posterior))
+    return (
+        f"{release_name(name)} stops the adversary {stopped.adversary} ({row_value(stopped)} instead of "
+        f"{row_value(before)}) and fails against {strong.adversary}: {row_value(strong)} instead of {row_value(bare)}."
+    )
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(release_name, names))
 
 
 def unprotected(data: StudyData, heads: Headlines, row: Row) -> Row | None:

@@ -44,6 +44,8 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
         yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"
     if graph.most_recall is not None and graph.most_recall < 1:
         yield "At the most", f"{percent(graph.most_recall)}: the others have twins in the network"
+    elif graph.genie_recall is not None and graph.genie_recall < 1:
+        yield "At the most", f"{percent(graph.genie_recall)}, if edges that are not shared differ at random"
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:
@@ -62,14 +64,15 @@ def _spread(best: StructureAttack) -> str:
 
 
 def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
-    """Releases in which people have several identities, where they were attacked; else the command that does it."""
+    """Protected releases, where they were attacked; else the command that does it."""
     if not graph.truth_known or {one.state for one in scope.data.verdicts} == {"acceptable"}:
         return None
     releases = dict.fromkeys(one.release for one in graph.attacks)
     if len(releases) > 1:
         best = {name: strongest_first(one for one in graph.attacks if one.release == name)[0] for name in releases}
         changes = tuple(_change(one, graph, scope) for one in best.values())
-        return Advice("", "unmask protect graph \u2026 --identities N --adopters SHARE", changes, ("people found",))
+        how = "--identities N --adopters SHARE" if any(one.adopters for one in graph.separations) else "--with NAME"
+        return Advice("", f"unmask protect graph \u2026 {how}", changes, ("people found",))
     return Advice(SEPARATE, "unmask audit graph \u2026 --separation identities=5,adopters=0.5 --report page.html")
 
 
@@ -79,6 +82,6 @@ def _change(one: StructureAttack, graph: GraphRisk, scope: Scope) -> Tried:
     told = f"{plural(missed, 'condition')} missed" if missed else "every tested condition met" if verdicts else ""
     state = ("missed" if missed else "met") if verdicts else ""
     adopters = next((point.adopters for point in graph.separations if point.release == one.release), None)
-    name = one.release if adopters is None else f"{one.release}: {adopters:,} people with several identities"
+    name = f"{one.release}: {adopters:,} people with several identities" if adopters else one.release
     figures = (_counted(one.recall or 0.0, people_of(one, graph, scope), scope),)
     return Tried(name, told, state, figures, now=adopters is None)

@@ -130,29 +130,31 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Without and with separation, attack by attack: who is re-identified, and what is told of those who separated."""
     if not graph.separations:
         return ()
+    adopters = any(point.adopters for point in graph.separations)
     decoys = any(point.exposed is not None for point in graph.separations)
-    head = ("Attack", "Adopters", "Everybody re-identified", "Adopters re-identified", "Their contacts told")
-    roles = ("Decoy found", "Hidden found") if decoys else ()
-    how = (
-        "Adopters are the people who have several identities in the release. Left of the arrow: nobody has; same runs, "
-        "same people. A person is re-identified by any of their identities, and what is told are the contacts of the "
-        "one that is named; with one identity, all of them."
-    )
-    rows = ((point.release, _separation(point, looks, decoys=decoys)) for point in graph.separations)
-    table = grouped((*head, *roles), rows)
-    return block("Where people have several identities", (), [how], table, said=next(separated(graph), ""))
+    head = ("Attack", "Everybody re-identified")
+    roles = ["Adopters", "Adopters re-identified", "Their contacts told"] * adopters
+    roles += ["Decoy found", "Hidden found"] * decoys
+    how = "Left of the arrow: the release without the protection; same runs, same people."
+    how += (
+        " Adopters are the people who have several identities. A person is re-identified by any of them, and what is "
+        "told are the contacts of the one that is named; with one identity, all of them."
+    ) * adopters
+    rows = ((point.release, _separation(point, looks, adopters=adopters, decoys=decoys)) for point in graph.separations)
+    title = "Where people have several identities" if adopters else "With protection"
+    return block(title, (), [how], grouped((*head, *roles), rows), said=next(separated(graph), ""))
 
 
-def _separation(point: SeparationPoint, looks: Looks, *, decoys: bool) -> tuple[str, ...]:
+def _separation(point: SeparationPoint, looks: Looks, *, adopters: bool, decoys: bool) -> tuple[str, ...]:
     changes = (
-        (point.recall_before, point.recall),
         (point.adopter_recall_before, point.adopter_recall),
         (point.adopter_recall_before, point.disclosure),
     )
+    theirs = (f"{point.adopters:,}", *(f"{rate(before)} \u2192 {rate(after)}" for before, after in changes))
     return (
         looks.said(point.attack, point.attack),
-        f"{point.adopters:,}",
-        *(f"{rate(before)} \u2192 {rate(after)}" for before, after in changes),
+        f"{rate(point.recall_before)} \u2192 {rate(point.recall)}",
+        *(theirs if adopters else ()),
         *((rate(point.decoyed), rate(point.exposed)) if decoys else ()),
     )
 

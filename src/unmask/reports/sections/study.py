@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
-from unmask.measures.registry import SHARES, described, quantity
+from unmask.measures.registry import SHARES, UTILITIES, described, quantity
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import (
@@ -32,7 +32,6 @@ from unmask.reports.parts import (
     Section,
     Terms,
     grid,
-    grouped,
     lead,
     notes,
     parts,
@@ -49,10 +48,12 @@ from unmask.reports.words import (
     estimate,
     letter,
     lettered,
+    name_of,
     number,
     percent,
     plural,
     row_estimate,
+    row_value,
     told_apart,
     what,
 )
@@ -329,12 +330,22 @@ def _measures(data: StudyData, rows: Sequence[Measured], caption: str) -> Grid:
 
 
 def _release(rows: Sequence[Measured]) -> Grid:
-    """What was measured of the releases themselves: adversaries for whom it is the same share a row."""
+    """What was measured of the releases themselves, side by side: adversaries for whom it is the same share a row."""
+    units = {item.row.measure: item.row.unit for item in rows}
+    own: dict[tuple[str, str], dict[str, Row]] = {}
+    for item in rows:
+        own.setdefault((item.row.release, item.row.adversary), {})[item.row.measure] = item.row
+    names = {name: name_of(name, UTILITIES) + ("" if unit in SHARES else f", {unit}") for name, unit in units.items()}
+    heads = ("Protection", *(name[0].upper() + name[1:] for name in names.values()), "n")
     lines = (
-        (f"{row.measure}, {row.unit}", (row.release, row_estimate(row), f"{item.seeds:,}", f"{row.n:,}"))
-        for item, row in ((item, item.row) for item in rows)
+        (release, *(row_value(found[name]) if name in found else "not run" for name in units), _most(found.values()))
+        for (release, _), found in own.items()
     )
-    return grouped(("Protection", "Value", "Seeds", "n"), dict.fromkeys(lines), "The release itself")
+    return grid(heads, dict.fromkeys(lines), "The release itself")
+
+
+def _most(rows: Iterable[Row]) -> str:
+    return f"{max(row.n for row in rows):,}"
 
 
 def _price(data: StudyData, rows: Sequence[Measured]) -> Grid:
