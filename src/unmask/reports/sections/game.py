@@ -30,6 +30,7 @@ from unmask.reports.parts import (
 )
 from unmask.reports.scales import amounts, linear
 from unmask.reports.sections.closing import closing
+from unmask.reports.sections.nodes import nodes_shown, nodes_told
 from unmask.reports.words import number, percent, plural, release_name
 
 NOTHING = "none"
@@ -78,6 +79,9 @@ def game_page(data: GameData) -> Page:
     """What stands on the page of a game."""
     sections = (
         Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
+        Section("nodes", "All nodes of the lattice", parts(*nodes_shown(data.lattices)), nodes_told(data.lattices))
+        if data.lattices
+        else None,
         Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
         Section("ranges", "How wrong the numbers may be", parts(*_ranges(data)), _range_told(data)),
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
