@@ -45,6 +45,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "certificates": (),
     "channels": (),
     "climb": (),
+    "lattice": (),
     "graphs_pairs": (),
     "location_study": (),
     "intervals": (),

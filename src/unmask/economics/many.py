@@ -224,18 +224,32 @@ class ManyReleases:
         high = fee + fined * found.fines[1, of] - np.where(attacks, least, 0.0)
         return np.asarray(expected.number * np.where(may, [np.where(attacks, low, np.minimum(low, 0.0)), high], 0.0))
 
-    def best(self) -> tuple[int, Terms] | None:
-        """The move that is surely worth most; None where none is sure to be worth more than to release nothing."""
-        while (found := self._contender()) is not None:
+    def best(self, most: int = 10**9) -> tuple[int, Terms] | None:
+        """The move that is surely worth most; None where none is sure to be worth more than to release nothing.
+
+        most : how many moves are solved before the search ends, whatever `short` is then
+        """
+        while self.solved < most and (found := self._contender()) is not None:
             self._solve(*found)
         terms, place, worth = self._known()
         return (place, terms) if worth > 0 else None
 
     def undecided(self) -> int:
         """Moves besides the best that may be better by more than the gap: their campaigns are only bounded."""
-        best, place, worth = self._known()
-        more = {terms: self.payoffs(terms)[1] > self._enough() for terms in self.terms}
-        return sum(int(one.sum()) for one in more.values()) - int(worth > 0 and more[best][place])
+        return sum(int(one.sum()) for one in self._others(self._enough()).values())
+
+    def short(self) -> float:
+        """How much more than the best another move may be worth, 0 where none may."""
+        worth = self._known()[2]
+        high = (self.payoffs(terms)[1][may] for terms, may in self._others(worth).items())
+        return max(max((float(one.max()) for one in high if one.size), default=0.0) - worth, 0.0)
+
+    def _others(self, worth: float) -> dict[Terms, NDArray[np.bool_]]:
+        """Which moves besides the best may be worth more than this."""
+        best, place, known = self._known()
+        more = {terms: self.payoffs(terms)[1] > worth for terms in self.terms}
+        more[best][place] &= known <= 0
+        return more
 
     def _known(self) -> tuple[Terms, int, float]:
         """The move that is worth most at least, and its worth; 0 where that is below what nothing is worth."""

@@ -27,6 +27,10 @@ GAP: Final = 1e-3
 """Share of the benefit by which a node that is left out may be better."""
 
 
+MOST_SOLVED: Final = 100
+"""Nodes and terms whose campaigns are solved; more are asked for where many kinds of attackers pull apart."""
+
+
 @dataclass(frozen=True)
 class Weighed:
     """What is weighed, and by whom.
@@ -42,51 +46,38 @@ class Weighed:
 
 
 def unfolded(plan: Plan, part: Part, weighed: Weighed) -> tuple[tuple[Part, ...], Nodes]:
-    """The nodes of a lattice that may be the best, as protections; and what is known of all nodes.
+    """The nodes of a lattice that may be the best, as protections; and what is known of all nodes."""
+    whose = {kind: name or plan.adversaries[0].name for kind, name in weighed.adversary.items()}
+    named = {one.name: one for one in plan.adversaries}
+    cells = [Cell(plan.datasets[0], part, named[name], plan.seeds[0], ()) for name in dict.fromkeys(whose.values())]
+    found: Plane = nodes(cells)
+    releases = {kind: found.releases[name] for kind, name in whose.items()}
+    what = (found.utility, found.nodes, found.whole)
+    game = ManyReleases(weighed.publisher, weighed.attackers, releases, *what, weighed.terms, GAP)
+    parts = tuple(_node(part, found, place) for place in _offered(game, weighed.unknowns)[:MOST])
+    levels = {one.name: {name: of for name, (of,) in one.parameters["levels"].items()} for one in parts}
+    low, high = np.stack([game.payoffs(terms) for terms in game.terms]).max(axis=0).tolist()
+    unsure = (game.solved, game.undecided(), game.short())
+    return parts, Nodes(part.name, tuple(found.utility.tolist()), tuple(low), tuple(high), levels, *unsure)
+
+
+def _offered(game: ManyReleases, unknowns: Sequence[Unknown]) -> list[int]:
+    """Nodes that may be the best, the best first.
 
     The best at the terms listed where every range is at its middle, at its worst and at its best for the publisher, and
     the best at each of these terms.
     """
-    named = {one.name: one for one in plan.adversaries}
-    whose = {kind: name or plan.adversaries[0].name for kind, name in weighed.adversary.items()}
-    cells = [Cell(plan.datasets[0], part, named[name], plan.seeds[0], ()) for name in dict.fromkeys(whose.values())]
-    found: Plane = nodes(cells)
-    game = ManyReleases(
-        weighed.publisher,
-        weighed.attackers,
-        {kind: found.releases[name] for kind, name in whose.items()},
-        found.utility,
-        found.nodes,
-        found.whole,
-        weighed.terms,
-        GAP,
-    )
-    best = game.best()
-    places = [] if best is None else [best[0]]
-    for worst in (True, False):
-        if weighed.unknowns:
-            ended = _at_end(game, weighed.unknowns, worst=worst).best()
-            places += [] if ended is None else [ended[0]]
-    low, high = _ends(game)
-    places += [int(game.payoffs(terms)[0].argmax()) for terms in weighed.terms]
-    chosen = list(dict.fromkeys(places))[:MOST]
-    parts = tuple(_node(part, found, place) for place in chosen)
-    levels = {one.name: {name: of for name, (of,) in one.parameters["levels"].items()} for one in parts}
-    return parts, Nodes(part.name, tuple(found.utility.tolist()), low, high, levels, game.solved, game.undecided())
+    ends = [_at_end(game, unknowns, worst=worst) for worst in (True, False)] if unknowns else []
+    best = [one.best(MOST_SOLVED) for one in (game, *ends)]
+    at_terms = [int(game.payoffs(terms)[0].argmax()) for terms in game.terms]
+    return list(dict.fromkeys([*(one[0] for one in best if one is not None), *at_terms]))
 
 
 def _at_end(game: ManyReleases, unknowns: Sequence[Unknown], *, worst: bool) -> ManyReleases:
     """The game where every range is at the end that is worst, or best, for the publisher."""
     small = PublisherGame(game.publisher, {"": Protected([1])}, game.attackers)
     moved = at(small, unknowns, [one.end(worst=worst) for one in unknowns])
-    return replace(game, publisher=moved.publisher, attackers=moved.attackers)
-
-
-def _ends(game: ManyReleases) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What each node leaves at its best terms, at least and at most."""
-    ends = np.stack([game.payoffs(terms) for terms in game.terms])
-    low, high = ends.max(axis=0)
-    return tuple(low.tolist()), tuple(high.tolist())
+    return replace(game, publisher=moved.publisher, attackers=moved.attackers, solved=0)
 
 
 def _node(part: Part, found: Plane, place: int) -> Part:

@@ -153,7 +153,9 @@ class Lattice:
 
         rng : draws of the attack of `realized`
         """
-        return _Search(Asked.of(self, table), int(secret_unless(rng).integers(2**63))).best()
+        rows = _rows(table)
+        kept = table if rows.size == table.n_rows else table.take(rows)
+        return _Search(Asked.of(self, kept), int(secret_unless(rng).integers(2**63))).best()
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,13 +286,12 @@ class _Search:
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
-            satisfied = (
-                self._good_enough(path[middle]) if self.bound[path[middle]] == np.inf else self._look(path[middle])
-            )
-            low, high = (low, middle - 1) if satisfied else (middle + 1, high)
+            low, high = (low, middle - 1) if self._satisfies(path[middle]) else (middle + 1, high)
 
-    def _good_enough(self, node: Node) -> bool:
-        """Whether a node was closed since it is no better than the best, and not since it violates something."""
+    def _satisfies(self, node: Node) -> bool:
+        """Whether a node satisfies all; of a closed one, whether that is why no better one is coarser."""
+        if np.isfinite(self.bound[node]):
+            return self._look(node)
         return self.found is not None and bool(self.least[node] >= self.found.loss)
 
     def _look(self, node: Node) -> bool:

@@ -116,6 +116,7 @@ class Nodes:
     levels    : nodes that became protections -> column -> its level
     solved    : nodes and terms whose campaigns were solved
     undecided : nodes and terms that may be better than the best, since campaigns are only bounded
+    short     : by how much at most
     """
 
     protection: str
@@ -125,6 +126,7 @@ class Nodes:
     levels: Mapping[str, Mapping[str, float | str]]
     solved: int
     undecided: int
+    short: float
 
 
 @dataclass(frozen=True)

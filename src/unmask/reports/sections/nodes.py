@@ -19,7 +19,7 @@ BINS = 40
 def nodes_told(lattices: Sequence[Nodes]) -> str:
     """How many nodes were weighed."""
     n, solved = (sum(count) for count in zip(*((len(one.utility), one.solved) for one in lattices), strict=True))
-    return f"{plural(n, 'node')} of the lattice; {solved:,} had to be solved, the others are bounded."
+    return f"{plural(n, 'node')} of the lattice: the sizes of groups decide between all but {plural(solved, 'move')}."
 
 
 def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
@@ -36,9 +36,11 @@ def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
 
 
 def _doubt(one: Nodes) -> list[str]:
-    said = [] if not one.undecided else [f"{plural(one.undecided, 'node')} may be better: campaigns are only bounded."]
-    best = max(one.low)
-    return [*said, f"The best node leaves {amount(best)} at least."]
+    said = f"The best node leaves {amount(max(one.low))} at least."
+    if not one.undecided:
+        return [said]
+    more = f"{plural(one.undecided, 'other move')} may bring more, by up to {amount(one.short)}"
+    return [said, f"{more}: their campaigns are only bounded."]
 
 
 def _plane(one: Nodes) -> Figure:
