@@ -46,6 +46,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "channels": (),
     "climb": (),
     "graph_study": (),
+    "lattice": (),
     "graphs_pairs": (),
     "location_study": (),
     "intervals": (),

@@ -50,6 +50,7 @@ def game(document: Path, output: Path | None, as_json: bool, force: bool) -> Non
             "stopping": [asdict(one) for one in found.stopping],
             "judged": [asdict(one) for one in found.judged],
             "ranges": [asdict(one) for one in found.ranged],
+            "lattices": [asdict(one) for one in found.lattices],
         }
         say_json(results=rows, tables=tables)
     else:

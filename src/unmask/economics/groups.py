@@ -15,7 +15,19 @@ from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.segments import segment_max
 
-Who = ArrayLike | Posterior
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Targets, each of whom is one of so many equal candidates with a probability of their own.
+
+    size, inside : (n,) candidates, at least 1; probability that the target is one of them
+    """
+
+    size: NDArray[np.int64]
+    inside: Floats
+
+
+Who = ArrayLike | Posterior | Grouped
 """Who is attacked: (n,) group sizes, or a belief; of a belief what is found is (n_observations,) where one target is
 attacked at a time, and (n_targets,) where one campaign faces all.
 """
@@ -65,12 +77,14 @@ class Groups:
 
 
 def groups_of(attacker: Attacker, who: Who) -> Groups:
-    """The distinct games behind group sizes (with the attacker's prior) or behind the observations of a belief.
+    """The distinct games behind group sizes (with the attacker's prior), or behind the observations of a belief.
 
     Groups so large that the attacker would leave them alone even if the target were surely inside are left out.
     """
     if isinstance(who, Posterior):
         return _of_belief(attacker, who)
+    if isinstance(who, Grouped):
+        return Groups(len(who.size), _alike(attacker, np.arange(len(who.size)), who.size, who.inside))
     distinct, of_member = distinct_sizes(group_sizes(who))
     parts = _alike(attacker, np.arange(len(distinct)), distinct, np.full(len(distinct), attacker.prior))
     return Groups(len(of_member), tuple(part.spread(of_member) for part in parts))

@@ -32,10 +32,23 @@ from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.unknowns import PUBLISHER, at
 from unmask.errors import UnmaskError
 from unmask.measures.success import standing
-from unmask.plan import NOTHING, Cell, Plan, unknown
+from unmask.plan import NOTHING, Cell, Part, Plan, unknown
 from unmask.posterior import Posterior
-from unmask.reports.facts.game import Alone, Answer, Curve, GameData, Judged, Kind, Offer, Ranged, Stopping, Wrong
+from unmask.reports.facts.game import (
+    Alone,
+    Answer,
+    Curve,
+    GameData,
+    Judged,
+    Kind,
+    Nodes,
+    Offer,
+    Ranged,
+    Stopping,
+    Wrong,
+)
 from unmask.studies.cells import believed
+from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
 from unmask.studies.reading import read_plan
 from unmask.truth import Truth
 from unmask.version import __version__
@@ -190,10 +203,29 @@ def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
     plan, given = read_plan(path), load(path)
     try:
         said = stated(given, path.parent)
-        beliefs, protections = _attacked(plan, said, watch or (lambda _: None))
-        return _played(plan, said, beliefs, PublisherGame(said.publisher, protections, said.attackers))
+        watched = watch or (lambda _: None)
+        plan, lattices = _unfolded(plan, said, watched)
+        beliefs, protections = _attacked(plan, said, watched)
+        found = _played(plan, said, beliefs, PublisherGame(said.publisher, protections, said.attackers))
+        return replace(found, lattices=lattices)
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
+
+
+def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Plan, tuple[Nodes, ...]]:
+    """The plan with those nodes of every lattice that may be the best, and what is known of all nodes."""
+    weighed = Weighed(said.publisher, said.attackers, said.adversary, said.unknowns, all_terms(said.terms))
+    parts: list[Part] = []
+    lattices = []
+    for part in plan.protections:
+        if part.use != LATTICE:
+            parts.append(part)
+            continue
+        watch(f"every node of {part.name}")
+        nodes, known = unfolded(plan, part, weighed)
+        parts += nodes
+        lattices.append(known)
+    return replace(plan, protections=tuple(parts)), tuple(lattices)
 
 
 def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) -> GameData:

@@ -153,7 +153,9 @@ class Lattice:
 
         rng : draws of the attack of `realized`
         """
-        return _Search(Asked.of(self, table), int(secret_unless(rng).integers(2**63))).best()
+        rows = _rows(table)
+        kept = table if rows.size == table.n_rows else table.take(rows)
+        return _Search(Asked.of(self, kept), int(secret_unless(rng).integers(2**63))).best()
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +205,12 @@ class Asked:
     def inherited(self) -> bool:
         """Whether a node below one that violates something violates it, too; rules 2 and 3."""
         return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
+
+    def allowed(self, found: Counted, bad: NDArray[np.bool_]) -> bool:
+        """Whether a node without its violating classes is within the limit and the average risk; some row must stay."""
+        kept, most = int(found.sizes[~bad].sum()), self.protection.average_risk
+        safe = most is None or int((~bad).sum()) <= most * kept * (1 + ROUNDING)
+        return safe and kept > 0 and self.table.n_rows - kept <= self.limit
 
     def levels(self, node: Node) -> dict[str, Level]:
         """Column -> its level at a node."""
@@ -278,27 +286,25 @@ class _Search:
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
-            satisfied = (
-                self._good_enough(path[middle]) if self.bound[path[middle]] == np.inf else self._look(path[middle])
-            )
-            low, high = (low, middle - 1) if satisfied else (middle + 1, high)
+            low, high = (low, middle - 1) if self._satisfies(path[middle]) else (middle + 1, high)
 
-    def _good_enough(self, node: Node) -> bool:
-        """Whether a node was closed since it is no better than the best, and not since it violates something."""
+    def _satisfies(self, node: Node) -> bool:
+        """Whether a node satisfies all; of a closed one, whether that is why no better one is coarser."""
+        if np.isfinite(self.bound[node]):
+            return self._look(node)
         return self.found is not None and bool(self.least[node] >= self.found.loss)
 
     def _look(self, node: Node) -> bool:
         """Count a node, close what that proves, keep it if it is the best; whether its classes satisfy all."""
         found, asked = self._counted(node), self.asked
         bad = asked.violating(found)
-        dropped = int(found.sizes[bad].sum())
-        satisfied = dropped <= asked.limit and dropped < asked.table.n_rows and self._risk_allows(found, bad)
+        satisfied = asked.allowed(found, bad)
         self.bound[node] = np.inf
         if asked.lasting(found) > asked.limit or (asked.inherited and not satisfied):
             self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
         loss = self._loss(node, found, bad)
         if satisfied and (self.found is None or loss < self.found.loss) and self._attack_allows(node):
-            self.found = Choice(asked.levels(node), loss, dropped, self.bound.size, 0)
+            self.found = Choice(asked.levels(node), loss, int(found.sizes[bad].sum()), self.bound.size, 0)
             self.bound[self.bound >= loss] = np.inf
         return satisfied
 
@@ -310,10 +316,6 @@ class _Search:
         if 2 * len(found.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
             self.kept[node] = found
         return found
-
-    def _risk_allows(self, found: Counted, bad: NDArray[np.bool_]) -> bool:
-        most = self.asked.protection.average_risk
-        return most is None or int((~bad).sum()) <= most * float(found.sizes[~bad].sum()) * (1 + ROUNDING)
 
     def _loss(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
         """What the node loses; where squares of sizes are counted, they are a bound of all coarser nodes."""

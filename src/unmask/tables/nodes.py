@@ -153,17 +153,26 @@ class Nodes:
 
     def counted(self, node: Node, finer: Counted | None = None) -> Counted:
         """The classes at a node, counted from those at a finer one, or from the table's."""
-        from unmask.tables._kernels import merged  # numba is imported where a kernel runs
-
         finer = self.table if finer is None else finer
-        of, at = merged(self._keys(node, finer.first), (2 * len(finer.first)).bit_length())
+        of, at = self.together(node, finer.first)
         sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
         return Counted(finer.first[at], sizes, tuple(_summed(one, of, len(at)) for one in finer.histograms))
 
-    def _keys(self, node: Node, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    def together(
+        self, node: Node, first: NDArray[np.int64], among: Sequence[int] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(J,) which classes have the same cells at a node in some columns, or in all; and the first of each kind."""
+        from unmask.tables._kernels import merged  # numba is imported where a kernel runs
+
+        keys = self._keys(node, first, range(len(node)) if among is None else among)
+        of, at = merged(keys, (2 * len(first)).bit_length())
+        return of, at
+
+    def _keys(self, node: Node, first: NDArray[np.int64], among: Sequence[int]) -> NDArray[np.int64]:
         """(J,) one number for the cells of each class at a node."""
         key, space = np.zeros(len(first), dtype=np.int64), 1
-        for j, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
+        for j in among:
+            ladder, level = self.ladders[j], node[j]
             if space * int(ladder.cells[level]) > KEY_LIMIT:
                 distinct, key = np.unique(key, return_inverse=True)
                 space = len(distinct)

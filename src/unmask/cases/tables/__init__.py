@@ -21,6 +21,7 @@ from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.parts import linked
+from unmask.cases.tables.plane import Plane, plane
 from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
@@ -43,6 +44,7 @@ from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
+from unmask.tables.lattice import Lattice
 from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
@@ -321,6 +323,15 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
     return case.belief, case.truth, useful["utility"]
+
+
+def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:
+    """The nodes of a lattice that may be released, as the adversaries of some cells find them; see `plane`."""
+    found = {}
+    for cell, attack in zip(cells, attacks, strict=True):
+        rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+        found[cell.adversary.name] = (attack, _known(cell.adversary), rng)
+    return plane(population.members, protection, found)
 
 
 def _informed(attack: Any, protection: Any) -> Any:

@@ -162,6 +162,27 @@ class Kind:
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """All nodes of a lattice: the utility of each, and what is left to the publisher at its best terms.
+
+    low, high : at least and at most, by node; what is further from the best is bounded more widely
+    levels    : nodes that became protections -> column -> its level
+    solved    : nodes and terms whose campaigns were solved
+    undecided : nodes and terms that may be better than the best, since campaigns are only bounded
+    short     : by how much at most
+    """
+
+    protection: str
+    utility: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    levels: Mapping[str, Mapping[str, float | str]]
+    solved: int
+    undecided: int
+    short: float
+
+
+@dataclass(frozen=True)
 class GameData:
     """The publisher's game of one document.
 
@@ -172,6 +193,7 @@ class GameData:
     undecided : of all that were looked at, how many may be the best
     looked_at : protections times terms
     judged    : offers over all ranges, the least regret first; none where nothing is a range
+    lattices  : the nodes of every lattice among the protections
     knowing   : what knowing all ranges before choosing is worth in expectation
     deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
                 something is left, wherever in their ranges the numbers are; none where there is none
@@ -195,6 +217,7 @@ class GameData:
     deterring: tuple[Offer, ...] = ()
     wrong: tuple[Wrong, ...] = ()
     alone: tuple[Alone, ...] = ()
+    lattices: tuple[Nodes, ...] = ()
     reproduce: Mapping[str, object] | None = None
 
     @property

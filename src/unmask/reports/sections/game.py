@@ -32,6 +32,7 @@ from unmask.reports.parts import (
 from unmask.reports.scales import amounts, linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.how_wrong import delicate, how_wrong
+from unmask.reports.sections.nodes import nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.words import number, percent, plural
 
@@ -68,6 +69,9 @@ def game_page(data: GameData) -> Page:
     """What stands on the page of a game."""
     sections = (
         Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
+        Section("nodes", "All nodes of the lattice", parts(*nodes_shown(data.lattices)), nodes_told(data.lattices))
+        if data.lattices
+        else None,
         Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
         how_wrong(data),
         one_by_one_section(data.alone),

@@ -1,0 +1,160 @@
+"""The nodes of a lattice as releases of a game: what adversaries find at each, counted from classes, without rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.economics.many import Group, Releases
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables.attacks import ClassAttack, RegisterAttack
+from unmask.tables.attacks.classes import LEAST
+from unmask.tables.attacks.owners import owners
+from unmask.tables.knowledge import Knowledge, Register
+from unmask.tables.lattice import Asked, Lattice
+from unmask.tables.nodes import Counted, Level, Node
+from unmask.tables.protections import _place_of
+from unmask.tables.release import Table
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The nodes of a lattice that satisfy what its protection asks.
+
+    nodes    : (n, d) levels, by their number in `levels`
+    levels   : column -> what its levels are called
+    utility  : (n,) 1 - the global certainty penalty
+    whole    : (n,) where no row is dropped
+    releases : adversary -> the nodes as they find them
+    """
+
+    nodes: Ints
+    levels: Mapping[str, Sequence[Level]]
+    utility: NDArray[np.float64]
+    whole: NDArray[np.bool_]
+    releases: Mapping[str, Releases]
+
+    def at(self, place: int) -> dict[str, list[Level]]:
+        """What `Lattice` takes as levels so that it is this node."""
+        return {name: [of[at]] for (name, of), at in zip(self.levels.items(), self.nodes[place], strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """An adversary over all nodes: people on the classes of the table, and what they make of the boxes of a node.
+
+    people  : (J,) targets, or people of a register
+    columns : places of the quasi-identifiers that are known
+    found   : (rows released, people) of each box -> candidates, chance inside, how many targets
+    """
+
+    people: Ints
+    columns: Sequence[int]
+    found: Callable[[Ints, Ints], Group]
+
+
+def plane(table: Table, protection: Lattice, adversaries: Mapping[str, tuple[Any, Any, np.random.Generator]]) -> Plane:
+    """Every node of a lattice that satisfies its protection, and what adversaries make of it.
+
+    adversaries : name -> the attack, what is known (`Knowledge`, `Register`), and the draws of who is known
+    """
+    if protection.realized is not None:
+        raise UnmaskError("a game over a lattice has its own attackers; leave out what `realized` asks")
+    asked = Asked.of(protection, table)
+    seen = {name: _seen(table, *one) for name, one in adversaries.items()}
+    counts = [csr_array(one.people[:, None]) for one in seen.values()]
+    start = asked.nodes.table
+    nodes = replace(asked.nodes, table=replace(start, histograms=(*start.histograms, *counts)))
+    even = replace(asked, nodes=nodes, weights=np.full(len(nodes.shape), 1 / len(nodes.shape)))
+    lost = nodes.least_lost(even.weights)
+    kept: list[tuple[Node, float, bool]] = []
+    groups: dict[str, list[Group]] = {name: [] for name in seen}
+    for node, found in nodes.walk():
+        bad = asked.violating(found)
+        if not asked.allowed(found, bad):
+            continue
+        kept.append((node, 1.0 - float(lost[node]) - even.added(node, found, bad), not bad.any()))
+        for place, (name, one) in enumerate(seen.items()):
+            groups[name].append(_groups(even, node, found, bad, one, len(start.histograms) + place))
+    if not kept:
+        raise FailedError(f"none of the {lost.size:,} nodes of the lattice satisfies {protection!r}; ask for less")
+    at, utility, whole = zip(*kept, strict=True)
+    names = (column.name for column in table.quasi_identifiers)
+    return Plane(
+        np.array(at),
+        {name: ladder.levels for name, ladder in zip(names, nodes.ladders, strict=True)},
+        np.clip(utility, 0.0, 1.0),
+        np.array(whole),
+        {name: Releases.of(each) for name, each in groups.items()},
+    )
+
+
+def _groups(asked: Asked, node: Node, found: Counted, bad: NDArray[np.bool_], one: Seen, place: int) -> Group:
+    """What an adversary makes of a node."""
+    people = found.histograms[place].toarray()[:, 0]
+    rows = np.where(bad, 0, found.sizes)
+    if len(one.columns) < len(node):
+        of, at = asked.nodes.together(node, found.first, one.columns)
+        rows, people = (np.bincount(of, weights=each, minlength=len(at)).astype(np.int64) for each in (rows, people))
+    return one.found(rows, people)
+
+
+def _seen(table: Table, attack: Any, knows: Any, rng: np.random.Generator) -> Seen:
+    """An adversary whose belief depends on the sizes of classes alone; others are refused."""
+    columns = [_place_of(table, name) for name in knows.columns or [one.name for one in table.quasi_identifiers]]
+    _check_exact([table.quasi_identifiers[at] for at in columns])
+    if type(attack) is ClassAttack and attack.prior_present == 1 and isinstance(knows, Knowledge):
+        if knows.missing or knows.error:
+            raise UnmaskError("over a lattice an adversary knows people's cells without gaps and mistakes")
+        person, found = knows(table, rng=rng).person, _classes
+    elif type(attack) is RegisterAttack and isinstance(knows, Register):
+        person = knows(table, np.arange(table.n_rows), rng=rng).person
+        coverage = knows.coverage
+
+        def found(rows: Ints, people: Ints) -> Group:
+            return _boxes(rows, people, coverage)
+
+    else:
+        raise UnmaskError(
+            f"{attack!r} is no adversary whom classes tell everything; over a lattice that is tables.ClassAttack, or "
+            "tables.RegisterAttack"
+        )
+    people = np.bincount(table.classes.of_row[person], minlength=len(table.classes.sizes)).astype(np.int64)
+    return Seen(people, columns, found)
+
+
+def _check_exact(columns: Sequence[Any]) -> None:
+    for column in columns:
+        if not column.levels.atomic[column.counts > 0].all():
+            raise UnmaskError(
+                f"column {column.name!r} has missing or generalized cells, so that classes overlap; over a lattice all "
+                "quasi-identifiers that are known are exact"
+            )
+
+
+def _classes(rows: Ints, people: Ints) -> Group:
+    """`ClassAttack`: each target is one of the records of their box."""
+    some = (rows > 0) & (people > 0)
+    size, at = np.unique(rows[some], return_inverse=True)
+    targets = np.bincount(at, weights=people[some], minlength=len(size)).astype(np.int64)
+    return size, np.ones(len(size)), targets
+
+
+def _boxes(rows: Ints, people: Ints, coverage: float) -> Group:
+    """`RegisterAttack`: the targets are records, the candidates the people of the register who share their box."""
+    released, listed = np.flatnonzero(rows), np.flatnonzero(people)
+    both = np.flatnonzero((rows > 0) & (people > 0))
+    row, klass = np.searchsorted(released, both), np.searchsorted(listed, both)
+    found = owners(rows[released], people[listed], row, klass, coverage=coverage)
+    likely = found.each > LEAST
+    pairs = np.stack([people[both], rows[both]])[:, likely]
+    kinds, first, at = np.unique(pairs, axis=1, return_index=True, return_inverse=True)
+    targets = np.bincount(at, weights=pairs[1], minlength=kinds.shape[1]).astype(np.int64)
+    return kinds[0], found.inside[row][likely][first], targets

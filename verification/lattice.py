@@ -1,0 +1,255 @@
+"""The lattice of Adult, and the publisher's game over it: `UNMASK_DATA=... python verification/lattice.py`.
+
+The search against enumeration of all 12,960 nodes; the optimum of a game against what its release does to the people
+behind it; one kind of attacker and twenty, with the CPU time they took; ARX's payout model over every node.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from show import Section, Verdict, run
+
+from unmask.economics import Attacker, Expected, Publisher, Terms, play_out, read_attacker
+from unmask.economics.many import ManyReleases, Releases
+from unmask.measures.success import standing
+from unmask.studies.game import play
+from unmask.tables import Background, ClassAttack, Lattice, Table, datasets
+from unmask.tables.lattice import Asked
+from unmask.truth import Truth
+
+SOLVED = 50
+"""Moves that are solved against twenty kinds of attackers, before the rest stays bounded."""
+
+GOAL_ONE, GOAL_TWENTY = 60.0, 600.0
+"""CPU seconds of a game over all nodes against one kind of attacker, and against twenty."""
+
+
+@cache
+def adult() -> Table:
+    """All nine columns with hierarchies are quasi-identifiers."""
+    trees = datasets.adult_hierarchies()
+    return datasets.adult_cut(quasi_identifiers=tuple(trees), sensitive=(), hierarchies=trees)
+
+
+@cache
+def every_node() -> tuple[np.ndarray, np.ndarray, Releases]:
+    """Levels, utility and classes of all nodes, no row dropped."""
+    asked = Asked.of(Lattice(k=1), adult())
+    lost = asked.nodes.least_lost(asked.weights)
+    levels, groups = [], []
+    for node, found in asked.nodes.walk():
+        size, count = np.unique(found.sizes, return_counts=True)
+        levels.append(node)
+        groups.append((size, np.ones(len(size)), size * count))
+    return np.array(levels), 1.0 - lost[tuple(np.array(levels).T)], Releases.of(groups)
+
+
+# --- the protection ---------------------------------------------------------------------------------------------------
+
+
+def search() -> Section:
+    """The choice of the pruned search, and the least loss of all nodes."""
+    rows, verdicts = [], []
+    for protection in (
+        Lattice(k=5), Lattice(k=5, suppression=0.05), Lattice(k=20, suppression=0.01),
+        Lattice(k=1, average_risk=0.02), Lattice(k=2, average_risk=0.02, suppression=0.02),
+        Lattice(k=10, loss="discernibility"),
+    ):  # fmt: skip
+        start = time.process_time()
+        found = protection.choose(adult())
+        seconds, least = time.process_time() - start, _least(protection)
+        rows.append((repr(protection), f"{found.loss:.6g}", f"{found.seen:,}", f"{seconds:.2f}"))
+        same = abs(found.loss - least) <= 1e-9 * least
+        verdicts.append(Verdict(f"{protection!r}: least loss", f"{least:.6g}", f"{found.loss:.6g}", same))
+    head = ("protection", "loss", f"counted of {len(every_node()[0]):,}", "CPU s")
+    return Section("Search: the least loss of all nodes of Adult", head, tuple(rows), (), tuple(verdicts))
+
+
+def _least(protection: Lattice) -> float:
+    """The least loss of the nodes that satisfy a protection, all of them counted."""
+    asked = Asked.of(protection, adult())
+    lost, best, n = asked.nodes.least_lost(asked.weights), np.inf, adult().n_rows
+    for node, found in asked.nodes.walk():
+        bad = asked.violating(found)
+        if asked.allowed(found, bad):
+            squares = float(found.sizes[~bad] @ found.sizes[~bad]) + n * float(found.sizes[bad].sum())
+            penalty = float(lost[node]) + asked.added(node, found, bad)
+            best = min(best, penalty if protection.loss == "gcp" else squares)
+    return best
+
+
+# --- the game ---------------------------------------------------------------------------------------------------------
+
+DOCUMENT = """
+title = "Adult"
+[data]
+file = "{folder}/adult_complete_rows.csv.gz"
+hierarchies = {{ {trees} }}
+[columns]
+{columns}
+[[protections]]
+use = "tables.Lattice"
+with = {{ k = 1 }}
+[[adversaries]]
+name = "insider"
+use = "tables.ClassAttack"
+knows = {{ targets = 30162 }}
+[publisher]
+benefit = 2_000_000
+loss = 500
+fines = {fines}
+{attackers}
+"""
+
+ONE = """
+[[attackers]]
+name = "broker"
+gain = 400
+access_cost = 1000
+exploit_cost = 10
+fine = 10_000
+max_fines = {cap}
+detection = 0.01
+"""
+
+
+def _played(fines: str, attackers: str) -> tuple[Any, float]:
+    """A document's game, and the CPU seconds that it took."""
+    folder = Path(datasets.locate("adult/adult_complete_rows.csv.gz")).parent
+    names = [column.name for column in adult().quasi_identifiers]
+    trees = ", ".join(f'{name} = "{folder}/hierarchies/{name}.csv"' for name in names)
+    columns = "\n".join(f'{name} = "quasi-identifier"' for name in names)
+    with tempfile.TemporaryDirectory() as at:
+        path = Path(at) / "unmask.toml"
+        text = DOCUMENT.format(folder=folder, trees=trees, columns=columns, fines=fines, attackers=attackers)
+        path.write_text(text, encoding="utf-8")
+        start = time.process_time()
+        return play(path), time.process_time() - start
+
+
+def one_kind() -> Section:
+    """One kind of attacker: the optimum over all nodes, against the game on releases that are really made."""
+    rows, verdicts = [], []
+    for cap, fines in (('"unlimited"', "[0]"), ("1", "[0, 1_000_000]")):
+        found, seconds = _played(fines, ONE.format(cap=cap))
+        (lattice,), taken, text = found.lattices, found.offers[0], f"fines at most {cap}"
+        left, best = taken.payoff[0], max(lattice.low)
+        told = (taken.protection, f"{taken.utility:.3f}", f"{taken.fine:,.0f}", f"{left:,.0f}")
+        rows.append((cap, *told, str(lattice.solved), f"{seconds:.0f}"))
+        same, decided = left >= best - 1e-6 * abs(best), lattice.undecided == 0
+        verdicts += [
+            Verdict(f"{text}: CPU seconds", f"{GOAL_ONE:.0f}", f"{seconds:.0f}", seconds <= GOAL_ONE),
+            Verdict(f"{text}: the node is worth what its release is", f"{best:,.2f}", f"{left:,.2f}", same),
+            Verdict(f"{text}: moves left undecided", "0", str(lattice.undecided), decided),
+        ]
+        if cap != "1":  # without a cap every target is a game of its own, which is played out
+            verdicts.append(_against_the_truth(text, lattice.levels[taken.protection], taken.answers[0]))
+    head = ("fines at most", "taken", "utility", "fine", "left to the publisher", "solved", "CPU s")
+    return Section("The game over 12,960 nodes, one kind of attacker", head, tuple(rows), (), tuple(verdicts))
+
+
+def _against_the_truth(text: str, levels: dict[str, Any], answer: Any) -> Verdict:
+    """The release is made again, attacked, and the attacker's plan played against the people behind its records."""
+    release, origin = Lattice(k=1, levels=levels)(adult(), rng=np.random.default_rng(1))
+    belief = ClassAttack()(release, Background(adult()))
+    place = standing(belief, _truth(origin))
+    broker = Attacker(gain=400, exploit_cost=10, fine=10_000, max_fines=math.inf, detection=(0.01,))
+    realized = float(play_out(broker, belief, place.better, place.tied).sum()) if answer.attacks else 0.0
+    announced = answer.re_identified[0]
+    near = abs(realized - announced) <= 1e-6 * max(announced, 1.0)
+    return Verdict(f"{text}: people re-identified", f"{announced:,.2f} announced", f"{realized:,.2f} in truth", near)
+
+
+def _truth(origin: np.ndarray) -> Truth:
+    """The record of each person, where each is in the release."""
+    place = np.empty(len(origin), dtype=np.int64)
+    place[origin] = np.arange(len(origin))
+    return Truth(place)
+
+
+# --- many kinds -------------------------------------------------------------------------------------------------------
+
+
+def twenty_kinds() -> Section:
+    """Twenty kinds of attackers: the plane with intervals, and the best move after fifty that are solved."""
+    rng, case = np.random.default_rng(0), read_attacker("case-study")
+    kinds = {f"kind {i}": Expected(_drawn(rng, case), float(rng.uniform(0.2, 2))) for i in range(20)}
+    rows, verdicts = [], []
+    for benefit in (1e8,):
+        start = time.process_time()
+        levels, utility, releases = every_node()
+        terms = [Terms(), Terms(fine=1e6), Terms(fine=1e8)]
+        game = ManyReleases(
+            Publisher(benefit=benefit, loss=500.0), kinds, dict.fromkeys(kinds, releases), utility, levels,
+            np.ones(len(utility), dtype=bool), terms, 1e-3,
+        )  # fmt: skip
+        best = game.best(SOLVED)
+        seconds = time.process_time() - start
+        low, high = game.payoffs(best[1])[:, best[0]] if best else (0.0, 0.0)
+        told = "no release" if best is None else f"utility {utility[best[0]]:.3f}, fine {best[1].fine:,.0f}"
+        short, text = game.short(), f"benefit {benefit:,.0f}"
+        left = f"{low:,.0f} to {high:,.0f}"
+        rows.append((f"{benefit:,.0f}", told, left, f"{short:,.0f}", str(game.solved), f"{seconds:.0f}"))
+        verdicts += [
+            Verdict(f"{text}: CPU seconds", f"{GOAL_TWENTY:.0f}", f"{seconds:.0f}", seconds <= GOAL_TWENTY),
+            Verdict(f"{text}: others are better by", "at most 1 % of it", f"{short:,.0f}", short <= 0.01 * benefit),
+        ]
+    head = ("benefit", "best move", "left to the publisher", "others more by", "solved", "CPU s")
+    return Section("Twenty kinds of attackers, three fines, all nodes", head, tuple(rows), (), tuple(verdicts))
+
+
+def _drawn(rng: np.random.Generator, case: Attacker) -> Attacker:
+    return replace(
+        case, gain=rng.uniform(500, 10_000), exploit_cost=rng.uniform(0, 30), fine=rng.uniform(5e3, 1e6),
+        max_fines=int(rng.integers(1, 5)), detection_growth=float(rng.choice([0, 0.01, 0.18])),
+        detection_base=rng.uniform(-7, -3), access_cost=rng.uniform(0, 5000),
+    )  # fmt: skip
+
+
+# --- ARX --------------------------------------------------------------------------------------------------------------
+
+
+def arx() -> Section:
+    """ARX's payout over every node: benefit (1 - loss of information) - [gain / n > cost] loss / n for each record."""
+    benefit, loss, gain, cost = 1200.0, 300.0, 300.0, 4.0
+    levels, utility, releases = every_node()
+    n, size = adult().n_rows, releases.games.size
+    direct = n * benefit * utility - releases.summed((gain / size > cost) * loss / size)
+    once = Attacker(gain=gain, exploit_cost=cost, max_fines=0, max_tries=1)
+    game = ManyReleases(
+        Publisher(benefit=n * benefit, loss=loss), {"once": Expected(once)}, {"once": releases}, utility, levels,
+        np.ones(len(utility), dtype=bool), [Terms()],
+    )  # fmt: skip
+    found = game.payoffs(Terms())
+    off = float(np.abs(found - direct).max() / np.abs(direct).max())
+    place = game.best()
+    assert place is not None
+    rows = ((str(len(levels)), f"{direct.max():,.2f}", f"{found[0, place[0]]:,.2f}", f"{off:.1e}"),)
+    verdicts = (
+        Verdict("payoff of every node", "ARX's formula", f"off by {off:.1e}", off <= 1e-9),
+        Verdict(
+            "the best node",
+            f"{direct.max():,.2f}",
+            f"{found[0, place[0]]:,.2f}",
+            np.isclose(direct.max(), found[0, place[0]], rtol=1e-9),
+        ),
+    )
+    return Section(
+        "ARX's payout model over the lattice", ("nodes", "best by formula", "best found", "off"), rows, (), verdicts
+    )
+
+
+PARTS: Mapping[str, Callable[[], Section]] = {"search": search, "arx": arx, "one": one_kind, "twenty": twenty_kinds}
+
+if __name__ == "__main__":
+    sys.exit(run(PARTS[name] for name in sys.argv[1:] or PARTS))
