@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from unmask.economics.attacker import as_number
+from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.deterrence import with_parameter
 from unmask.economics.exploitation import Floats
 from unmask.economics.game import WITHHELD, Expected, Move, PublisherGame
@@ -92,9 +92,18 @@ def at(game: PublisherGame, unknowns: Sequence[Unknown], values: Sequence[float]
         if name == "number":
             kind = replace(kind, number=value)
         else:
-            kind = replace(kind, attacker=with_parameter(kind.attacker, name, value))
+            kind = replace(
+                kind, attacker=with_parameter(kind.attacker, name, value), actual=_changed(kind, name, value)
+            )
         game = replace(game, attackers={**game.attackers, unknown.of: kind})
     return game
+
+
+def _changed(kind: Expected, name: str, value: float) -> Attacker | None:
+    """The attacker as they are detected, with a parameter changed; of detection what is believed changes alone."""
+    if kind.actual is None or name == "detection":
+        return kind.actual
+    return with_parameter(kind.actual, name, value)
 
 
 @dataclass(frozen=True)
@@ -254,13 +263,15 @@ class _Search:
         """The people whom a kind re-identifies if they attack; from worth / gain to all that are worth a try without
         fines where detection is not known, as they may rise with it.
         """
-        terms = {"fine": move.terms.fine, "audit": move.terms.audit}
-        here, there = (game.raid(move.protection, kind, **terms) for game in (best, worst))
-        if not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
+        name, terms = move.protection, move.terms
+        here, there = (game.raid(name, kind, fine=terms.fine, audit=terms.audit) for game in (best, worst))
+        misled = worst.attackers[kind].actual is not None
+        if not misled and not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
             return Bounds(here.re_identified.low, there.re_identified.high)
         unfined = Expected(replace(worst.attackers[kind].attacker, max_fines=0))
         free = replace(worst, attackers={**worst.attackers, kind: unfined}).raid(move.protection, kind)
-        return Bounds(here.worth.low / worst.attackers[kind].attacker.gain, free.re_identified.high)
+        least = 0.0 if misled else here.worth.low / worst.attackers[kind].attacker.gain
+        return Bounds(least, free.re_identified.high)
 
     def _recovered(self, kind: str, move: Move, worst: PublisherGame, named: float) -> float:
         """Contractual fines that reach the publisher at most: the cap, and no more than the gains leave to pay."""
