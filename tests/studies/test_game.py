@@ -1,6 +1,7 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.errors import UnmaskError
+from unmask.graphs import Rematch
 from unmask.reports.sections.game import game_page, opening
 from unmask.studies.game import play
 from unmask.studies.stated import stated
@@ -195,3 +197,71 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
     text = (DOCUMENT % 40).replace('use = "tables.RegisterAttack"', 'use = "tables.SinglingOut"')
     with pytest.raises(UnmaskError, match="does not ask whose record is whose"):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
+
+
+NETWORK = """
+[data]
+use = "graphs.barabasi_albert"
+with = { n = 80, m = 4 }
+[[protections]]
+use = "none"
+[[adversaries]]
+use = "graphs.Rematch"
+knows = { node_overlap = 0.6, edge_overlap = 0.8, seeds = "random.25", n_seeds = 8 }
+[publisher]
+benefit = 1000
+loss = 30
+[[attackers]]
+gain = 50
+exploit_cost = 10
+max_fines = 0
+"""
+
+PLACES = """
+[data]
+use = "channels.grid"
+with = { n = 3, size = 1000.0 }
+[[protections]]
+use = "channels.PlanarLaplace"
+with = { epsilon = 0.002 }
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+loss = "euclidean"
+targets = 20
+[publisher]
+benefit = 1000
+loss = 30
+[[attackers]]
+gain = 50
+exploit_cost = 10
+max_fines = 0
+"""
+
+
+@dataclass(frozen=True)
+class Sure:
+    """An attack whose scores are taken for probabilities."""
+
+    def __call__(self, release, knowledge):
+        return replace(Rematch()(release, knowledge), status="model")
+
+
+def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    path = document(tmp_path, 'title = "Friends"' + NETWORK)
+    with pytest.raises(UnmaskError, match="calibrate it first"):
+        play(path)
+    monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
+    found = play(path)
+    assert 0 < found.people < 80  # whom they knew before is no target
+    answer = found.now.answers[0]
+    assert answer.attacks
+    assert answer.re_identified[1] <= found.people
+
+
+def test_noisy_places_have_a_game(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    found = play(document(tmp_path, 'title = "Places"' + PLACES))
+    assert found.people == 20
+    assert 0 < found.now.utility < 1
+    assert found.now.answers[0].attacks
