@@ -128,6 +128,17 @@ def test_believed_detection_lets_them_attack_and_be_fined():
     assert wise.responses["wise"].attacks is False
 
 
+@pytest.mark.parametrize("cap", [math.inf, 100, 1])
+def test_who_believes_in_no_detection_is_fined_all_the_same(cap):
+    """Two people in groups of 2, tried to the end: 1.37 tries each, half of them detected."""
+    actual = replace(ONE, detection=(0.5,), max_fines=cap)
+    found = Raid.of(replace(actual, detection=(0.0,)), [2, 2], actual=actual)
+    tries = 2 * (1 + (1 - 0.63 / 2))
+    assert found.re_identified == pytest.approx((1.26, 1.26))
+    none = 0.5**2 * (0.5 * (1 - 0.315) + 0.315) ** 2
+    assert found.fines == pytest.approx((tries / 2,) * 2 if cap > 1 else (1 - none,) * 2)
+
+
 def _gambler(rng):
     return exhaustive.Gambler(
         gain=Fraction(int(rng.integers(300, 3000))),

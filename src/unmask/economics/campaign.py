@@ -131,7 +131,7 @@ def _separate(arms: Arms, actual: Attacker | None) -> tuple[Played, float]:
     plan = arms.own(attacker.max_fines, arrest=attacker.arrest)
     totals = (float(arms.count @ plan[row]) for row in (VALUE, TRIES, FINES))
     value, tries, fines = totals
-    if actual is None or not fines:
+    if actual is None or not tries or not (attacker.arrest or attacker.max_fines):
         return Played(value, plan[SUCCESS], tries, fines), value
     caught = actual.detection_at(int(arms.tries.max()))
     if attacker.arrest or (attacker.capped and attacker.max_fines < arms.tries.max()):  # one target alone
@@ -171,12 +171,7 @@ def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float
 
 def _detected(arms: Arms, actual: Attacker) -> Arms:
     """The arms for who is detected as somebody else is."""
-    return replace(arms, attacker=detected_as(arms.attacker, actual))
-
-
-def detected_as(attacker: Attacker, actual: Attacker) -> Attacker:
-    """The attacker with the detection of another one."""
-    return replace(attacker, **{name: getattr(actual, name) for name in DETECTION})
+    return replace(arms, attacker=replace(arms.attacker, **{name: getattr(actual, name) for name in DETECTION}))
 
 
 def _first_bound(arms: Arms, cap: int) -> tuple[float, bool]:
