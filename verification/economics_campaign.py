@@ -1,4 +1,4 @@
-"""Campaigns against every interleaving: `python verification/economics_campaign.py --games 50000` (about ten minutes).
+"""Campaigns against every interleaving: `python verification/economics_campaign.py --games 50000` (four CPU minutes).
 
 Random games of two to four groups, sizes up to 9, 6 and 4, one to four fines; the optimum of all interleavings is that
 of `economics_joint`, which shares nothing with the package, and in the first games also that of the plain recursion in

@@ -14,7 +14,7 @@ from functools import cache
 
 @dataclass(frozen=True, order=True)
 class Outcome:
-    """What a strategy brings from some history on: its worth before access, and what it does, in expectation.
+    """What a strategy brings from some history on: its worth before access as believed, and what it does in truth.
 
     named : chance of 0, 1, 2, ... people re-identified
     """
@@ -30,7 +30,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Gambler:
-    """An attacker in fractions; inside is the chance that a target is in its group."""
+    """An attacker in fractions; inside is the chance that a target is in its group.
+
+    caught, actual : chance that a try is detected as they believe, which they plan with, and as it is
+    """
 
     gain: Fraction
     cost: Fraction
@@ -39,6 +42,7 @@ class Gambler:
     caught: Fraction
     inside: Fraction
     link: Fraction = Fraction()
+    actual: Fraction | None = None
 
 
 def best(who: Gambler, sizes: Sequence[int]) -> Outcome:
@@ -60,30 +64,30 @@ def best(who: Gambler, sizes: Sequence[int]) -> Outcome:
                 continue
             people = sizes[group] / who.inside  # the target is any of them with the same chance
             parts = []
-            for named, caught, chance in _draws(1 / (people - j), who.caught):
+            for named, caught, *chances in _draws(who, 1 / (people - j)):
                 moved = (*failures[:group], None if named else j + 1, *failures[group + 1 :])
                 fined = caught and fines < who.cap
-                parts.append((chance, named, fined, after(moved, fines + fined)))
+                parts.append((*chances, named, fined, after(moved, fines + fined)))
             yield _mixed(who, who.cost + (who.link if j == 0 else 0), parts)
 
     return after((0,) * len(sizes), 0)
 
 
-def _draws(right: Fraction, seen: Fraction) -> Iterator[tuple[bool, bool, Fraction]]:
-    """Whether a try is right, whether it is detected, and how likely that is."""
+def _draws(who: Gambler, right: Fraction) -> Iterator[tuple[bool, bool, Fraction, Fraction]]:
+    """Whether a try is right, whether it is detected, and how likely that is as believed and in truth."""
+    true = who.caught if who.actual is None else who.actual
     for named, luck in ((True, right), (False, 1 - right)):
-        for caught, chance in ((True, seen), (False, 1 - seen)):
-            if luck * chance:
-                yield named, caught, luck * chance
+        for caught, believed, actual in ((True, who.caught, true), (False, 1 - who.caught, 1 - true)):
+            yield named, caught, luck * believed, luck * actual
 
 
-def _mixed(who: Gambler, cost: Fraction, parts: Sequence[tuple[Fraction, bool, bool, Outcome]]) -> Outcome:
+def _mixed(who: Gambler, cost: Fraction, parts: Sequence[tuple[Fraction, Fraction, bool, bool, Outcome]]) -> Outcome:
     """One try, over what may come of it."""
-    worth, fines, people = -cost, Fraction(), [Fraction()] * len(parts[0][3].named)
-    for chance, named, fined, ahead in parts:
-        worth += chance * (who.gain * named - who.fine * fined + ahead.worth)
-        fines += chance * (fined + ahead.fines)
+    worth, fines, people = -cost, Fraction(), [Fraction()] * len(parts[0][-1].named)
+    for believed, actual, named, fined, ahead in parts:
+        worth += believed * (who.gain * named - who.fine * fined + ahead.worth)
+        fines += actual * (fined + ahead.fines)
         for k, likely in enumerate(ahead.named):
-            if likely:
-                people[k + named] += chance * likely
+            if actual * likely:
+                people[k + named] += actual * likely
     return Outcome(worth, fines, tuple(people))

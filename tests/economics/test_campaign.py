@@ -1,8 +1,7 @@
-"""Campaigns, several resources, unknown motives: against joint optima that are enumerated, and published figures."""
+"""Campaigns: against joint optima that are enumerated, and published figures."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import math
 import time
@@ -10,22 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import lognorm, uniform
 
 from tests.economics import literal
 from tests.economics.case import CASE
 from unmask.economics import (
     Attacker,
-    Resource,
-    best_resource,
     campaign,
-    fall_back,
     price_posterior,
     price_records,
-    risk_over_gains,
 )
-from unmask.economics.exploitation import SUCCESS, VALUE
-from unmask.economics.prices import plans_by_size
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -292,130 +284,6 @@ def test_a_campaign_has_no_clock():
 def test_groups_without_candidates_add_nothing():
     assert campaign(CASE, [0, 0]).payoff == 0
     assert campaign(CASE, [0, 3]).payoff == pytest.approx(campaign(CASE, [3]).payoff)
-
-
-# Several resources
-
-
-def random_resources(rng: np.random.Generator) -> list[Resource]:
-    return [
-        Resource(f"r{i}", float(rng.uniform(0, 1500)), float(rng.uniform(0.1, 1)), rng.dirichlet(np.full(20, 0.3)))
-        for i in range(3)
-    ]
-
-
-def searched(attacker: Attacker, resources: list[Resource]) -> float:
-    """Every order of opening, with stopping: by recursion over what is open and the best value seen."""
-    worth = [plans_by_size(r.faced_by(attacker), np.arange(20))[VALUE] for r in resources]
-
-    @functools.cache
-    def value(opened: frozenset[int], best: float) -> float:
-        found = [best]
-        for i in set(range(len(resources))) - opened:
-            seen = (value(opened | {i}, max(best, float(x))) for x in worth[i])
-            found.append(sum(p * v for p, v in zip(resources[i].chance, seen, strict=True)) - resources[i].access_cost)
-        return max(found)
-
-    return value(frozenset(), 0.0)
-
-
-def test_weitzmans_rule_is_the_best_search():
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        resources = random_resources(rng)
-        assert best_resource(CASE, resources).payoff == pytest.approx(searched(CASE, resources), abs=1e-6)
-
-
-def test_the_success_of_the_best_resource_by_playing():
-    rng = np.random.default_rng(6)
-    resources = random_resources(rng)
-    found = best_resource(CASE, resources)
-    named = {r.name: plans_by_size(r.faced_by(CASE), np.arange(20)) for r in resources}
-    index = dict(zip(found.order, found.index, strict=True))
-    payoff, hits, n = 0.0, 0.0, 20_000
-    for _ in range(n):
-        best, chance, paid = 0.0, 0.0, 0.0
-        for name in found.order:
-            if index[name] <= best:
-                break
-            resource = next(r for r in resources if r.name == name)
-            size = rng.choice(20, p=resource.chance)
-            paid += resource.access_cost
-            if named[name][VALUE, size] > best:
-                best, chance = named[name][VALUE, size], named[name][SUCCESS, size]
-        payoff, hits = payoff + best - paid, hits + chance
-    assert found.success_probability == pytest.approx(hits / n, abs=0.01)
-    assert found.payoff == pytest.approx(payoff / n, rel=0.03)
-
-
-def test_falling_back_at_no_cost_covers_what_either_covers():
-    free = Attacker(gain=1.0, max_fines=0)
-    both = [Resource("a", 0.0, 0.63, [0.0, 0.0, 1.0]), Resource("b", 0.0, 0.4, [0.0, 1.0])]
-    assert fall_back(free, both).success_probability == pytest.approx(1 - (1 - 0.63) * (1 - 0.4))
-
-
-def staged(attacker: Attacker, resources: list[Resource], order: tuple[int, ...]) -> float:
-    """The value of one order, by the recursion over tries of each size in conditional probabilities."""
-    later = 0.0
-    for i in reversed(order):
-        r, g = resources[i], attacker.discount
-        after = []
-        for size in range(len(r.chance)):
-            q, value = attacker.detection_at(size), later
-            for j in range(size - 1, -1, -1):
-                s = 1 / (size / r.prior - j)
-                go = -attacker.exploit_cost + g * (s * attacker.gain - q[j] * attacker.fine + (1 - s) * value)
-                value = max(later, go)
-            after.append(max(later, -attacker.link_cost + g * value) if size else later)
-        later = max(later, -r.access_cost + g * float(np.dot(r.chance, after)))
-    return later
-
-
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_falling_back_against_every_order(discount):
-    from itertools import permutations
-
-    rng = np.random.default_rng(7)
-    attacker = replace(CASE, max_fines=math.inf, discount=discount, link_cost=5.0, detection_growth=0.1)
-    for _ in range(10):
-        resources = random_resources(rng)
-        best = max(staged(attacker, resources, order) for order in permutations(range(3)))
-        assert fall_back(attacker, resources).payoff == pytest.approx(best, rel=1e-9, abs=1e-9)
-
-
-def test_bad_resources_are_refused():
-    with pytest.raises(UnmaskError, match="chances of the sizes in resource 'a'"):
-        fall_back(CASE, [Resource("a", 1.0, 0.5, [0.5, 0.2])])
-    with pytest.raises(UnmaskError, match="expected at most"):
-        fall_back(CASE, [Resource("a", 1.0, 0.5, [0.0, 1.0])] * 13)
-    with pytest.raises(UnmaskError, match="discount"):
-        best_resource(replace(CASE, discount=0.5), [])
-
-
-# Attackers of unknown motive
-
-
-def test_published_risks_over_a_lognormal_gain():
-    """Specified: median 4,000: .626 / .596 / .434 / .215 at size 1 / 5 / 20 / 60."""
-    found = risk_over_gains(CASE, [1, 5, 20, 60], lognorm(s=1, scale=4000))
-    assert found.round(3).tolist() == [0.626, 0.596, 0.434, 0.215]
-
-
-@pytest.mark.parametrize("max_fines", [1, 3, math.inf])
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_the_plans_change_where_they_are_said_to(max_fines, discount):
-    attacker = replace(CASE, max_fines=max_fines, detection_growth=0.18, discount=discount)
-    gains, sizes = uniform(0, 20_000), [1, 4, 15, 30]
-    grid = (np.arange(500) + 0.5) * 40.0
-    brute = np.mean([price_records(replace(attacker, gain=g), sizes).success_probability for g in grid], axis=0)
-    assert risk_over_gains(attacker, sizes, gains) == pytest.approx(brute, abs=3e-3)
-
-
-def test_a_certain_gain_is_the_plain_price():
-    point = uniform(CASE.gain - 1e-3, 2e-3)
-    assert risk_over_gains(CASE, [0, 7, 500], point) == pytest.approx(
-        price_records(CASE, [0, 7, 500]).success_probability
-    )
 
 
 def test_he_comes_back_to_a_target_once_nothing_more_can_be_fined():

@@ -1,6 +1,8 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
-import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -8,13 +10,16 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from unmask.cli import main
 from unmask.errors import UnmaskError
-from unmask.studies.game import play, stated
+from unmask.graphs import Rematch
+from unmask.reports.sections.game import game_page, opening
+from unmask.studies.game import play
+from unmask.studies.stated import stated
 
 DOCUMENT = """
 title = "Discharges"
 [data]
 use = "tables.synthetic_census"
-with = { n = 30 }
+with = { n = 20 }
 [columns]
 age = "quasi-identifier"
 sex = "quasi-identifier"
@@ -52,14 +57,27 @@ def unmask(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_the_game_of_a_document_is_that_of_its_beliefs(tmp_path):
-    watched = []
-    found = play(document(tmp_path, DOCUMENT % 40), watch=watched.append)
-    assert watched == ["none", "Mondrian k=6"]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("game")
+
+
+@pytest.fixture(scope="module")
+def found(folder):
+    return play(document(folder, DOCUMENT % 40))
+
+
+@pytest.fixture
+def again(monkeypatch, found):
+    """The game, played once."""
+    monkeypatch.setattr("unmask.studies.game.play", lambda *_, **__: found)
+
+
+def test_the_game_of_a_document_is_that_of_its_beliefs(found):
     assert {one.protection for one in found.offers} == {"none", "Mondrian k=6", "no release"}
     payoffs = [one.payoff[0] for one in found.offers]
     assert payoffs == sorted(payoffs, reverse=True)
-    assert found.people == 30
+    assert found.people == 20
     best = found.taken
     assert [one.attacks for one in best.answers] == [False]
     assert best.payoff[0] == pytest.approx(1000 * best.utility)
@@ -67,27 +85,89 @@ def test_the_game_of_a_document_is_that_of_its_beliefs(tmp_path):
     assert bare.announced == pytest.approx(bare.realized, rel=0.05)  # the belief is right about whom they re-identify
 
 
+def test_how_wrong_each_assumption_may_be(found):
+    wrong = {one.parameter: one for one in found.wrong}
+    assert {"gain", "fine", "detection", "number", "benefit", "loss"} - {"fine"} <= set(wrong)
+    assert wrong["gain"].high is not None
+    assert [one.factor for one in found.wrong] == sorted(one.factor for one in found.wrong)
+    assert not found.deterring  # a release is advised
+
+
+def test_one_person_at_a_time_and_all_at_once(found):
+    for one in found.alone:
+        assert one.people == 20 == sum(one.tried)
+        assert one.one_try <= one.known + 1e-9
+        assert one.known <= one.inside + 1e-9
+
+
+def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
+    assert found.taken.protection == "no release"
+    by_fine, by_price = found.deterring
+    text = (DOCUMENT % 4000).replace("fines = [0, 1000]", f"fines = [{by_fine.fine}]\nprices = [{by_price.price}]")
+    again = play(document(tmp_path, text))
+    assert again.taken.payoff[0] == pytest.approx(max(by_fine.payoff[0], by_price.payoff[0]))
+    assert "More must be asked: unprotected data under a contractual fine of" in opening(found)[0]
+
+
 def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.economics.unknowns.POINTS", 12)
-    found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
+    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 5)
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    watched = []
+    found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"), watch=watched.append)
+    assert watched == ["none", "Mondrian k=6"]
     assert [one.parameter for one in found.ranged] == ["gain"]
     assert found.judged[0].regret[1] == pytest.approx(min(one.regret[1] for one in found.judged), abs=1e-6)
     assert all(one.payoff[0] - 1e-9 <= one.mean <= one.payoff[1] + 1e-9 for one in found.judged)
     assert 0 <= found.ranged[0].worth <= found.knowing + 1e-9
 
 
-def test_the_page_and_the_envelope_say_what_the_terminal_says(tmp_path):
-    path, page = document(tmp_path, DOCUMENT % 40), tmp_path / "game.html"
-    said = unmask("game", path, "-o", page)
+@pytest.mark.usefixtures("again")
+def test_the_page_says_what_the_terminal_says(folder):
+    page = folder / "game.html"
+    said = unmask("game", folder / "unmask.toml", "-o", page)
     assert said.exit_code == 0, said.output
     first = said.stdout.splitlines()[0]
     assert first.startswith("Release \u201cMondrian k=6\u201d under a contractual fine of")
     text = page.read_text(encoding="utf-8")
     assert "under a contractual fine of" in text
     assert "What stops each attacker" in text
-    results = parsed(unmask("game", path, "--json").stdout)["results"]
-    assert results[0]["protection"] == "Mondrian k=6"
-    assert json.dumps(results[0]["payoff"])
+    assert "Findings 4 and 5" in text
+
+
+@pytest.mark.usefixtures("again")
+def test_the_envelope_has_the_decision(folder):
+    envelope = parsed(unmask("game", folder / "unmask.toml", "--json").stdout)
+    assert envelope["results"][0]["protection"] == "Mondrian k=6"
+    decision = envelope["tables"]["decision"][0]
+    assert (decision["release"], decision["protection"]) == (True, "Mondrian k=6")
+    assert decision["attackers"] == {"broker": "stays away"}
+    assert decision["payoff"] == envelope["results"][0]["payoff"]
+
+
+def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
+    """Nobody is caught, they believe: no fine keeps them away."""
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
+    assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
+    assert [one.expects for one in found.now.answers] == [one.re_identified for one in found.now.answers]
+    assert "expects" in game_page(found).head[0].items[0].told
+
+
+def test_a_profile_may_be_a_table_with_a_range():
+    found = stated(
+        {
+            "publisher": {"benefit": 1, "loss": 1},
+            "attackers": [{"name": "broker", "attacker": {"gain": {"from": 2, "to": 4}, "max_fines": 0}}],
+        },
+        Path(),
+    )
+    assert found.attackers["broker"].attacker.gain == 3
+    assert [(one.of, one.parameter) for one in found.unknowns] == [("broker", "gain")]
 
 
 @pytest.mark.parametrize(
@@ -117,3 +197,71 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
     text = (DOCUMENT % 40).replace('use = "tables.RegisterAttack"', 'use = "tables.SinglingOut"')
     with pytest.raises(UnmaskError, match="does not ask whose record is whose"):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
+
+
+NETWORK = """
+[data]
+use = "graphs.barabasi_albert"
+with = { n = 80, m = 4 }
+[[protections]]
+use = "none"
+[[adversaries]]
+use = "graphs.Rematch"
+knows = { node_overlap = 0.6, edge_overlap = 0.8, seeds = "random.25", n_seeds = 8 }
+[publisher]
+benefit = 1000
+loss = 30
+[[attackers]]
+gain = 50
+exploit_cost = 10
+max_fines = 0
+"""
+
+PLACES = """
+[data]
+use = "channels.grid"
+with = { n = 3, size = 1000.0 }
+[[protections]]
+use = "channels.PlanarLaplace"
+with = { epsilon = 0.002 }
+[[adversaries]]
+use = "channels.BayesChannelAttack"
+loss = "euclidean"
+targets = 20
+[publisher]
+benefit = 1000
+loss = 30
+[[attackers]]
+gain = 50
+exploit_cost = 10
+max_fines = 0
+"""
+
+
+@dataclass(frozen=True)
+class Sure:
+    """An attack whose scores are taken for probabilities."""
+
+    def __call__(self, release, knowledge):
+        return replace(Rematch()(release, knowledge), status="model")
+
+
+def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    path = document(tmp_path, 'title = "Friends"' + NETWORK)
+    with pytest.raises(UnmaskError, match="calibrate it first"):
+        play(path)
+    monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
+    found = play(path)
+    assert 0 < found.people < 80  # whom they knew before is no target
+    answer = found.now.answers[0]
+    assert answer.attacks
+    assert answer.re_identified[1] <= found.people
+
+
+def test_noisy_places_have_a_game(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    found = play(document(tmp_path, 'title = "Places"' + PLACES))
+    assert found.people == 20
+    assert 0 < found.now.utility < 1
+    assert found.now.answers[0].attacks

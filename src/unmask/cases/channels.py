@@ -387,14 +387,31 @@ def attack(cell: Cell, population: Secrets, released: Channel, attack: Any) -> l
     belief, truth = released.posterior(), None
     n_seen = settings.get("observations", 1)
     if n_seen > 1 or "targets" in settings:
-        n = settings.get("targets", 1000)
-        secret = cell.rng("secrets").choice(np.arange(released.n_x), size=n, p=population.prior)
-        every = np.repeat(secret[:, None], n_seen, axis=1)
-        shown = released.sample(every, rng=cell.rng("looks", cell.protection.content))
-        belief, truth = attack(shown, released), Truth(secret)
+        belief, truth = _of_drawn(cell, population, released, attack)
     rows = list(run_case(belief, stakes, truth=truth, wants=cell.wants, **names))
     if cell.wants("utility"):
         cost = stakes.distorted(released)
         note = "outputs are no secrets" if math.isnan(cost) else "expected distortion, negative"
         rows.append(plain_row(cell, "utility", stakes.name, -cost, prior=0.0, n=released.n_x, note=note))
     return rows
+
+
+def _of_drawn(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth]:
+    """What is believed of people whose secrets are drawn, each shown several times, and the secrets."""
+    settings = cell.adversary.settings
+    secret = cell.rng("secrets").choice(np.arange(released.n_x), size=settings.get("targets", 1000), p=population.prior)
+    every = np.repeat(secret[:, None], settings.get("observations", 1), axis=1)
+    return attack(released.sample(every, rng=cell.rng("looks", cell.protection.content)), released), Truth(secret)
+
+
+def believed(cell: Cell, population: Secrets, released: Channel, attack: Any) -> tuple[Posterior, Truth, float]:
+    """What an adversary believes about the secret of each of 1,000 people, or of `targets`; the truth, and the utility.
+
+    Utility is 1 - expected distortion / that of the best answer that is the same for all secrets.
+    """
+    stakes = population.stakes(cell.adversary.settings.get("loss", "hamming"))
+    cost = stakes.distorted(released)
+    if math.isnan(cost):
+        raise UnmaskError(f"what {cell.protection.name} shows are no secrets, so that its utility is not known")
+    nothing = float((stakes.matrix(released.n_x) @ released.prior).min())
+    return *_of_drawn(cell, population, released, attack), 1.0 - cost / nothing if nothing else 1.0

@@ -2,7 +2,7 @@
 
 from unmask.economics.attacker import Attacker, journalist, one_shot, prosecutor
 from unmask.economics.beliefs import play_out, price_posterior
-from unmask.economics.breakeven import break_even, risk_over_gains
+from unmask.economics.breakeven import break_even
 from unmask.economics.campaign import Campaign, campaign, campaigner
 from unmask.economics.deterrence import (
     StoppingFine,
@@ -19,7 +19,6 @@ from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
-from unmask.economics.resources import Plan, Resource, best_resource, fall_back
 from unmask.economics.response import Bounds, Raid
 from unmask.economics.unknowns import Influence, Outlook, Unknown, outlook
 
@@ -34,26 +33,22 @@ __all__ = [
     "Move",
     "OneByOne",
     "Outlook",
-    "Plan",
     "Prices",
     "Protected",
     "Publisher",
     "PublisherGame",
     "Raid",
-    "Resource",
     "Response",
     "StoppingFine",
     "Sway",
     "Terms",
     "Thresholds",
     "Unknown",
-    "best_resource",
     "break_even",
     "campaign",
     "campaigner",
     "deter",
     "exploitation_table",
-    "fall_back",
     "journalist",
     "margins",
     "one_by_one",
@@ -65,7 +60,6 @@ __all__ = [
     "prosecutor",
     "read_attacker",
     "risk_by_fine",
-    "risk_over_gains",
     "stopping_fine",
     "sweep",
     "tornado",

@@ -153,9 +153,10 @@ def chain(
     index        : (m,) the fine that just stops the attack on an arm alone with a cap of 1
     most         : steps at most, those of an arm, share of all fines that does not count; beyond the first it gives up
     paid         : n, fines at most
-    tape         : (turns, 3) arm, how many, and where its rows begin or -1 where it is only tried without fines;
-                   (turns, n + 1) R(p) of the arms behind, with -1 the chance that it is tried; (rows, n + 1) where it
-                   is tried on. Filled from the front, the last turn first; not at all where it has no room.
+    tape         : (turns, 3) arm, how many, and where its rows begin, -1 where it is tried only once nothing is fined
+                   any more, -2 where it is tried as if nothing were; (turns, n + 1) R(p) of the arms behind, without
+                   rows the chance that it is tried; (rows, n + 1) where it is tried on. Filled from the front, the last
+                   turn first; not at all where it has no room.
     Nothing is tried before C_p - V(n) of the arms behind is below the arm's index; and when all fines are as good as
     paid, what is before is as if no fine were left.
     """
@@ -178,7 +179,7 @@ def chain(
                 return 0.0, steps, 0, 0
             kept = n_turns < len(turns)
             if kept:
-                turns[n_turns] = arm, max(several, 1), -1 if several else n_rows
+                turns[n_turns] = arm, max(several, 1), n_rows if not several else -2 if sure else -1
                 behinds[n_turns] = np.ones(paid + 1) if sure else pays
             n_turns += 1
             if several:
@@ -247,6 +248,41 @@ def chained(
                 ever[p] = s * pays[p]
     worth[:] = value
     pays[:] = ever
+
+
+@compiled
+def caught_otherwise(
+    start: NDArray[np.int64],
+    hit: Floats,
+    large: Floats,
+    caught: Floats,
+    ends: bool,
+    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
+) -> None:
+    """R(p) on a tape of `chain` anew, where tries are detected with other probabilities than the plan was made for."""
+    turns, behinds, rows = tape
+    n = behinds.shape[1] - 1
+    pays = np.zeros(n + 1)
+    pays[n] = 0.0 if ends else 1.0
+    for t in range(len(turns)):
+        arm, _, row = turns[t]
+        if row == -2:
+            continue
+        behinds[t] = pays
+        if row < 0:
+            continue
+        a, tries = start[arm], start[arm + 1] - start[arm] - 1
+        ever = large[a + tries] * pays
+        for j in range(tries - 1, -1, -1):
+            h, s, q = hit[a + j], large[a + j], caught[j]
+            for p in range(n + 1):
+                up = p if ends else min(p + 1, n)
+                move = 0.0 if ends else q
+                if rows[row + j, p]:
+                    ever[p] = h * (move * pays[up] + (1.0 - q) * pays[p]) + move * ever[up] + (1.0 - q) * ever[p]
+                else:
+                    ever[p] = s * pays[p]
+        pays = ever
 
 
 @compiled
@@ -338,6 +374,7 @@ def jointly(
     sizes: NDArray[np.int64],
     hit: Floats,
     caught: Floats,
+    actual: Floats,
     stakes: Floats,
     link: Floats,
     charged: int,
@@ -346,7 +383,8 @@ def jointly(
     """The optimum over all interleavings: its value, chance that each arm's target is found, tries and fines.
 
     sizes     : (m,) tries of each arm
-    hit, caught : (m, most tries) chances of a try given that the target is at large, h_j / S_j, and q_j
+    hit, caught : (m, most tries) chances of a try given that the target is at large, h_j / S_j, and q_j as planned with
+    actual      : (most tries,) q_j as it is
     stakes    : gain, cost of a try, fine, what a try must be worth
     charged   : n, fines at most
     A state is the number of failures of each arm, its number of tries when it is done, in mixed radix: what follows a
@@ -387,7 +425,7 @@ def jointly(
             if mass == 0.0 or i < 0:
                 continue
             j = x // radix[i + 1] % (sizes[i] + 1)
-            s, q = hit[i, j], caught[i, j]
+            s, q = hit[i, j], actual[j]
             lost, won = x + radix[i + 1], x + (sizes[i] - j) * radix[i + 1]
             named[i] += mass * s
             tries += mass

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.economics.arms import Arms
-from unmask.economics.exploitation import CLEAN, VALUE, Floats
+from unmask.economics.exploitation import CLEAN, FINES, VALUE, Floats
 
 LEAST = -1e-9
 """Pseudo-chances below are no rounding errors: the bound is then not given."""
@@ -40,6 +40,14 @@ def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
     total = float(arms.count @ arms.free[VALUE])
     fines = _expected_fines(loss / arms.attacker.fine, arms.count)
     return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
+
+
+def fines_of_all(arms: Arms, cap: int) -> float:
+    """Fines to expect, at most `cap`, of trying all that is worth it without fines."""
+    nothing = np.zeros(len(arms))
+    fines = _expected_fines(np.stack([nothing, *(arms.own(k, nothing)[FINES] for k in range(1, cap + 1))]), arms.count)
+    assert fines is not None
+    return fines
 
 
 def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:

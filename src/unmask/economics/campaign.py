@@ -13,9 +13,12 @@ from unmask.economics import bounds
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
 from unmask.economics.chain import EXACT_STATES, Chains, Played, jointly, states
-from unmask.economics.exploitation import FINES, SUCCESS, TIE, TRIES, VALUE, Floats
+from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
 from unmask.economics.groups import Who
 from unmask.errors import UnmaskError
+
+DETECTION = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
+"""Parameters by which tries are detected."""
 
 ROUNDING = 1e-12
 """Share of the value without fines by which two bounds that meet may differ."""
@@ -86,10 +89,12 @@ def campaigner(attacker: Attacker) -> Attacker:
     return replace(attacker, discount=1.0, ties="walk_away")
 
 
-def attack(arms: Arms) -> Campaign:
-    """The campaign against these arms."""
+def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
+    """The campaign against these arms. actual: the attacker as they are detected, where they believe otherwise; payoffs
+    are then what they believe, and success, tries and fines what comes of that plan.
+    """
     attacker = arms.attacker
-    plan, upper = _separate(arms) if _is_separate(arms) else _together(arms)
+    plan, upper = _separate(arms, actual) if _is_separate(arms) else _together(arms, actual)
     price, tie = attacker.access_cost, TIE * attacker.gain
     access, possible = bool(plan.value - price > tie), bool(upper - price > tie)
     exact = upper - plan.value <= ROUNDING * float(arms.count @ arms.free[VALUE])
@@ -121,22 +126,30 @@ def _is_separate(arms: Arms) -> bool:
     return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < float(arms.count @ arms.tries))
 
 
-def _separate(arms: Arms) -> tuple[Played, float]:
+def _separate(arms: Arms, actual: Attacker | None) -> tuple[Played, float]:
     attacker = arms.attacker
     plan = arms.own(attacker.max_fines, arrest=attacker.arrest)
     totals = (float(arms.count @ plan[row]) for row in (VALUE, TRIES, FINES))
     value, tries, fines = totals
-    return Played(value, plan[SUCCESS], tries, fines), value
+    if actual is None or not tries or not (attacker.arrest or attacker.max_fines):
+        return Played(value, plan[SUCCESS], tries, fines), value
+    caught = actual.detection_at(int(arms.tries.max()))
+    if attacker.arrest or (attacker.capped and attacker.max_fines < arms.tries.max()):  # one target alone
+        return Chains(arms, 0 if attacker.arrest else int(attacker.max_fines)).played((0,), caught), value
+    places = zip(arms.listed.start, plan[CLEAN].astype(np.int64), strict=False)  # fines change nothing in the plan
+    fined = np.array([arms.listed.large[start : start + n] @ caught[:n] for start, n in places])
+    return Played(value, plan[SUCCESS], tries, float(arms.count @ fined)), value
 
 
-def _together(arms: Arms) -> tuple[Played, float]:
+def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float]:
     """The best plan found and the least upper bound; looked for until they meet."""
     attacker = arms.attacker
     total = float(arms.count @ arms.free[VALUE])
     cap = 0 if attacker.arrest else int(attacker.max_fines)
+    caught = None if actual is None else actual.detection_at(int(arms.tries.max()))
     upper, certain = _first_bound(arms, cap)
     if certain:
-        fines = (total - upper) / attacker.fine
+        fines = (total - upper) / attacker.fine if actual is None else bounds.fines_of_all(_detected(arms, actual), cap)
         return Played(upper, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines), upper
     meets = ROUNDING * total
     chains = Chains(arms, cap)
@@ -147,13 +160,18 @@ def _together(arms: Arms) -> tuple[Played, float]:
         upper = min(upper, bound())
     if upper - chains.found[order] > meets:
         if states(arms, cap) <= EXACT_STATES:
-            plan = jointly(arms, cap)
+            plan = jointly(arms, cap, caught)
             return plan, plan.value
         order = chains.exchanged(order, upper - meets)
         if not attacker.arrest and upper - chains.found[order] > meets:
             upper = min(upper, *bounds.blocks(arms, cap))
-    plan = chains.played(order)
+    plan = chains.played(order, caught)
     return plan, max(upper, plan.value)
+
+
+def _detected(arms: Arms, actual: Attacker) -> Arms:
+    """The arms for who is detected as somebody else is."""
+    return replace(arms, attacker=replace(arms.attacker, **{name: getattr(actual, name) for name in DETECTION}))
 
 
 def _first_bound(arms: Arms, cap: int) -> tuple[float, bool]:

@@ -109,18 +109,20 @@ class Chains:
         alone = replace(self.arms.attacker, access_cost=0.0, max_fines=1, arrest=False)
         return np.concatenate([least(alone, games, "fine") for games in self.arms.parts])
 
-    def played(self, order: Sequence[int]) -> Played:
-        """What happens if the arms are attacked in this order."""
-        from unmask.economics._kernels import forward
+    def played(self, order: Sequence[int], actual: Floats | None = None) -> Played:
+        """What happens if the arms are attacked in this order; actual: q_j as it is, if not as planned with."""
+        from unmask.economics._kernels import caught_otherwise, forward
 
         _, turns, rows = self._filled(order, self._tape(0, 0))
         tape = self._tape(turns, rows)
         value, one = self._filled(order, tape)[0], self.arms.listed
-        arms = one.start, one.hit, one.large, one.caught, one.named, one.tried, self._alone
-        success, tries, fines = forward(*arms, self.arms.attacker.arrest, tape)
+        tries = one.start, one.hit, one.large, one.caught if actual is None else actual
+        if actual is not None:
+            caught_otherwise(*tries, self.arms.attacker.arrest, tape)
+        success, made, fines = forward(*tries, one.named, one.tried, self._alone, self.arms.attacker.arrest, tape)
         if self.arms.attacker.arrest and not self.arms.attacker.max_fines:
             fines = 0.0
-        return Played(value, success / self.arms.count, tries, fines)
+        return Played(value, success / self.arms.count, made, fines)
 
     @cached_property
     def _alone(self) -> Floats:
@@ -165,8 +167,8 @@ def states(arms: Arms, cap: int) -> float:
     return math.exp(min(float(arms.count @ np.log(arms.tries + 1.0)), 700.0)) * levels
 
 
-def jointly(arms: Arms, cap: int) -> Played:
-    """The best of all campaigns, every interleaving: one backward sweep over all states."""
+def jointly(arms: Arms, cap: int, actual: Floats | None = None) -> Played:
+    """The best of all campaigns, every interleaving: one backward sweep over all states; actual as in `Chains`."""
     from unmask.economics import _kernels
 
     attacker = arms.attacker
@@ -178,6 +180,8 @@ def jointly(arms: Arms, cap: int) -> Played:
     fine = attacker.fine if attacker.max_fines else 0.0
     money = np.array([attacker.gain, attacker.exploit_cost, fine, TIE * attacker.gain])
     link = np.full(len(each), attacker.link_cost)
-    value, named, tries, fines = _kernels.jointly(arms.tries[each], hit, caught, money, link, cap, attacker.arrest)
+    detected = one.caught if actual is None else actual
+    table = hit, caught, detected, money, link
+    value, named, tries, fines = _kernels.jointly(arms.tries[each], *table, cap, attacker.arrest)
     success = np.bincount(each, weights=named, minlength=len(arms)) / arms.count
     return Played(value, success, tries, fines if attacker.max_fines else 0.0)

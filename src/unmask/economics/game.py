@@ -106,10 +106,15 @@ class Protected:
 
 @dataclass(frozen=True)
 class Expected:
-    """A kind of attacker, and how many such attackers are to be expected; each one plays on their own."""
+    """A kind of attacker, and how many such attackers are to be expected; each one plays on their own.
+
+    attacker : as they plan, with the detection that they believe in
+    actual   : the same with detection as it is; None where they believe what is
+    """
 
     attacker: Attacker
     number: float = 1.0
+    actual: Attacker | None = None
 
     def __post_init__(self) -> None:
         _check_amount("number", self.number)
@@ -120,7 +125,7 @@ class Response:
     """How one attacker of a kind answers a move.
 
     attacks : whether a campaign pays; None where the bounds on its payoff leave that open
-    payoff  : what they are left with, at least 0
+    payoff  : what they expect to be left with, at least 0
     re_identified, fines, reached : as in `Raid`; 0 where they stay away, from 0 on where that is open. Fines of which
                                     the publisher gets nothing are not worked out: from 0 to the cap
     """
@@ -178,21 +183,29 @@ class PublisherGame:
     publisher: Publisher
     protections: Mapping[str, Protected]
     attackers: Mapping[str, Expected]
-    _raids: dict[tuple[Protected, str, Attacker, int | None], Raid] = field(default_factory=dict, repr=False)
+    _raids: dict[tuple[Protected, str, Attacker, Attacker | None, int | None], Raid] = field(
+        default_factory=dict, repr=False
+    )
 
     def __post_init__(self) -> None:
         if not self.protections or not self.attackers:
             raise UnmaskError("a game has at least one protection and one kind of attacker; give both")
 
-    def raid(self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0) -> Raid:
-        """The best campaign of a kind, the price of access not counted; each is solved once."""
-        attacker = self.attackers[kind].attacker
-        faced = replace(attacker, access_cost=0.0, fine=attacker.fine + fine, audit_rate=attacker.audit_rate * audit)
+    def raid(
+        self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0, believed: bool = False
+    ) -> Raid:
+        """The best campaign of a kind, the price of access not counted; each is solved once.
+
+        believed : what comes of it as they believe, not as it is
+        """
+        expected, release = self.attackers[kind], self.protections[protection]
+        faced = _facing(expected.attacker, fine, audit)
+        actual = None if believed or expected.actual is None else _facing(expected.actual, fine, audit)
         at_least = self.publisher.threshold if self.publisher.penalty else None
-        release = self.protections[protection]
-        key = (release, kind, faced, at_least)
+        key = (release, kind, faced, actual, at_least)
         if key not in self._raids:
-            self._raids[key] = Raid.of(faced, release.faced_by(kind), people=release.people, at_least=at_least)
+            who = release.faced_by(kind)
+            self._raids[key] = Raid.of(faced, who, people=release.people, at_least=at_least, actual=actual)
         return self._raids[key]
 
     def response(self, protection: str, kind: str, terms: Terms) -> Response:
@@ -278,7 +291,7 @@ class PublisherGame:
         """The contractual fines at which the campaign of a kind changes, as its worth has breakpoints there."""
 
         def line(fine: float) -> tuple[float, float]:
-            found = self.raid(protection, kind, fine=fine, audit=audit)
+            found = self.raid(protection, kind, fine=fine, audit=audit, believed=True)
             return found.worth.low, -found.fines.low
 
         return breakpoints(line, 0.0, most) if most else []
@@ -309,7 +322,7 @@ class PublisherGame:
         """
         fine, tie = 0.0, TIE * self.attackers[kind].attacker.gain
         for _ in range(NEWTON_STEPS):
-            found = self.raid(protection, kind, fine=fine, audit=audit)
+            found = self.raid(protection, kind, fine=fine, audit=audit, believed=True)
             above = self.break_even_price(protection, kind, fine=fine, audit=audit).high - price
             if above <= tie:
                 return Bounds(fine, fine)
@@ -327,6 +340,11 @@ class PublisherGame:
             return self.break_even_price(protection, kind, fine=fine, audit=audit)[end] <= price
 
         return least_with(deters, max(self.attackers[kind].attacker.fine, 1.0), PRECISION)[end]
+
+
+def _facing(attacker: Attacker, fine: float, audit: float) -> Attacker:
+    """An attacker who has the outside data, under more fines and audits."""
+    return replace(attacker, access_cost=0.0, fine=attacker.fine + fine, audit_rate=attacker.audit_rate * audit)
 
 
 def _rank(move: Move) -> tuple[float, ...]:

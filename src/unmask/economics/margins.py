@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from unmask.economics.deterrence import first_detection
-from unmask.economics.game import Move, PublisherGame
+from unmask.economics.game import WITHHELD, Move, PublisherGame
 from unmask.economics.unknowns import OF_PUBLISHER, PUBLISHER, WORSE, Unknown, at
 
 DOUBLINGS: Final = 6
 """How often a number is doubled, and halved, before it is said never to matter."""
 
-PRECISION: Final = 0.005
+PRECISION: Final = 0.01
 """Relative width at which the search for a margin ends."""
 
 GAP: Final = 1e-9
@@ -25,7 +25,7 @@ class Margin:
     """Between which values of one number a move stays the best of several, all other numbers as assumed.
 
     of, parameter : as in `Unknown`; value: what was assumed
-    low, high     : where it stops being the best, to half a percent; None where it stays the best down to a 64th of
+    low, high     : where it stops being the best, to a percent; None where it stays the best down to a 64th of
                     what was assumed, or up to 64 times of it, for a probability up to 1
     below, above  : place among the moves of the one that is better there
     """
@@ -75,13 +75,23 @@ def _margin(game: PublisherGame, moves: Sequence[Move], of: str, parameter: str,
     def better(value: float) -> int | None:
         """The move that is better than the first at a value of the number."""
         there = at(game, [unknown], [value])
-        payoffs = [there.move(one.protection, one.terms).payoff.low for one in moves]
-        best = max(range(len(moves)), key=lambda i: payoffs[i])
-        return best if payoffs[best] > payoffs[0] + GAP * abs(payoffs[0]) else None
+        first = there.move(moves[0].protection, moves[0].terms).payoff.low
+        least = first + GAP * abs(first)
+        rivals = [i for i, one in enumerate(moves) if i and _at_most(there, one) > least]
+        payoffs = {i: there.move(moves[i].protection, moves[i].terms).payoff.low for i in rivals}
+        best = max(payoffs, key=lambda i: payoffs[i], default=0)
+        return best if best and payoffs[best] > least else None
 
     low, below = _changes(better, value, lambda x: x / 2)
     high, above = _changes(better, value, lambda x: min(2 * x, most))
     return Margin(of, parameter, value, low, below, high, above)
+
+
+def _at_most(game: PublisherGame, move: Move) -> float:
+    """What a move can be worth at most, at a glance."""
+    if game.publisher.fees or game.publisher.recovered:
+        return float("inf")
+    return 0.0 if move.protection == WITHHELD else game.kept(move.protection, move.terms)
 
 
 def _changes(

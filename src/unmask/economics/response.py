@@ -40,6 +40,8 @@ class Raid:
     attacker : as given, but with nothing to pay for access, no discount, and ties left alone
     who      : the targets, see `campaign`; people: how many each of them stands for
     at_least : a number of people, of whom `reached` says how likely they are
+    actual   : the attacker as they are detected, where they believe otherwise: they plan with what they believe, and
+               `worth` is what they believe; `re_identified`, `fines` and `reached` are what comes of the plan
 
     >>> from unmask.economics import read_attacker
     >>> case = replace(read_attacker("case-study"), detection_growth=0.0)
@@ -52,11 +54,20 @@ class Raid:
     who: Who
     people: ArrayLike | None = None
     at_least: int | None = None
+    actual: Attacker | None = None
 
     @classmethod
-    def of(cls, attacker: Attacker, who: Who, *, people: ArrayLike | None = None, at_least: int | None = None) -> Self:
+    def of(
+        cls,
+        attacker: Attacker,
+        who: Who,
+        *,
+        people: ArrayLike | None = None,
+        at_least: int | None = None,
+        actual: Attacker | None = None,
+    ) -> Self:
         """The campaign of an attacker who has the outside data."""
-        return cls(replace(campaigner(attacker), access_cost=0.0), who, people, at_least)
+        return cls(replace(campaigner(attacker), access_cost=0.0), who, people, at_least, actual)
 
     @cached_property
     def worth(self) -> Bounds:
@@ -68,11 +79,14 @@ class Raid:
         """N, the people whom it re-identifies in expectation.
 
         Exact where the bounds of `campaign` meet. Else, since Y is convex and piecewise linear in the gain G with the
-        slope N, between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0, between L / G and all.
+        slope N, between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0, between L / G and all; from
+        nobody to all where detection is not as they believe, too.
         """
         if self._found.exact:
             named = float(self._found.success_probability @ self._count)
             return Bounds(named, named)
+        if self.actual is not None:
+            return Bounds(0.0, float(self._found.most_success @ self._count))
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._found.most_success @ self._count)
         for step in (share * gain for share in STEPS):
@@ -85,6 +99,8 @@ class Raid:
         """D, the fines it pays in expectation: as the people, by slopes of -Y in the fine; at most the cap."""
         if self._found.exact:
             return Bounds(self._found.expected_fines, self._found.expected_fines)
+        if self.actual is not None:
+            return Bounds(0.0, float(self.attacker.max_fines))
         fine, worth = self.attacker.fine, self.worth
         low, high = 0.0, float(self.attacker.max_fines)
         for step in (share * fine for share in STEPS):
@@ -126,7 +142,7 @@ class Raid:
 
     @cached_property
     def _found(self) -> Campaign:
-        return attack(self._arms)
+        return attack(self._arms, self.actual)
 
     @property
     def _count(self) -> Floats:

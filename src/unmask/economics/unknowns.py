@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -88,13 +89,19 @@ def at(game: PublisherGame, unknowns: Sequence[Unknown], values: Sequence[float]
             changed: dict[str, float] = {name: value}
             game = replace(game, publisher=replace(game.publisher, **changed))  # type: ignore[arg-type]
             continue
-        kind = game.attackers[unknown.of]
-        if name == "number":
-            kind = replace(kind, number=value)
-        else:
-            kind = replace(kind, attacker=with_parameter(kind.attacker, name, value))
+        kind = _with(game.attackers[unknown.of], name, value)
         game = replace(game, attackers={**game.attackers, unknown.of: kind})
     return game
+
+
+def _with(kind: Expected, name: str, value: float) -> Expected:
+    """A kind with one number changed; of detection what is believed changes alone."""
+    if name == "number":
+        return replace(kind, number=value)
+    changed = replace(kind, attacker=with_parameter(kind.attacker, name, value))
+    if kind.actual is None or name == "detection":
+        return changed
+    return replace(changed, actual=with_parameter(kind.actual, name, value))
 
 
 @dataclass(frozen=True)
@@ -243,9 +250,11 @@ class _Search:
         named = self._named(kind, move, worst, best)
         here, there = best.publisher, worst.publisher
         fee = move.terms.price if here.fees else 0.0
-        low = fee - there.loss * named.high - there.penalty * friendly.reached.high
-        high = fee + self._recovered(kind, move, worst, named.high) - here.loss * named.low
-        high -= here.penalty * (hostile.reached.low if hostile.attacks else 0.0)
+        least, most = hostile.reached.low if hostile.attacks else 0.0, friendly.reached.high
+        if worst.attackers[kind].actual is not None:
+            least, most = 0.0, 1.0
+        low = fee - there.loss * named.high - there.penalty * most
+        high = fee + self._recovered(kind, move, worst, named.high) - here.loss * named.low - here.penalty * least
         numbers = [game.attackers[kind].number for game in (worst, best)]
         ends = [number * end for number in numbers for end in (low, high)]
         return Bounds(min(ends), max(ends)) if hostile.attacks else Bounds(min(*ends, 0.0), max(*ends, 0.0))
@@ -254,21 +263,26 @@ class _Search:
         """The people whom a kind re-identifies if they attack; from worth / gain to all that are worth a try without
         fines where detection is not known, as they may rise with it.
         """
-        terms = {"fine": move.terms.fine, "audit": move.terms.audit}
-        here, there = (game.raid(move.protection, kind, **terms) for game in (best, worst))
-        if not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
+        name, terms = move.protection, move.terms
+        here, there = (game.raid(name, kind, fine=terms.fine, audit=terms.audit) for game in (best, worst))
+        misled = worst.attackers[kind].actual is not None
+        if not misled and not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
             return Bounds(here.re_identified.low, there.re_identified.high)
         unfined = Expected(replace(worst.attackers[kind].attacker, max_fines=0))
         free = replace(worst, attackers={**worst.attackers, kind: unfined}).raid(move.protection, kind)
-        return Bounds(here.worth.low / worst.attackers[kind].attacker.gain, free.re_identified.high)
+        least = 0.0 if misled else here.worth.low / worst.attackers[kind].attacker.gain
+        return Bounds(least, free.re_identified.high)
 
     def _recovered(self, kind: str, move: Move, worst: PublisherGame, named: float) -> float:
-        """Contractual fines that reach the publisher at most: the cap, and no more than the gains leave to pay."""
-        attacker, fine = worst.attackers[kind].attacker, move.terms.fine
-        if not fine or not worst.publisher.recovered:
+        """Contractual fines that reach the publisher at most: the cap, and no more than planned gains leave to pay."""
+        attacker, share = worst.attackers[kind].attacker, worst.publisher.recovered * move.terms.fine
+        if not share:
             return 0.0
-        fines = min(attacker.max_fines, attacker.gain * named / (attacker.fine + fine))
-        return worst.publisher.recovered * fine * fines
+        if worst.attackers[kind].actual is None:
+            return share * min(attacker.max_fines, attacker.gain * named / (attacker.fine + move.terms.fine))
+        if attacker.max_fines == math.inf:
+            raise UnmaskError(f"{kind} is fined without limit and believes otherwise; give max_fines, or no ranges")
+        return share * attacker.max_fines
 
     # ----- regret
 

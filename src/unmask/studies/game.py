@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -19,17 +19,15 @@ from unmask.economics import (
     Publisher,
     PublisherGame,
     Terms,
-    Unknown,
     margins,
     one_by_one,
     outlook,
     play_out,
 )
-from unmask.economics.attacker import Attacker, as_number, parameters
+from unmask.economics.attacker import Attacker, parameters
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
-from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
-from unmask.economics.unknowns import PUBLISHER, at
+from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.measures.success import standing
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
@@ -50,16 +48,9 @@ from unmask.reports.facts.game import (
 from unmask.studies.cells import believed
 from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
 from unmask.studies.reading import read_plan
+from unmask.studies.stated import Stated, stated
 from unmask.truth import Truth
 from unmask.version import __version__
-
-ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
-"""What [publisher] lists of terms -> what is asked where it says nothing."""
-
-OF_KIND: Final = ("name", "adversary", "attacker")
-"""What [[attackers]] says besides their number and the parameters of an attacker."""
-
-RANGE: Final = frozenset({"from", "to"})
 
 FINES: Final = 20
 """Fines on a curve, besides those that stop somebody."""
@@ -75,124 +66,6 @@ MOST_JUDGED: Final = 60
 
 Believed = Mapping[str, Mapping[str, tuple[Posterior, Truth | None]]]
 """Protection -> adversary -> the belief and the truth."""
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What a document says about the game.
-
-    terms     : name of a list of `ASKED` -> its amounts
-    adversary : kind of attacker -> the adversary whose knowledge they have, "" for the first of the document
-    assumed   : the kinds that are the embedded profile
-    """
-
-    publisher: Publisher
-    terms: Mapping[str, tuple[float, ...]]
-    attackers: Mapping[str, Expected]
-    adversary: Mapping[str, str]
-    assumed: frozenset[str]
-    unknowns: tuple[Unknown, ...]
-
-
-# --- reading ----------------------------------------------------------------------------------------------------------
-
-
-def stated(given: Mapping[str, Any], folder: Path) -> Stated:
-    """The `[publisher]` and the `[[attackers]]` of a document; a number may be `{ from = 1, to = 2 }`.
-
-    >>> said = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
-    >>> someone = {"name": "broker", "attacker": "case-study", "gain": 4000}
-    >>> found = stated({"publisher": said, "attackers": [someone]}, Path())
-    >>> found.publisher.loss, found.terms["fines"], found.attackers["broker"].attacker.gain
-    (200.0, (0, 500), 4000)
-    """
-    unknowns: list[Unknown] = []
-    said = _publisher(given)
-    money = {key: value for key, value in said.items() if key not in ASKED}
-    publisher, kinds = Publisher(**_middles(money, PUBLISHER, unknowns)), _kinds(given)
-    return Stated(
-        publisher=publisher,
-        terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
-        attackers={kind: _expected(kind, entry, folder, unknowns) for kind, entry in kinds.items()},
-        adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
-        assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
-        unknowns=tuple(unknowns),
-    )
-
-
-def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands below [publisher]; every key is known."""
-    said = given.get("publisher")
-    if not isinstance(said, dict):
-        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
-    known = (*(item.name for item in fields(Publisher)), *ASKED)
-    for key in said:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, "publisher"))
-    for name in ("benefit", "loss"):
-        if name not in said:
-            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
-    return said
-
-
-def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What stands below each [[attackers]], by its name."""
-    entries = given.get("attackers", [])
-    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
-        raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
-    kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
-    if len(kinds) < len(entries):
-        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
-    return kinds
-
-
-def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[Unknown]) -> Expected:
-    """A kind of attacker: a profile, changed by what stands beside it."""
-    if "prior" in entry:
-        raise UnmaskError(
-            f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
-        )
-    base, own = _profile(entry.get("attacker", {}), folder)
-    told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
-    own = _middles(told, kind, unknowns)
-    number = own.pop("number", 1.0)
-    if "detection" in own and not isinstance(own["detection"], list):
-        own["detection"] = [own["detection"]]
-    if "detection" in own:
-        base = {key: value for key, value in base.items() if not key.startswith("detection")}
-    return Expected(attacker_of({**base, **own}, kind), number)
-
-
-def _profile(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """What a profile says, the embedded one or that of a file, and what a table in its place says of its own."""
-    if isinstance(given, dict):
-        return {}, given
-    if not isinstance(given, str):
-        raise UnmaskError(f"attacker is {given!r}, expected {EMBEDDED!r}, a file, or a table such as {{ gain = 5000 }}")
-    return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
-
-
-def _middles(said: Mapping[str, Any], of: str, unknowns: list[Unknown]) -> dict[str, Any]:
-    """What is said, a range by its middle; the range is noted."""
-    found = {}
-    for key, value in said.items():
-        if isinstance(value, dict):
-            if set(value) != RANGE:
-                raise UnmaskError(f"{key} of {of} is a table, expected a number or {{ from = 1, to = 2 }}")
-            unknowns.append(Unknown(of, key, value["from"], value["to"]))
-        found[key] = unknowns[-1].middle if isinstance(value, dict) else value
-    return found
-
-
-def _amounts(key: str, given: object) -> tuple[float, ...]:
-    if not isinstance(given, list) or not given:
-        raise UnmaskError(f"{key} of the publisher is no list of amounts; expected for example {key} = [0, 10000]")
-    for value in given:
-        as_number(key, value)
-    return tuple(given)
-
-
-# --- playing ----------------------------------------------------------------------------------------------------------
 
 
 def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
@@ -305,15 +178,25 @@ def _whose(kind: str, said: Stated, plan: Plan) -> str:
 
 def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
     expected = said.attackers[kind]
-    told = {name: value for name, value in parameters(expected.attacker).items() if name != "prior"}
+    told = parameters(expected.actual or expected.attacker)
+    told |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
+    del told["prior"]
     return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
 
 
 def _offer(game: PublisherGame, move: Move) -> Offer:
     terms = move.terms
-    answers = tuple(Answer(kind, one.attacks, one.payoff, one.re_identified) for kind, one in move.responses.items())
+    answers = tuple(_answer(game, move, kind) for kind in move.responses)
     utility = 0.0 if move.protection == WITHHELD else game.protections[move.protection].utility
     return Offer(move.protection, terms.price, terms.fine, terms.audit, utility, move.payoff, answers)
+
+
+def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
+    one, expects = move.responses[kind], None
+    if game.attackers[kind].actual is not None and one.attacks is not False:
+        terms = move.terms
+        expects = game.raid(move.protection, kind, fine=terms.fine, audit=terms.audit, believed=True).re_identified
+    return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
 
 
 def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Stopping:
@@ -368,18 +251,20 @@ def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Tr
     attacker = replace(game.attackers[kind].attacker, prior=float(inside[row].mean()))
     sizes = candidates_tried(belief)[row]
     one = one_by_one(attacker, sizes, population=belief.n_candidates, cell_probability=share)
-    named = [float(part.success_probability.sum()) for part in (one.one_try, one.known, one.unknown, one.campaign)]
     return Alone(
-        name,
-        kind,
-        len(row),
-        attacker.prior * float((sizes > 0).sum()),
-        *named,
-        one.blind,
-        one.tried,
-        one.changed,
-        one.spared,
-        one.reach,
+        protection=name,
+        kind=kind,
+        people=len(row),
+        inside=attacker.prior * float((sizes > 0).sum()),
+        one_try=float(one.one_try.success_probability.sum()),
+        known=float(one.known.success_probability.sum()),
+        unknown=float(one.unknown.success_probability.sum()),
+        campaign=float(one.campaign.success_probability.sum()),
+        blind=one.blind,
+        tried=one.tried,
+        changed=one.changed,
+        spared=one.spared,
+        reach=one.reach,
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -28,7 +28,7 @@ from unmask.cases.graphs.written import DEFAULT, parse_attacks
 from unmask.cases.rows import plain_row
 from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Separated, protected
@@ -37,9 +37,11 @@ from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part, unknown
+from unmask.posterior import Posterior, equal_weights
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
+from unmask.truth import Truth
 
 DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()
@@ -222,23 +224,42 @@ def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Ge
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
     """Rates over the people who are in both halves; with several identities, also what they disclose."""
     knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
-    pair = _pair(cell, population, knows)
-    rng = cell.rng("protection", cell.protection.content)
-    separated = (
-        None if released is None else protected(released, pair.target, rng=rng, eligible=pair.truth[pair.common])
-    )
-    after = pair if separated is None else SeparatedPair.of(pair, separated)
-    rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
-    if separated is None:
-        seeds = knows.choose(pair, rng)
-    else:
-        seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
+    pair, after, separated, seeds = _faced(cell, population, released, knows)
     run, _ = attempt(after, attack, seeds, only_rates=True)
     return [
         *rows([run], release=cell.protection.name, adversary=cell.adversary.name),
         *(_one_by_one(cell, after, attack, knows, asked) if isinstance(after, SeparatedPair) else ()),
         *_useful(cell, pair.target, separated),
     ]
+
+
+def believed(
+    cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack
+) -> tuple[Posterior, Truth, float]:
+    """What an adversary believes about who is who among those whom they did not know, the truth, and the utility."""
+    knows = _settings(cell.adversary, "knows", Knows)
+    pair, after, separated, seeds = _faced(cell, population, released, knows)
+    belief, truth = attack(after.target, Auxiliary(after.source, seeds)), after.to_truth(seeds)
+    rest = np.flatnonzero(~truth.leaked)
+    belief = replace(belief, observation=belief.observation[rest], weight=equal_weights(len(rest)))
+    kept = 1.0 if separated is None else 1.0 - edges_lost(pair.target, *separated)
+    return belief, Truth(truth.candidate[rest]), kept
+
+
+def _faced(
+    cell: Cell, population: SocialGraph | Pair, released: Any, knows: Knows
+) -> tuple[Pair, Pair, Separated | None, SeedPairs]:
+    """The two graphs before and after the protection, what it did, and whom the adversary knows."""
+    pair = _pair(cell, population, knows)
+    rng = cell.rng("protection", cell.protection.content)
+    separated = (
+        None if released is None else protected(released, pair.target, rng=rng, eligible=pair.truth[pair.common])
+    )
+    rng = cell.rng("seeds", knows.seeds, knows.n_seeds)
+    if separated is None:
+        return pair, pair, None, knows.choose(pair, rng)
+    seeds = separated_seeds(pair, separated, knows.seeds, knows.n_seeds, rng, who=knows.who, error=knows.error)
+    return pair, SeparatedPair.of(pair, separated), separated, seeds
 
 
 def _pair(cell: Cell, population: SocialGraph | Pair, knows: Knows) -> Pair:

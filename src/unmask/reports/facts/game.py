@@ -19,12 +19,14 @@ class Answer:
     attacks       : whether a campaign pays; None where that is open
     payoff        : what one of them is left with
     re_identified : people whom one of them re-identifies in expectation
+    expects       : the same as they believe, where they are not detected as they believe; None where they are
     """
 
     kind: str
     attacks: bool | None
     payoff: Pair
     re_identified: Pair
+    expects: Pair | None = None
 
 
 @dataclass(frozen=True)

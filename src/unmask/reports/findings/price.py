@@ -26,6 +26,7 @@ PARAMETERS = {
         "by so much the odds of being caught change with every failed try",
     ),
     "detection": ("Caught, try by try", "probability that a try is detected; the last one holds for all later tries"),
+    "believed_detection": ("Believes to be caught", "the same as the attacker believes, whose plans rest on it"),
     "audit_rate": ("Audits", "by so much the probability of being caught is multiplied at every try"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
     "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),
@@ -119,7 +120,7 @@ def parameter_value(name: str, value: object) -> str:
     if name == "detection_growth":
         growth = math.expm1(min(value, 700.0))
         return ("+" if growth > 0 else "") + percent(growth)
-    if name in ("prior", "confirmation", "discount", "detection"):
+    if name in ("prior", "confirmation", "discount", "detection", "believed_detection"):
         return percent(value)
     return "without limit" if value == math.inf else number(value)
 

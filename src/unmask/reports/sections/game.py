@@ -59,6 +59,8 @@ NOTE = (
 
 PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
 
+BEST = "Each protection at its best terms; people re-identified by the attacker who re-identifies most."
+
 UNFINED = (
     "Re-identified, unfined: by an attacker who fears no fine. In truth: the same plan, played out against the people "
     "behind the records."
@@ -179,13 +181,19 @@ def _answer(answer: Answer, data: GameData) -> Checked:
     """A kind of attacker as a line: whether they act, and what they get."""
     state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
     told = {
-        True: f"attacks, and keeps {money(answer.payoff)}",
+        True: f"attacks, and {_keeps(answer)}",
         False: "stays away: no campaign pays",
         None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
     }[answer.attacks]
     expected = next(one.number for one in data.kinds if one.name == answer.kind)
     named, of = count(answer.re_identified), f"of {data.people:,}"
     return Checked(state, answer.kind, told, f"{amount(expected)} expected", named, of, "")
+
+
+def _keeps(answer: Answer) -> str:
+    if answer.expects is None:
+        return f"keeps {money(answer.payoff)}"
+    return f"expects {money(answer.payoff)} and {count(answer.expects)} people, detected otherwise than they believe"
 
 
 def _at_risk(data: GameData) -> AtRisk:
@@ -227,10 +235,10 @@ def _offers(data: GameData) -> Iterator[Loose]:
     yield lead(PICTURE)
     yield Figures((_payoffs(data.curves[:CURVES]), _prices(data.curves[:CURVES])))
     yield notes(_not_drawn(data))
+    yield BEST
     yield grid(
         ("Protection", "Price", "Fine", "Audits", "Utility", "Left to you", "Re-identified"),
         [_offer_row(one) for one in data.offers],
-        "Each protection at its best terms; people re-identified by the attacker who re-identifies most",
         text=1,
     )
 

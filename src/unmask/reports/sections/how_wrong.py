@@ -80,10 +80,9 @@ def _matters(one: Wrong) -> bool:
 
 
 def _idle(wrong: Sequence[Wrong]) -> list[str]:
-    """Numbers that change nothing, together."""
-    found = [one for one in wrong if not _matters(one)]
-    names = dict.fromkeys(f"{number_name(one.parameter).lower()} ({whose(one.of)})" for one in found)
-    return [f"However wrong, none of these alone changes the choice: {', '.join(names)}."] if found else []
+    """How many numbers change nothing."""
+    count = sum(not _matters(one) for one in wrong)
+    return [f"{plural(count, 'other number')} may be as wrong without making another choice better."] if count else []
 
 
 def _wrong_row(one: Wrong) -> tuple[str, ...]:

@@ -61,9 +61,10 @@ def findings(alone: Sequence[Alone]) -> Iterator[str]:
 def conclusion(alone: Sequence[Alone]) -> str:
     """Whether groups that are safe alone are safe."""
     worst = max(alone, key=lambda one: one.spared[1])
-    if worst.spared[1] <= SHARE * worst.people:
+    if worst.spared[1] < 0.5:
         return "Whoever is safe alone is safe in a campaign."
-    safe = f"{_people(worst.spared[0])} of {worst.people:,} people are safe alone, in groups beyond {worst.reach}"
+    beyond = f", in groups beyond {worst.reach}" if worst.reach else ""
+    safe = f"{_people(worst.spared[0])} of {worst.people:,} people are safe alone{beyond}"
     return f"{_of(worst)}: {safe}; one campaign re-identifies {_people(worst.spared[1])} of them."
 
 
@@ -100,7 +101,7 @@ def _unknown(alone: Sequence[Alone]) -> str:
 
 
 def _of(one: Alone) -> str:
-    return f"{capital(called(one.protection))}"
+    return capital(called(one.protection))
 
 
 def _people(value: float) -> str:

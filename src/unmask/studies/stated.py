@@ -1,0 +1,144 @@
+"""What a document says about the publisher's game: `[publisher]` and `[[attackers]]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from unmask.economics import Expected, Publisher, Unknown
+from unmask.economics.attacker import as_number
+from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
+from unmask.economics.unknowns import PUBLISHER
+from unmask.errors import UnmaskError
+from unmask.plan import unknown
+
+ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
+"""What [publisher] lists of terms -> what is asked where it says nothing."""
+
+OF_KIND: Final = ("name", "adversary", "attacker")
+"""What [[attackers]] says besides their number and the parameters of an attacker."""
+
+RANGE: Final = frozenset({"from", "to"})
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a document says about the game.
+
+    terms     : name of a list of `ASKED` -> its amounts
+    adversary : kind of attacker -> the adversary whose knowledge they have, "" for the first of the document
+    assumed   : the kinds that are the embedded profile
+    """
+
+    publisher: Publisher
+    terms: Mapping[str, tuple[float, ...]]
+    attackers: Mapping[str, Expected]
+    adversary: Mapping[str, str]
+    assumed: frozenset[str]
+    unknowns: tuple[Unknown, ...]
+
+
+def stated(given: Mapping[str, Any], folder: Path) -> Stated:
+    """The `[publisher]` and the `[[attackers]]` of a document; a number may be `{ from = 1, to = 2 }`.
+
+    >>> said = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
+    >>> someone = {"name": "broker", "attacker": "case-study", "gain": 4000}
+    >>> found = stated({"publisher": said, "attackers": [someone]}, Path())
+    >>> found.publisher.loss, found.terms["fines"], found.attackers["broker"].attacker.gain
+    (200.0, (0, 500), 4000)
+    """
+    unknowns: list[Unknown] = []
+    said = _publisher(given)
+    money = {key: value for key, value in said.items() if key not in ASKED}
+    publisher, kinds = Publisher(**_middles(money, PUBLISHER, unknowns)), _kinds(given)
+    return Stated(
+        publisher=publisher,
+        terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
+        attackers={kind: _expected(kind, entry, folder, unknowns) for kind, entry in kinds.items()},
+        adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
+        assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
+        unknowns=tuple(unknowns),
+    )
+
+
+def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands below [publisher]; every key is known."""
+    said = given.get("publisher")
+    if not isinstance(said, dict):
+        raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
+    known = (*(item.name for item in fields(Publisher)), *ASKED)
+    for key in said:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, "publisher"))
+    for name in ("benefit", "loss"):
+        if name not in said:
+            raise UnmaskError(f"publisher has no {name}; expected an amount of money")
+    return said
+
+
+def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What stands below each [[attackers]], by its name."""
+    entries = given.get("attackers", [])
+    if not isinstance(entries, list) or not entries or not all(isinstance(one, dict) for one in entries):
+        raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
+    kinds = {str(entry.get("name", f"attacker {place}")): entry for place, entry in enumerate(entries, 1)}
+    if len(kinds) < len(entries):
+        raise UnmaskError("two of the attackers have the same name; give each a name of its own")
+    return kinds
+
+
+def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[Unknown]) -> Expected:
+    """A kind of attacker: a profile, changed by what stands beside it."""
+    if "prior" in entry:
+        raise UnmaskError(
+            f"attacker {kind!r} has a prior, which the release tells here; say coverage in what an adversary knows"
+        )
+    base, own = _profile(entry.get("attacker", {}), folder)
+    told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
+    own = _middles(told, kind, unknowns)
+    number, believed = own.pop("number", 1.0), own.pop("believed_detection", None)
+    known = _detected({**base, **own}, own.get("detection"))
+    if believed is None:
+        return Expected(attacker_of(known, kind), number)
+    if any(one.of == kind and one.parameter == "detection" for one in unknowns):
+        raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
+    return Expected(attacker_of(_detected(known, believed), kind), number, attacker_of(known, kind))
+
+
+def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
+    """Parameters with a probability of detection, or a list of them, in place of any other."""
+    if detection is None:
+        return known
+    rest = {key: value for key, value in known.items() if not key.startswith("detection")}
+    return {**rest, "detection": detection if isinstance(detection, list) else [detection]}
+
+
+def _profile(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """What a profile says, the embedded one or that of a file, and what a table in its place says of its own."""
+    if isinstance(given, dict):
+        return {}, given
+    if not isinstance(given, str):
+        raise UnmaskError(f"attacker is {given!r}, expected {EMBEDDED!r}, a file, or a table such as {{ gain = 5000 }}")
+    return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
+
+
+def _middles(said: Mapping[str, Any], of: str, unknowns: list[Unknown]) -> dict[str, Any]:
+    """What is said, a range by its middle; the range is noted."""
+    found = {}
+    for key, value in said.items():
+        if isinstance(value, dict):
+            if set(value) != RANGE:
+                raise UnmaskError(f"{key} of {of} is a table, expected a number or {{ from = 1, to = 2 }}")
+            unknowns.append(Unknown(of, key, value["from"], value["to"]))
+        found[key] = unknowns[-1].middle if isinstance(value, dict) else value
+    return found
+
+
+def _amounts(key: str, given: object) -> tuple[float, ...]:
+    if not isinstance(given, list) or not given:
+        raise UnmaskError(f"{key} of the publisher is no list of amounts; expected for example {key} = [0, 10000]")
+    for value in given:
+        as_number(key, value)
+    return tuple(given)
