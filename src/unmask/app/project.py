@@ -31,14 +31,14 @@ CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "stu
 ATTACK = ("--report", REPORT, "--json", "--force")
 """What every audit is asked here."""
 
-MECHANISM, CURVE, GUESSED = "mechanism.csv", "curve.csv", "guessed.txt"
+MECHANISM, CURVE, TRIED, GUESSED = "mechanism.csv", "curve.csv", "tried.csv", "guessed.txt"
 
 COUNTED = "counted.pickle"
 """What was counted in a large table."""
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    GUESSED, "jobs", "lock",
+    TRIED, GUESSED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 
