@@ -217,6 +217,36 @@ def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, proje
     assert project.given["channel"] == {"channels": ["response.csv"]}
 
 
+def test_other_budgets_are_judged_by_the_error(browser: Browser, project: Project, places: tuple[Path, Path]):
+    document = places[0].with_name("unmask.toml")
+    document.write_text(
+        '[channel]\nchannels = ["mechanism.csv"]\nprior = "visits.csv"\n[[protections]]\nuse = "channels.best"\n'
+        'with = { budget = 0.2 }\n[[policy]]\nrequire = "success_probability <= 0.9"\n'
+    )
+    opened(browser, document)
+    browser.at("/protect")
+    assert "give a limit for it in step 3" in browser.sends("/protect", do="start").text
+
+
+def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "release.csv").write_text("source,target\n1,2\n2,3\n3,1\n")
+    (tmp_path / "unmask.toml").write_text(
+        '[graph]\nrelease = "release.csv"\noverlaps = ["0.9,0.9"]\n[[policy]]\nrequire = "recall <= 0.9"\n'
+    )
+    assert "3 people, 3 links" in opened(browser, tmp_path / "unmask.toml")
+    assert project.given["graph"]["release"] == "release-2.csv"
+    assert "Several identities" not in browser.at("/roles").text
+    commands = graphs.KIND.commands(project.given)
+    assert [command[:2] for command in commands] == [("audit", "graph")]
+
+
+def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path):
+    opened(browser, calls)
+    goes(browser, "/roles", **{"protections.adopters": "0"})
+    assert browser.page.url.path == "/adversaries"
+    assert graphs.protect(project.given)[3:5] == ("--adopters", "0.0")
+
+
 @pytest.fixture
 def calls(tmp_path: Path) -> Path:
     """A small network of calls."""
@@ -260,6 +290,7 @@ def test_the_study_of_a_network_is_a_plan(calls: Path, tmp_path: Path):
     point = {"adopters": 0.5, "identities": 5}
     used = graphs.TRIALS.used(given, point)
     assert graphs.TRIALS.asked(used) == point
+    assert len(made.seeds) == graphs.RUNS
     assert graphs.TRIALS.words(point) == "adopters = 50\u00a0%, identities = 5"
 
 

@@ -76,7 +76,7 @@ def _designed(said: Mapping[str, Any], bounds: Mapping[str, Any] | None = None) 
 
 def is_designed(given: Mapping[str, Any]) -> bool:
     """Whether the mechanism is made here."""
-    return MECHANISM in (value_at(given, "channel.channels") or ())
+    return MECHANISM in (value_at(given, "channel.channels") or ()) and bool(given.get("protections"))
 
 
 def _commands(given: Mapping[str, Any]) -> tuple[Command, ...]:

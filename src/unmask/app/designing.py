@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from unmask.app.channels import design
 from unmask.app.jobs import shown
@@ -29,16 +30,26 @@ MOST = 64.0
 
 def start(project: Project, _trials: Trials) -> None:
     """Solve the curve about the budget of the document, else about the distortion of its channel."""
-    given = project.given
-    if not value_at(given, "channel.prior"):
+    if not value_at(project.given, "channel.prior"):
         raise UnmaskError("a mechanism is designed for a prior of the secrets; give its file in step 2")
-    if value_at(given, "protections.budget") is None:
-        given = with_value({**given, "protections": [{}]}, "protections.budget", _distortion(project))
-    project.jobs.start("study", [design(given, TRIED, "--curve", CURVE)], of=digest(project))
+    if not _asked(project)[0]:
+        raise UnmaskError("other budgets are judged by the error of the adversary; give a limit for it in step 3")
+    command = design(_budgeted(project), TRIED, "--curve", CURVE)
+    project.jobs.start("study", [command], of=digest(project))
+
+
+def _budgeted(project: Project) -> dict[str, Any]:
+    """The document with a budget."""
+    given = project.given
+    if value_at(given, "protections.budget") is not None:
+        return given
+    return with_value({**given, "protections": [{}]}, "protections.budget", _distortion(project))
 
 
 def commands(project: Project) -> tuple[str, ...]:
     """What does the same on the command line."""
+    if value_at(project.given, "protections.budget") is None:
+        return ()
     return (shown([word for word in design(project.given, MECHANISM, "--curve", CURVE) if word != "--force"]),)
 
 
@@ -65,10 +76,7 @@ def digest(project: Project) -> str:
 
 def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The points of the curve, and the conditions that it does not test."""
-    asked = policy_of(project.given, project.folder, title="own").requirements
-    errors = [one.require for one in asked if one.require.measure == "estimation_error"]
-    tested = [one for one in errors if one.field in COLUMNS]
-    left = tuple(called(one) for one in asked if one.require not in tested)
+    tested, left = _asked(project)
     path = project.folder / CURVE
     if not path.exists() or not tested:
         return (), left
@@ -76,6 +84,14 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
         lines = [{name: float(cell) for name, cell in line.items()} for line in csv.DictReader(file)]
     largest = max(line["distortion"] for line in lines) or 1.0
     return ranked([_point(line, largest, tested, trials) for line in lines], trials), left
+
+
+def _asked(project: Project) -> tuple[list[Condition], tuple[str, ...]]:
+    """The conditions that a curve tests, and what the others are called."""
+    asked = policy_of(project.given, project.folder, title="own").requirements
+    errors = [one.require for one in asked if one.require.measure == "estimation_error"]
+    tested = [one for one in errors if one.field in COLUMNS]
+    return tested, tuple(called(one) for one in asked if one.require not in tested)
 
 
 def _point(line: Mapping[str, float], largest: float, tested: list[Condition], trials: Trials) -> Point:

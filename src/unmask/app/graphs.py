@@ -21,7 +21,7 @@ ENDS = (
 FIRST = ("Nar09", "Rematch")
 """Attacks that are run unless others are chosen."""
 
-SEEDS = "random.25:100"
+SEEDS, RUNS = "random.25:100", 4
 
 USUAL = {"adopters": 0.1, "identities": 2}
 
@@ -76,7 +76,7 @@ def _counted(path: Path, _changed: int) -> str:
 
 def is_protected(given: Mapping[str, Any]) -> bool:
     """Whether the release is made here."""
-    return bool(value_at(given, "graph.release") == RELEASE)
+    return value_at(given, "graph.release") == RELEASE and bool(_with(given)) and "file" in given.get("data", {})
 
 
 def _commands(given: Mapping[str, Any]) -> tuple[Command, ...]:
@@ -128,6 +128,10 @@ RELEASED = Asked(
     ),
 )  # fmt: skip
 
+def _is_given(given: Mapping[str, Any]) -> bool:
+    return not is_protected(given)
+
+
 ADVERSARIES = Asked(
     "Who might attack, and what do they know?",
     "They have a network with names in it, know some people in the release, and go on from there by contacts.",
@@ -138,11 +142,22 @@ ADVERSARIES = Asked(
             "Yours stands there first.", is_protected,
         ),
         Card(
+            "Files", "The release as it is, what the adversary has, and who is who.",
+            (
+                Field("graph.release", "Network that is released", "file", needed=True),
+                Field("graph.auxiliary", "Network of the adversary", "file"),
+                Field("graph.truth", "Who is who in both", "file"),
+                Field("graph.seeds_file", "People they know in both", "file"),
+                Field("graph.similarity", "Who is alike by anything else", "file"),
+            ),
+            "Without a network of the adversary both are made from the release, as the document says.", _is_given,
+        ),
+        Card(
             "People they know", "Leaked identities: people whom they have found in the release before.",
             (
                 Field("graph.seeds", "How many, drawn of the quarter with most contacts", "whole", SEEDS,
                       before="random.25:"),
-                Field("graph.runs", "Runs, each with other leaked identities", "whole", 4),
+                Field("graph.runs", "Runs, each with other leaked identities", "whole", RUNS),
                 Field("graph.seed", "Random seed of these draws", "whole", 0),
             ),
         ),
@@ -199,6 +214,7 @@ def plan_of(given: Mapping[str, Any]) -> dict[str, Any]:
     attacks = [name for name in value_at(given, "graph.attacks") or _attacks() if name in _attacks()]
     return {
         "title": given["title"],
+        "seeds": int(value_at(given, "graph.runs") or RUNS),
         "data": {"name": "network", **given["data"]},
         "protections": [
             {"name": "unprotected", "use": "none"},

@@ -204,6 +204,11 @@ def value_at(given: Mapping[str, Any], key: str) -> Any:
     return one.get("with", {}).get(name)
 
 
+def is_said(given: Mapping[str, Any], key: str) -> bool:
+    """Whether a document says anything at TABLE.KEY; that nobody is protected is something."""
+    return value_at(given, key) not in (None, "", [])
+
+
 def with_value(given: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
     """The document with another value at TABLE.KEY; None takes it out.
 
@@ -232,7 +237,7 @@ def is_answered(asked: Asked) -> Callable[[Project], bool]:
     def answered(project: Project) -> bool:
         given = project.given
         needed = (field.key for field in asked.fields(given) if field.needed)
-        return has_file(project) and all(value_at(given, key) for key in needed)
+        return has_file(project) and all(is_said(given, key) for key in needed)
 
     return answered
 

@@ -219,7 +219,12 @@ def opened(given: Mapping[str, Any]) -> str:
     """
     said = (given.get(table, {}).get(key, "") for table, key in OPENED)
     names = (name for one in said for name in (one if isinstance(one, list) else [one]))
-    return next((str(name) for name in names if name and name not in RESERVED), "")
+    return next((str(name) for name in names if name and name not in made_here(given)), "")
+
+
+def made_here(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names that mean files of this folder in a document: those of a release, where it has a protection to make it."""
+    return RESERVED if given.get("protections") else ()
 
 
 def ago(moment: float) -> str:
