@@ -100,6 +100,13 @@ def write_inputs() -> None:
     for name, distance in (("near", 0.4), ("far", 0.7)):
         guess = Threshold(distance, scale="deviation")(release)
         write(f"{name}.csv", ("item", "cluster"), zip(guess.items.tolist(), guess.code.tolist(), strict=True))
+    cluster = dict(zip(guess.items.tolist(), guess.code.tolist(), strict=True))
+    people = zip(solution.items.tolist(), solution.code.tolist(), strict=True)
+    write("linked.csv", ("item", "person", "cluster"), [(item, person, cluster[item]) for item, person in people])
+    cells = [(f"cell {at}", 200 * (at % 4), 200 * (at // 4)) for at in range(12)]
+    write("places.csv", ("place", "x", "y"), cells)
+    visits = np.random.default_rng(1).dirichlet(np.ones(len(cells)))
+    write("visits.csv", ("secret", "probability"), zip((name for name, *_ in cells), visits, strict=True))
     for name, mechanism in (
         ("response", RandomizedResponse(epsilon=2.0, n=8)),
         ("geometric", Geometric(epsilon=0.7, n=8)),
@@ -232,6 +239,40 @@ def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     yield from looks(page, "app-protect")
     page.goto(page.url.replace("/protect", "/sign"))
     yield from looks(page, "app-sign")
+    yield from others(page, page.url.rpartition("/")[0])
+
+
+def others(page: Page, home: str) -> Iterator[tuple[str, bytes | None]]:
+    """A screen of each kind that is no table: how a network is released, how clusters are judged, and other budgets."""
+    opened_at(page, home, "network.csv")
+    page.goto(f"{home}/roles")
+    yield from looks(page, "app-network")
+    opened_at(page, home, "linked.csv")
+    page.goto(f"{home}/adversaries")
+    page.locator('input[name="breached<="]').fill("30")
+    yield from looks(page, "app-clusters")
+    opened_at(page, home, "places.csv")
+    page.goto(f"{home}/roles")
+    page.get_by_label("How likely each secret is").set_input_files("visits.csv")
+    page.get_by_label("Budget").fill("300")
+    page.get_by_label("Unit of the loss").fill("m")
+    page.get_by_role("button", name="Continue").click()
+    page.locator('input[name="estimation_error>="]').fill("200")
+    page.get_by_role("button", name="Attack it").click()
+    page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
+    page.goto(f"{home}/protect")
+    page.get_by_role("button", name="Try protections").click()
+    page.get_by_role("heading", name="All points").wait_for(timeout=300_000)
+    yield from looks(page, "app-channel")
+
+
+def opened_at(page: Page, home: str, file: str) -> None:
+    """Open another file."""
+    page.goto(f"{home}/open")
+    page.get_by_role("button", name="Open another file").click()
+    page.get_by_label("Path on this computer").fill(str(Path(file).absolute()))
+    page.get_by_role("button", name="Open", exact=True).first.click()
+    page.get_by_role("heading", name="How the file was read").wait_for()
 
 
 def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:

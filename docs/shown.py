@@ -172,8 +172,11 @@ CHARTS = {
 }
 """Chart -> the page that it is on and where there; the first that fits is taken."""
 
-SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-sign")
-"""The screens of `unmask open`."""
+SCREENS = (
+    "app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-sign", "app-network", "app-clusters",
+    "app-channel",
+)  # fmt: skip
+"""The screens of `unmask open`; at the end one of each kind that is no table."""
 
 LOOKS = (("", "light", 1280), ("-dark", "dark", 1280), ("-400", "light", 400), ("-400-dark", "dark", 400))
 """Ending of a picture's name -> the scheme of colors and the width of its window."""

@@ -6,8 +6,9 @@ requests end in a page. A server is killed in the middle of a study: its command
 offers the work and finishes the study without running a cell again. A server answers within a second of its start, and
 an idle one takes no time of the processor. A table of 1,000,000 rows and 40 columns is opened, guessed, protected and
 attacked, with what it takes: in seconds on the clock, which say what they should on two cores without other work, in
-seconds of the processor, and in memory.
-`--part abuse|requests|kill|idle|large` runs one alone.
+seconds of the processor, and in memory. A real browser takes clusters, a channel and a network from the file to the
+certificate, and each screen is looked at by axe-core, light and dark, at 1280 and 400 pixels.
+`--part abuse|requests|kill|idle|large|screens` runs one alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -317,7 +319,98 @@ def _held(process: int) -> float:
     return int(said[1]) / 2**20 if said else 0.0
 
 
-PARTS = {"abuse": abuse, "requests": requests, "kill": kill, "idle": idle, "large": large}
+def screens() -> Section:
+    """Every screen of what is no table, in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        rows = tuple(line for name in KINDS for line in _walked(browser, Path(folder), name))
+        browser.close()
+    serious, wide = sum(int(line[2]) for line in rows), sum(int(line[3]) for line in rows)
+    return Section(
+        "Screens",
+        ("file", "screen", "serious faults", "beyond the edge"),
+        rows,
+        verdicts=(
+            Verdict("no screen has a serious fault", "0", f"{serious}", not serious),
+            Verdict("no screen is wider than a phone", "0", f"{wide}", not wide),
+        ),
+    )
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
+
+VISITS = "secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n"
+
+PLACES = "place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n"
+
+KINDS = {
+    "clusters.csv": ("item,person,cluster\n" + "".join(f"r{n},p{n // 3},c{n // 4}\n" for n in range(60)), "breached<="),
+    "places.csv": (PLACES, "estimation_error>="),
+    "calls.csv": (
+        "caller,callee\n" + "".join(f"{n},{(n * step) % n}\n" for n in range(3, 90) for step in (5, 7, 11, 13)),
+        "recall<=",
+    ),
+}
+"""File -> what it holds, and a limit of its policy."""
+
+
+def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, str, str]]:
+    """From a file to its certificate; of each screen the serious faults, and in how many looks it is too wide."""
+    (folder / name).write_text(KINDS[name][0])
+    (folder / "visits.csv").write_text(VISITS)
+    with user(folder) as one:
+        page = browser.new_page()
+        page.goto(one.address)
+        page.get_by_label("Path on this computer").fill(str(folder / name))
+        page.get_by_role("button", name="Open", exact=True).first.click()
+        yield (name, "open", *_faults(page))
+        page.get_by_role("button", name="Continue to").click()
+        if name == "places.csv":
+            page.get_by_label("Budget").fill("60")
+            page.get_by_label("How likely each secret is").set_input_files(folder / "visits.csv")
+        yield (name, "roles", *_faults(page))
+        page.get_by_role("button", name="Continue").click()
+        page.locator(f'input[name="{KINDS[name][1]}"]').fill("50")
+        if name == "calls.csv":
+            page.get_by_label("How many").fill("8")
+        yield (name, "adversaries", *_faults(page))
+        page.get_by_role("button", name="Attack it").click()
+        page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
+        yield (name, "verdict", *_faults(page))
+        if page.get_by_role("link", name="Try protections").count():
+            page.get_by_role("link", name="Try protections").click()
+            page.get_by_role("button", name="Try protections").click()
+            page.get_by_role("heading", name="All points").wait_for(timeout=300_000)
+            page.locator("[data-events]").wait_for(state="detached", timeout=300_000)
+            yield (name, "protect", *_faults(page))
+        page.goto(f"{one.home}/sign")
+        page.get_by_role("button", name="Certify").click()
+        page.get_by_role("button", name="Certify again").wait_for(timeout=120_000)
+        yield (name, "sign", *_faults(page))
+        page.close()
+
+
+def _faults(page: Any) -> tuple[str, str]:
+    serious = wide = 0
+    for scheme in ("light", "dark"):
+        for width in (1280, 400):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 800})
+            page.evaluate(AXE)
+            serious += page.evaluate(
+                "axe.run().then(found => found.violations.filter(one => "
+                "['serious', 'critical'].includes(one.impact)).length)"
+            )
+            wide += page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    return f"{serious}", f"{int(wide)}"
+
+
+PARTS = {"abuse": abuse, "requests": requests, "kill": kill, "idle": idle, "large": large, "screens": screens}
 
 
 def main() -> int:

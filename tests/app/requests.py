@@ -17,11 +17,13 @@ FIELDS = {
     "roles": (
         "do", *(f"role-{at}" for at in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1",
         "linkage.truth", "linkage.item", "linkage.clusters", "linkage.guesses", "linkage.missing",
+        "protections.adopters", "protections.model", "protections.budget", "channel.loss", "channel.prior",
     ),
     "adversaries": (
         "do", "register-on", "register-file", "coverage", "control-on", "control-file", "hold_back", "parts-on",
         "part-0", "part-1", "attacker-on", "gain", "fine", "colleague-on", "error", "targets", "policy", "require",
-        "linkage.beta", "linkage.min_size", "linkage.wanted", "breached<=",
+        "linkage.beta", "linkage.min_size", "linkage.wanted", "breached<=", "graph.seeds",
+        "graph.attacks", "recall<=", "estimation_error>=",
     ),
     "verdict": ("do", "change"),
     "protect": ("do", "point", "against"),
@@ -38,11 +40,12 @@ VALUES = (
     "", "0", "1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10", "\u0661", "\u00b2", "\x00", "\u202e",
     "'\"<>&",
     "drop", "quasi-identifier", "sensitive", "keep", "weight", "continue", "apply", "open", "read", "another", "demo",
-    "kind", "linkage",
+    "kind", "linkage", "graph", "channel",
     "resume", "discard", "start", "again", "use", "change", "own", "ema-0.09", "strict", "k >= 5", "k >= ",
     "utf-16", "hex", "idna", "rot13", "\t", ";", "date", "ordinal", "date:day-first", "/etc/passwd", "/dev/zero", "/",
     "~", "~nobody", "..", "no.csv", "unmask.toml", "x" * 5_000, "{{ 7 * 7 }}", "%s%n", "\U0001f600", "a\r\nb: c",
 )  # fmt: skip
+SENT = ("upload", "register-file", "hierarchy-1", "linkage.guesses file", "channel.prior file")
 FILES = (b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n")
 
 
@@ -60,7 +63,7 @@ def generated(n: int, *, seed: int) -> Iterator[dict[str, Any]]:
         if rng.random() < 0.4:
             yield {"method": "GET", "url": one(PATHS), "params": said}
             continue
-        files = {one(("upload", "register-file", "hierarchy-1", "linkage.guesses file")): (one(VALUES), one(FILES))}
+        files = {one(SENT): (one(VALUES), one(FILES))}
         sent = {"files": files} if rng.random() < 0.4 else {}
         whole = bool(rng.random() < 0.9)
         said = {**USUAL.get(step, {}), **said} if rng.random() < 0.8 else said

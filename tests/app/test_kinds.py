@@ -6,13 +6,17 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.app.conftest import Browser
+from unmask.app import graphs
 from unmask.app.kinds import guess, look
 from unmask.app.project import Project
 from unmask.cli import main
 from unmask.document import load
+from unmask.studies.reading import read_plan
+from unmask.toml_text import text_of_document
 
 
 def opened(browser: Browser, path: Path) -> str:
@@ -211,3 +215,102 @@ def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, proje
     found = browser.at("/adversaries").text
     assert found.count(" %</span>") == 4  # errors are shares of wrong answers
     assert project.given["channel"] == {"channels": ["response.csv"]}
+
+
+def test_other_budgets_are_judged_by_the_error(browser: Browser, project: Project, places: tuple[Path, Path]):
+    document = places[0].with_name("unmask.toml")
+    document.write_text(
+        '[channel]\nchannels = ["mechanism.csv"]\nprior = "visits.csv"\n[[protections]]\nuse = "channels.best"\n'
+        'with = { budget = 0.2 }\n[[policy]]\nrequire = "success_probability <= 0.9"\n'
+    )
+    opened(browser, document)
+    browser.at("/protect")
+    assert "give a limit for it in step 3" in browser.sends("/protect", do="start").text
+
+
+def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "release.csv").write_text("source,target\n1,2\n2,3\n3,1\n")
+    (tmp_path / "unmask.toml").write_text(
+        '[graph]\nrelease = "release.csv"\noverlaps = ["0.9,0.9"]\n[[policy]]\nrequire = "recall <= 0.9"\n'
+    )
+    assert "3 people, 3 links" in opened(browser, tmp_path / "unmask.toml")
+    assert project.given["graph"]["release"] == "release-2.csv"
+    assert "Several identities" not in browser.at("/roles").text
+    commands = graphs.KIND.commands(project.given)
+    assert [command[:2] for command in commands] == [("audit", "graph")]
+
+
+def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path):
+    opened(browser, calls)
+    goes(browser, "/roles", **{"protections.adopters": "0"})
+    assert browser.page.url.path == "/adversaries"
+    assert graphs.protect(project.given)[3:5] == ("--adopters", "0.0")
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    """A small network of calls."""
+    path = tmp_path / "calls.csv"
+    rng = np.random.default_rng(1)
+    links = {(one, int(other)) for one in range(1, 60) for other in rng.integers(0, one, 4)}
+    path.write_text("caller,callee\n" + "".join(f"{100 + one},{100 + other}\n" for one, other in sorted(links)))
+    return path
+
+
+@pytest.mark.slow
+def test_a_network_equals_the_command_line(
+    browser: Browser, project: Project, calls: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    assert "caller and callee look like both ends of a link" in opened(browser, calls)
+    assert "60 people" in browser.page.text
+    browser.at("/roles")
+    goes(browser, "/roles", **{"protections.adopters": "20", "protections.identities": "3"})
+    said = {"graph.attacks": ["Nar09"], "graph.seeds": "8", "graph.runs": "1", "recall<=": "90"}
+    goes(browser, "/adversaries", **said)
+    assert project.given["graph"] == {
+        "release": "release.csv", "auxiliary": "calls.csv", "truth": "origin.csv", "attacks": ["Nar09"],
+        "seeds": "random.25:8", "runs": 1,
+    }  # fmt: skip
+    given = signed(browser, project)
+    assert {"release.csv", "origin.csv", "at-risk.csv"} <= given.keys()
+    audited = browser.get("/files/audit.json").content
+    commands = unescape(browser.at("/verdict").text)
+    assert "unmask protect graph calls.csv --adopters 0.2 --identities 3 -o release.csv --origin origin.csv" in commands
+    equals(given, audited, [calls], "graph", tmp_path / "cli", monkeypatch, capsys)
+    run(capsys, "audit", "graph", "unmask.toml", "--at-risk", "own.csv")
+    assert Path("own.csv").read_bytes() == given["at-risk.csv"]
+
+
+def test_the_study_of_a_network_is_a_plan(calls: Path, tmp_path: Path):
+    given = {**graphs.KIND.begin(look(calls, calls.name)), "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
+    (tmp_path / "study.toml").write_text(text_of_document(graphs.plan_of(given)))
+    made = read_plan(tmp_path / "study.toml")
+    assert len(made.protections) == 1 + len(graphs.SHARES) * len(graphs.IDENTITIES)
+    assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]
+    point = {"adopters": 0.5, "identities": 5}
+    used = graphs.TRIALS.used(given, point)
+    assert graphs.TRIALS.asked(used) == point
+    assert len(made.seeds) == graphs.RUNS
+    assert graphs.TRIALS.words(point) == "adopters = 50\u00a0%, identities = 5"
+
+
+@pytest.mark.slow
+def test_budgets_that_were_tried_are_points_to_take(browser: Browser, project: Project, places: tuple[Path, Path]):
+    opened(browser, places[0])
+    browser.at("/roles")
+    sent = {"channel.prior file": ("visits.csv", places[1].read_bytes())}
+    browser.sends("/roles", files=sent, **{**boxes(browser), "protections.budget": "60", "do": "continue"})
+    goes(browser, "/adversaries", **{"estimation_error>=": "50", "success_probability<=": "99"})
+    project.jobs.wait("verdict")
+    browser.at("/protect")
+    browser.sends("/protect", do="start")
+    project.jobs.wait("study")
+    page = unescape(browser.at("/protect").text)
+    assert "Tested in step 4 alone: Expected success" in page
+    assert "keeps the most of what is acceptable" in page
+    browser.sends("/protect", do="use", point="11")
+    budget = project.given["protections"][0]["with"]["budget"]
+    assert budget > 60
+    project.jobs.wait("verdict")
+    browser.at("/protect")
+    assert "All points" in browser.page.text  # the curve is still that of the document

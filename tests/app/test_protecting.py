@@ -1,5 +1,6 @@
 """What the screen of protections says of a point."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,24 +9,47 @@ pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
 
 from tests.app.hospital import write_hospital
 from unmask.app import protecting
+from unmask.app.drawing import Spot, plane
+from unmask.app.kinds import TRIALS
 from unmask.app.opening import open_path
+from unmask.app.points import Point
 from unmask.app.project import Project
-from unmask.app.protecting import Point
 from unmask.app.roles import show
 from unmask.tables import Table
 
 
 def point(k: int | None, l: int | None = None) -> Point:  # noqa: E741
-    return Point("", k, l, 0.5, 1.0, met=True, why=())
+    asked = {name: value for name, value in (("k", k), ("l", l)) if value is not None}
+    return Point("", asked, 0.5, 1.0, met=True)
 
 
 def test_a_slider_moves_along_what_was_computed():
     points = [point(None), point(2), point(5), point(5, 2), point(5, 3), point(9, 3)]
-    k, several = protecting._slides(points, 4, 1)
+    k, several = protecting._slides(points, TRIALS, 4, 1)
     assert [(text, on) for text, _, on in k.stops] == [("5", True), ("9", False)]
     assert [text for text, _, _ in several.stops] == ["any", "2", "3"]
     assert several.stops[1][1] == "/protect?point=3&against=1"
-    assert protecting._slides(points, 0, 1) == []
+    assert protecting._slides(points, TRIALS, 0, 1) == []
+
+
+def test_no_label_meets_the_words_beside_the_limit():
+    """On a phone, where a character takes two percent of the width."""
+    asked = (("unprotected", 1.6, 1.0), ("k = 2", 1.7, 0.96), ("k = 5", 0.9, 0.5))
+    text = plane([Spot(times, kept, words, "", True, False, "") for words, times, kept in asked], chosen=2, against=0)
+    labels = re.findall(r'<text class="halo[^"]*" x="([\d.]+)%" dx="(-?\d+)" y="([\d.]+)">([^<]+)<', text)
+    (limit,) = (float(one) for one in re.findall(r'class="t-missed" x="([\d.]+)%"', text))
+    assert {"unprotected", "k = 5"} <= {words for *_, words in labels}
+    for left, side, top, words in labels:
+        end = float(left) + (2 * len(words) if int(side) > 0 else -2 * len(words))
+        across = min(float(left), end) < limit + 2 * len("a condition is missed") and max(float(left), end) > limit - 20
+        assert not across or float(top) > 36
+
+
+def test_the_plane_ends_at_nothing():
+    spots = [Spot(0.5, 0.0, "budget = 80", "", True, True, ""), Spot(2.0, 0.9, "budget = 3", "", True, False, "")]
+    text = plane(spots, chosen=0, against=1)
+    assert ">0\u202f%<" in text
+    assert "-10" not in text
 
 
 def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path):

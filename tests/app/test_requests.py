@@ -32,13 +32,16 @@ def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, mo
         '[data]\nfile = "hospital.csv"\n[columns]\nsex = "quasi-identifier"\nzip = "quasi-identifier"\n'
         'diagnosis = "sensitive"\n[[protections]]\nuse = "tables.Mondrian"\n[[policy]]\nuse = "wp216"\n'
     )
-    clusters = tmp_path / "clusters.csv"
-    clusters.write_text("item,person,cluster\nr1,p1,c1\nr2,p1,c1\n")
+    others = [tmp_path / name for name in ("clusters.csv", "network.txt", "places.csv")]
+    others[0].write_text("item,person,cluster\nr1,p1,c1\nr2,p1,c1\n")
+    others[1].write_text("1 2\n2 3\n3 1\n")
+    others[2].write_text("place,x,y\na,0,0\nb,0,1\n")
+    opened = (document, table, None, *others)  # and no file now and then
     hidden: dict[str, str] = {}
     for number, asked in enumerate(generated(60, seed=seed)):
         if number % 15 == 0:
             project.clear()
-            if which := (document, table, clusters, None)[number // 15 % 4]:  # and no file now and then
+            if which := opened[(number // 15 + 2 * seed) % len(opened)]:
                 open_path(project, which)
             hidden = dict(re.findall(r'name="(form|of)" value="([^"]*)"', browser.at("/roles").text))
             hidden.pop("of", None)

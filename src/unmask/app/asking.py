@@ -9,7 +9,7 @@ from typing import Any
 from unmask.app.forms import number, share
 from unmask.app.jobs import shown
 from unmask.app.judging import bounds, take_bounds
-from unmask.app.kind import Asked, Card, Field, Options, value_at, with_value
+from unmask.app.kind import Asked, Card, Field, Options, is_said, value_at, with_value
 from unmask.app.kinds import kind_of
 from unmask.app.project import Project
 from unmask.errors import UnmaskError
@@ -63,7 +63,7 @@ class Asking:
     def _check(self, project: Project) -> None:
         """Refuse what is not complete, and what the command would refuse."""
         for field in self.asked.fields(project.given):
-            if field.needed and not value_at(project.given, field.key):
+            if field.needed and not is_said(project.given, field.key):
                 raise UnmaskError(f"{field.words}: nothing is chosen, and nothing goes on without it")
         project.jobs.ask(["audit", kind_of(project.given).word, DOCUMENT, "--as-plan"])
 

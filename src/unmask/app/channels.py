@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from unmask.app.jobs import Command
-from unmask.app.kind import Asked, Card, Field, Kind, Limit, Sample, steps_of, value_at
-from unmask.app.project import ATTACK, MECHANISM
+from unmask.app.kind import Asked, Card, Field, Kind, Limit, Parameter, Sample, Trials, steps_of, value_at
+from unmask.app.project import ATTACK, CURVE, MECHANISM
 from unmask.toml_text import DOCUMENT
 
 PLACES = ({"x", "y"}, {"lat", "lon"}, {"lat", "lng"}, {"latitude", "longitude"})
@@ -65,11 +65,10 @@ def _begin(sample: Sample) -> dict[str, Any]:
     return {"channel": {"channels": [sample.name]}}
 
 
-def _designed(said: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "channel": {"channels": [MECHANISM], **said},
-        "protections": [{"use": "channels.optimal_mechanism", "with": {}}],
-    }
+def _designed(said: Mapping[str, Any], bounds: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a document says of a channel that is made. bounds : of its design"""
+    protection = {"use": "channels.optimal_mechanism", "with": dict(bounds or {})}
+    return {"channel": {"channels": [MECHANISM], **said}, "protections": [protection]}
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------
@@ -77,7 +76,7 @@ def _designed(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_designed(given: Mapping[str, Any]) -> bool:
     """Whether the mechanism is made here."""
-    return MECHANISM in (value_at(given, "channel.channels") or ())
+    return MECHANISM in (value_at(given, "channel.channels") or ()) and bool(given.get("protections"))
 
 
 def _commands(given: Mapping[str, Any]) -> tuple[Command, ...]:
@@ -172,7 +171,16 @@ ADVERSARIES = Asked(
     ),
 )  # fmt: skip
 
+TRIALS = Trials(
+    "A mechanism is designed for each of twelve budgets, up to twice that of step 2.",
+    "Up: what users keep, one minus the distortion as a share of the largest that was tried.",
+    "",
+    (Parameter("budget", "budget: what an output may cost a user on average", "{:.4g}".format),),
+    lambda given: {"budget": value_at(given, "protections.budget")},
+    lambda given, changed: {**given, **_designed({**given["channel"], "channels": [MECHANISM]}, changed)},
+)
+
 KIND = Kind(
     "channel", "a channel", "A matrix of probabilities; or places, or a prior, for which a mechanism is designed.",
-    steps_of("Stakes", FILES, ADVERSARIES, _commands), _guess, _begin, _commands,
+    steps_of("Stakes", FILES, ADVERSARIES, _commands, CURVE), _guess, _begin, _commands, TRIALS,
 )  # fmt: skip

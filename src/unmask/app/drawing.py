@@ -77,6 +77,11 @@ TALL = 400.0
 
 HALF = 5.5
 
+WIDE = 1.9
+"""Percent across that a character takes on a phone."""
+
+MET, MISSED = "acceptable", "a condition is missed"
+
 
 class Spot(NamedTuple):
     """A release on the plane. times : its worst condition as a multiple of the limit; kind : class of its shape."""
@@ -96,7 +101,7 @@ def plane(spots: Sequence[Spot], *, chosen: int | None, against: int | None) -> 
     """
     low = 2.0 ** min(-2, math.floor(math.log2(min(spot.times for spot in spots))))
     high = 2.0 ** max(2, math.ceil(math.log2(max(spot.times for spot in spots)) + 0.2))
-    least = math.floor(10 * min(spot.utility for spot in spots) - 0.2) / 10
+    least = max(0.0, math.floor(10 * min(spot.utility for spot in spots) - 0.2) / 10)
 
     def x(times: float) -> float:
         return 6 + 90 * math.log(times / low) / math.log(high / low)
@@ -108,6 +113,7 @@ def plane(spots: Sequence[Spot], *, chosen: int | None, against: int | None) -> 
     at = [(x(spot.times), y(spot.utility)) for spot in spots]
     order = sorted(range(len(spots)), key=lambda number: (number in (chosen, against), spots[number].front))
     boxes = [(left - 2, top - 9, left + 2, top + 9) for left, top in at]
+    boxes.append((x(1) - WIDE * len(MET) - 0.8, 9, x(1) + WIDE * len(MISSED) + 0.8, 26))
     placed: dict[int, str] = {}
     for number in reversed(order):
         if spots[number].front or number in (chosen, against):
@@ -123,7 +129,7 @@ Box = tuple[float, float, float, float]
 
 def _label(words: str, x: float, y: float, boxes: list[Box], *, strong: bool) -> str:
     """The words beside a point, below or above it, where no other point and no other label is; else none."""
-    width = 1.9 * len(words)
+    width = WIDE * len(words)
     for right in (x < 70, x >= 70):
         for below in (17, -10, 4):
             left = x + 2.2 if right else x - 2.2 - width
@@ -151,8 +157,8 @@ def _ground(
         yield f'<line class="grid" x1="6%" x2="96%" y1="{y(share):.1f}" y2="{y(share):.1f}"/>'
         yield f'<text class="end" x="5.2%" y="{y(share) + 4:.1f}">{100 * share:.0f}\u202f%</text>'
     yield f'<line class="limit" x1="{x(1):.2f}%" x2="{x(1):.2f}%" y1="8" y2="{bottom:.1f}"/>'
-    yield f'<text class="t-met end" x="{x(1) - 0.8:.2f}%" y="22">acceptable</text>'
-    yield f'<text class="t-missed" x="{x(1) + 0.8:.2f}%" y="22">a condition is missed</text>'
+    yield f'<text class="t-met end" x="{x(1) - 0.8:.2f}%" y="22">{MET}</text>'
+    yield f'<text class="t-missed" x="{x(1) + 0.8:.2f}%" y="22">{MISSED}</text>'
     power = round(math.log2(low))
     while 2.0**power <= high:
         words = "the limit" if not power else f"{2**power} \u00d7" if power > 0 else f"1/{2**-power}"

@@ -9,6 +9,7 @@ from typing import Any
 from unmask.errors import UnmaskError
 from unmask.policy import Condition, Policy, Requirement
 from unmask.policy.policies import TYPED, policy_of, shipped
+from unmask.reports.findings.verdict import called
 
 
 def policies(given: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def _chosen(given: Mapping[str, Any]) -> str:
 
 
 def _lines(policy: Policy) -> dict[str, Any]:
-    asked = [(one.name or str(one.require), str(one.require), one.source) for one in policy.requirements]
+    asked = [(called(one), str(one.require), one.source) for one in policy.requirements]
     return {"title": policy.title, "asked": asked, "control": any(".excess" in text for _, text, _ in asked)}
 
 

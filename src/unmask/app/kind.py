@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 from unmask.app.jobs import Command
-from unmask.app.project import REPORT, STUDIED, Project
+from unmask.app.project import REPORT, Project
 
 Holds = Literal["number", "whole", "percent", "text", "file", "files", "one", "several", "flag"]
 """What a field holds; "one" and "several" are of its options."""
@@ -86,6 +86,41 @@ class Asked:
         return (field for card in self.cards if card.when(given) for field in card.fields)
 
 
+class Parameter(NamedTuple):
+    """What a protection is asked and was tried with several values of. shown : a value as it is written"""
+
+    name: str
+    words: str
+    shown: Callable[[Any], str] = str
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Other protections of a kind, tried in the background.
+
+    about      : what is tried
+    kept       : what utility is
+    squares    : what the points have that are squares: more of the last parameter
+    parameters : what the points differ in
+    asked      : the parameters of a document's own protection
+    used       : the document with other ones
+    plan       : of the study that tries them; None of what the curve of designs tries
+    """
+
+    about: str
+    kept: str
+    squares: str
+    parameters: tuple[Parameter, ...]
+    asked: Callable[[Mapping[str, Any]], dict[str, Any]]
+    used: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+    plan: Callable[[Project], dict[str, Any]] | None = None
+
+    def words(self, asked: Mapping[str, Any]) -> str:
+        """What a point is called."""
+        said = [f"{one.name} = {one.shown(asked[one.name])}" for one in self.parameters if asked.get(one.name)]
+        return ", ".join(said) or "unprotected"
+
+
 @dataclass(frozen=True)
 class Step:
     """A screen: its address, its title in the row of steps, its module, and when there is anything to show.
@@ -109,7 +144,7 @@ class Step:
     @property
     def template(self) -> str:
         """What draws it."""
-        return "cards" if self.asked else "design" if self.module == "designing" else self.name
+        return "cards" if self.asked else self.name
 
 
 class Sample(NamedTuple):
@@ -130,6 +165,7 @@ class Kind:
     guess    : why a file looks like one; "" where it does not
     begin    : its first document
     commands : what makes a release and attacks it, the attack at the end
+    trials   : what else could be released; None where nothing is protected
     says     : what was read, in a sentence; None where its first rows are shown
     """
 
@@ -140,6 +176,7 @@ class Kind:
     guess: Callable[[Sample], str]
     begin: Callable[[Sample], dict[str, Any]]
     commands: Commands
+    trials: Trials | None = None
     says: Callable[[Project], str] | None = None
 
     @property
@@ -165,6 +202,11 @@ def value_at(given: Mapping[str, Any], key: str) -> Any:
     table, _, name = key.partition(".")
     (one,) = given.get(table, [])[:1] or [{}] if table == "protections" else [{"with": given.get(table, {})}]
     return one.get("with", {}).get(name)
+
+
+def is_said(given: Mapping[str, Any], key: str) -> bool:
+    """Whether a document says anything at TABLE.KEY; that nobody is protected is something."""
+    return value_at(given, key) not in (None, "", [])
 
 
 def with_value(given: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
@@ -195,7 +237,7 @@ def is_answered(asked: Asked) -> Callable[[Project], bool]:
     def answered(project: Project) -> bool:
         given = project.given
         needed = (field.key for field in asked.fields(given) if field.needed)
-        return has_file(project) and all(value_at(given, key) for key in needed)
+        return has_file(project) and all(is_said(given, key) for key in needed)
 
     return answered
 
@@ -206,8 +248,11 @@ def is_made(project: Project, commands: Sequence[Command]) -> bool:
     return project.done("verdict") and all((project.folder / name).exists() for name in (REPORT, *written))
 
 
-def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, protect: str = "") -> tuple[Step, ...]:
-    """The screens of a kind whose second and third are cards. title : of the second; protect : module of the fifth"""
+def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, tried: str = "") -> tuple[Step, ...]:
+    """The screens of a kind whose second and third are cards.
+
+    title : of the second; tried : what the fifth writes; "" of a kind that has none
+    """
     known = is_answered(files)
 
     def is_judged(project: Project) -> bool:
@@ -216,11 +261,12 @@ def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, p
     def made(project: Project) -> bool:
         return is_judged(project) and is_made(project, commands(project.given))
 
+    protect = Step("protect", "Protect", "protecting", is_judged, lambda p: (p.folder / tried).exists())
     return (
         Step("open", "Open", "opening", lambda _: True, has_file),
         Step("roles", title, "asking", has_file, known, files),
         Step("adversaries", "Adversaries", "asking", known, is_judged, adversaries),
         Step("verdict", "Verdict", "verdict", is_judged, made),
-        *([Step("protect", "Protect", protect, is_judged, lambda p: (p.folder / STUDIED).exists())] if protect else []),
+        *([protect] if tried else []),
         Step("sign", "Sign", "signing", made, lambda p: p.done("certificate")),
     )

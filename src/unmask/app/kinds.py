@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.app import channels, clusters
+from unmask.app import channels, clusters, graphs
 from unmask.app import project as names
 from unmask.app.jobs import Command
-from unmask.app.kind import Kind, Sample, Step, has_file, is_made
+from unmask.app.kind import Kind, Parameter, Sample, Step, Trials, has_file, is_made
 from unmask.app.project import NETWORKS, Project
+from unmask.app.protection import asked, with_protection
 from unmask.document import by_role
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
@@ -45,6 +46,30 @@ def _has_release(project: Project) -> bool:
     return is_made(project, _of_table(project.given))
 
 
+def _plan(project: Project) -> dict[str, Any]:
+    from unmask.app.studying import plan_of_table
+
+    return plan_of_table(project)
+
+
+def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"k": asked(given).get("k"), "l": asked(given).get("l")}
+
+
+TRIALS = Trials(
+    "A study generalizes the table with every k of a ladder, and with several values of each secret; every adversary "
+    "of step 3 attacks every release.",
+    "Up: utility, one minus the share of information lost.",
+    "Squares ask for several values of each secret.",
+    (
+        Parameter("k", "k: rows at least that look alike"),
+        Parameter("l", "l: different values at least of each secret among them"),
+    ),
+    _asked,
+    lambda given, changed: with_protection(given, **changed),
+    _plan,
+)
+
 TABLE = Kind(
     "", "a table of people", "One row for each person, or for each visit or case of one.",
     (
@@ -57,10 +82,10 @@ TABLE = Kind(
     ),
     lambda sample: f"{len(sample.columns)} columns, and nothing that says it is anything else",
     lambda sample: {"data": {"file": sample.name}},
-    _of_table,
+    _of_table, TRIALS,
 )  # fmt: skip
 
-KINDS = (channels.KIND, clusters.KIND, TABLE)
+KINDS = (channels.KIND, clusters.KIND, graphs.KIND, TABLE)
 """In the order in which they are guessed."""
 
 

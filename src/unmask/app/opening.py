@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from unmask.app.counting import begin, is_large
 from unmask.app.jobs import shown
 from unmask.app.kind import Kind, Sample
 from unmask.app.kinds import KINDS, TABLE, guess, kind_of, look
-from unmask.app.project import RESERVED, Project, ago, left_behind, opened
+from unmask.app.project import Project, ago, left_behind, made_here, opened
 from unmask.document import by_role, load
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError, visible
@@ -205,9 +205,9 @@ def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str
     def placed(entry: Any, *keys: str) -> Any:
         if not isinstance(entry, dict):
             return entry
-        return {**entry, **{key: _each(entry[key], beside) for key in keys if key in entry}}
+        return {**entry, **{key: _each(entry[key], beside, made) for key in keys if key in entry}}
 
-    found = dict(given)
+    found, made = dict(given), (*made_here(given), *LOSS_NAMES)
     for key in ("data", "register", "control"):
         if key in given:
             found[key] = placed(given[key], "file")
@@ -222,11 +222,11 @@ def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str
     return found
 
 
-def _each(named: Any, beside: Callable[[str], str]) -> Any:
-    """A file, or each of several, by its new name; what is made here, and the name of a loss, stay."""
+def _each(named: Any, beside: Callable[[str], str], made: Collection[str]) -> Any:
+    """A file, or each of several, by its new name; what is made here stays, and so does the name of a loss."""
     if isinstance(named, list):
-        return [_each(one, beside) for one in named]
-    return beside(named) if isinstance(named, str) and named not in (*RESERVED, *LOSS_NAMES) else named
+        return [_each(one, beside, made) for one in named]
+    return beside(named) if isinstance(named, str) and named not in made else named
 
 
 def _is_file(entry: Any) -> bool:

@@ -7,7 +7,7 @@ from unmask.app.project import Project
 
 WORDS = {
     "protect": "Making the release",
-    "design": "Designing the mechanism",
+    "design": "Designing mechanisms",
     "audit": "Attacking the release",
     "columns": "Reading and counting the columns",
     "count": "Reading and counting the columns",
@@ -18,7 +18,7 @@ WORDS = {
 
 def progress(project: Project, job: Job) -> str:
     """What a job is doing; of a study how many cells have finished."""
-    if job.name != "study":
+    if job.commands[job.at][0] != "study":
         return WORDS[job.commands[job.at][0]]
     from unmask.app.studying import cells
 

@@ -31,14 +31,14 @@ CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "stu
 ATTACK = ("--report", REPORT, "--json", "--force")
 """What every audit is asked here."""
 
-MECHANISM, CURVE, GUESSED = "mechanism.csv", "curve.csv", "guessed.txt"
+MECHANISM, CURVE, TRIED, GUESSED = "mechanism.csv", "curve.csv", "tried.csv", "guessed.txt"
 
 COUNTED = "counted.pickle"
 """What was counted in a large table."""
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    GUESSED, "jobs", "lock",
+    TRIED, GUESSED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 
@@ -219,7 +219,12 @@ def opened(given: Mapping[str, Any]) -> str:
     """
     said = (given.get(table, {}).get(key, "") for table, key in OPENED)
     names = (name for one in said for name in (one if isinstance(one, list) else [one]))
-    return next((str(name) for name in names if name and name not in RESERVED), "")
+    return next((str(name) for name in names if name and name not in made_here(given)), "")
+
+
+def made_here(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names that mean files of this folder in a document: those of a release, where it has a protection to make it."""
+    return RESERVED if given.get("protections") else ()
 
 
 def ago(moment: float) -> str:

@@ -1,37 +1,28 @@
-"""Step 5: many releases, made and attacked by a study in the background, on one plane of risk and utility; and what
-each does to the columns.
+"""Step 5: many releases, made and attacked in the background, on one plane of risk and utility; and what each does to
+the columns of a table.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.app import verdict
+from unmask.app import designing, studying, verdict
 from unmask.app.counting import seen
 from unmask.app.drawing import Spot
 from unmask.app.drawing import plane as drawn_plane
+from unmask.app.kind import Trials
+from unmask.app.kinds import kind_of
 from unmask.app.opening import masked
+from unmask.app.points import Point
 from unmask.app.progress import busy_with
-from unmask.app.project import STUDY, Project
-from unmask.app.protection import asked as asked_of
-from unmask.app.protection import levels_of, with_protection
+from unmask.app.project import Project
+from unmask.app.protection import levels_of
 from unmask.app.shapes import Shape
-from unmask.app.studying import COMMAND, cells, digest, journal, plan, start
 from unmask.errors import UnmaskError
-from unmask.policy import Requirement
-from unmask.policy.policies import policy_of
-from unmask.policy.verdict import times
-from unmask.reports.facts.study import undominated
-from unmask.studies.choice import Verdict, choose
-from unmask.studies.journal import Journal
-from unmask.studies.run import RESULTS, export
-from unmask.studies.summary import Results, Summary, read_results
 from unmask.tables.column import Column
 
 if TYPE_CHECKING:
@@ -44,144 +35,76 @@ SAMPLE = 5
 """Rows that are shown before and after, masked."""
 
 
-@dataclass(frozen=True)
-class Point:
-    """A protection that was tried. times : its worst condition as a multiple of the limit; nan of one that asks none.
-
-    front : whether no other point risks as little and keeps as much
-    """
-
-    name: str
-    k: int | None
-    l: int | None  # noqa: E741
-    utility: float
-    times: float
-    met: bool
-    why: tuple[str, ...]
-    front: bool = False
-
-    @property
-    def words(self) -> str:
-        """How it is called on the plane."""
-        if self.k is None:
-            return "unprotected"
-        return f"k = {self.k}" + (f", l = {self.l}" if self.l else "")
-
-
 def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     """The plane, as far as it is computed, the point that is looked at, and the one it is compared with."""
+    trials = _trials(project)
+    source = _source(trials)
     job = project.jobs.find("study")
-    fresh = job is not None and job.of == digest(project) and (project.folder / STUDY).exists()
+    fresh = source.is_fresh(project, trials)
     if job is not None and not fresh:
         project.jobs.stop("study")
         job = None
-    points, left = _points(project) if fresh else ((), ())
-    chosen, against = _chosen(project, points, query)
-    done, of = cells(project) if fresh else (0, 0)
+    points, left = source.points(project, trials) if fresh else ((), ())
+    chosen, against = _chosen(trials.asked(project.given), points, query)
     return {
         "job": job,
         "busy": busy_with(project, job),
-        "done": done,
-        "of_cells": of,
+        "trials": trials,
         "points": points,
         "left": left,
-        "drawing": drawn_plane(_spots(points, against), chosen=chosen, against=against) if points else "",
+        "drawing": drawn_plane(_spots(points, trials, against), chosen=chosen, against=against) if points else "",
         "chosen": None if chosen is None else points[chosen],
         "against": None if against is None else points[against],
         "at": chosen,
         "other": against,
-        "slides": [] if chosen is None or against is None else _slides(points, chosen, against),
+        "slides": [] if chosen is None or against is None else _slides(points, trials, chosen, against),
         "seen": None if chosen is None else _seen(project, points[chosen]),
         "title": _title(points),
-        "commands": ("unmask " + " ".join(COMMAND), *verdict.commands(project)[:1]),
+        "commands": (*source.commands(project), *verdict.commands(project)[:1]),
     }
 
 
+def _trials(project: Project) -> Trials:
+    trials = kind_of(project.given).trials
+    assert trials is not None  # where there are none there is no such screen
+    return trials
+
+
+def _source(trials: Trials) -> Any:
+    """What tries protections, and has the points."""
+    return studying if trials.plan else designing
+
+
 def take(project: Project, form: Mapping[str, Any]) -> str:
-    """Start or go on with the study, or take a point for the release."""
+    """Start or go on with what is tried, or take a point for the release."""
+    trials = _trials(project)
+    source = _source(trials)
     if form.get("do") in ("start", "again"):
-        start(project)
+        if not source.is_fresh(project, trials):
+            project.jobs.stop("study")
+        source.start(project, trials)
         return "protect"
-    at, (points, _) = str(form.get("point", "")), _points(project)
+    at, (points, _) = str(form.get("point", "")), source.points(project, trials)
     if not at.isdecimal() or not at.isascii() or int(at[:6]) >= len(points):
         raise UnmaskError("there is no such point; take one of those that are listed")
     point = points[int(at)]
-    if point.k is None:
-        raise UnmaskError("the unprotected table is there to compare with; take a point that protects")
-    project.save(with_protection(project.given, k=point.k, l=point.l))
+    if not point.asked:
+        raise UnmaskError("the unprotected release is there to compare with; take a point that protects")
+    nothing = dict.fromkeys(trials.asked(project.given))
+    project.save(trials.used(project.given, {**nothing, **point.asked}))
     return "verdict"
 
 
 # --- points -----------------------------------------------------------------------------------------------------------
 
 
-def _points(project: Project) -> tuple[tuple[Point, ...], tuple[str, ...]]:
-    """What is computed, and the conditions that a study cannot test."""
-    path = journal(project)
-    if not path.exists():
-        return (), ()
-    made, folder = plan(project), project.folder / "seen"
-    folder.mkdir(exist_ok=True)
-    export(made, Journal(path), folder / RESULTS)
-    results = read_results(folder)
-    asked = policy_of(project.given, project.folder, title="own").requirements
-    tested = [one for one in asked if _is_asked(one, results)]
-    left = tuple(one.name or str(one.require) for one in asked if one not in tested)
-    if not results.summaries or not any(one.measure == "utility" for one in results.summaries):
-        return (), left
-    part = {one.name: one.parameters for one in made.protections}
-    gaps = {gap.protection for gap in results.gaps}
-    judged = choose(results, [one.require for one in tested]) if tested else ()
-    points = _differing([_point(one, part, results, tested) for one in judged if one.protection not in gaps])
-    return tuple(sorted(_marked(points), key=lambda one: (one.k is not None, one.l or 0, one.k or 0))), left
-
-
-def _is_asked(one: Requirement, results: Results) -> bool:
-    """Whether the adversaries of a study have what a condition is about."""
-    try:
-        meant = one.require.named(results.summaries)
-    except UnmaskError:
-        return False
-    return any(meant.about(summary) for summary in results.summaries)
-
-
-def _point(
-    one: Verdict, part: Mapping[str, Mapping[str, Any]], results: Results, tested: Sequence[Requirement]
-) -> Point:
-    given = part[one.protection]
-    own = [summary for summary in results.summaries if summary.protection == one.protection]
-    factors = [factor for asked in tested for factor in _times(asked, own, results)]
-    name, worst = one.protection, max(factors, default=math.nan)
-    return Point(name, given.get("k"), given.get("l"), one.score, worst, one.satisfied, one.failures)
-
-
-def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:
-    meant = asked.require.named(results.summaries)
-    for summary in own:
-        if meant.about(summary):
-            value = times(meant.value(summary), meant)
-            yield 1 / 64 if value is None else value
-
-
-def _marked(points: Sequence[Point]) -> list[Point]:
-    known = [one for one in points if math.isfinite(one.times + one.utility)]
-    best = undominated([(one.times, -one.utility) for one in known])
-    return [replace(one, front=front) for one, front in zip(known, best, strict=True)]
-
-
-def _differing(points: Sequence[Point]) -> list[Point]:
-    """Without those that asking for several values has not changed: they are the release of k alone."""
-    plain = {(one.k, one.times, one.utility) for one in points if not one.l}
-    return [one for one in points if not one.l or (one.k, one.times, one.utility) not in plain]
-
-
-def _chosen(project: Project, points: Sequence[Point], query: Mapping[str, str]) -> tuple[int | None, int | None]:
+def _chosen(own: Mapping[str, Any], points: Sequence[Point], query: Mapping[str, str]) -> tuple[int | None, int | None]:
     """The point that was clicked, else the one with most utility of those that meet all, else that of the document."""
     if not points:
         return None, None
-    own = asked_of(project.given)
-    mine = next((at for at, one in enumerate(points) if (one.k, one.l) == (own.get("k"), own.get("l"))), 0)
-    met = [at for at, one in enumerate(points) if one.met and one.k is not None]
+    said = {name: value for name, value in own.items() if value is not None}
+    mine = next((at for at, one in enumerate(points) if one.asked == said), 0)
+    met = [at for at, one in enumerate(points) if one.met and one.asked]
     best = max(met, key=lambda at: points[at].utility, default=mine)
     return _asked(query, "point", points, best), _asked(query, "against", points, mine)
 
@@ -200,38 +123,43 @@ class Slide(NamedTuple):
     stops: tuple[tuple[str, str, bool], ...]
 
 
-def _slides(points: Sequence[Point], chosen: int, against: int) -> list[Slide]:
+def _slides(points: Sequence[Point], trials: Trials, chosen: int, against: int) -> list[Slide]:
     """The parameters of the selected point that have several computed values, the others as they are."""
-    own = points[chosen]
-    along = {
-        "k": [(f"{one.k}", at) for at, one in enumerate(points) if one.k is not None and one.l == own.l],
-        "l": [(f"{one.l or 'any'}", at) for at, one in enumerate(points) if one.k is not None and one.k == own.k],
-    }
-    return [
-        Slide(name, words, tuple((text, _where(at, against), at == chosen) for text, at in stops))
-        for name, words in PARAMETERS.items()
-        if len(stops := along[name]) > 1 and own.k is not None
-    ]
-
-
-PARAMETERS = {"k": "k: rows at least that look alike", "l": "l: different values at least of each secret among them"}
-"""Parameter of the protection -> the words for it."""
+    own, found = points[chosen].asked, []
+    for one in trials.parameters if own else ():
+        others = {name: value for name, value in own.items() if name != one.name}
+        along = [
+            (at, point.asked.get(one.name))
+            for at, point in enumerate(points)
+            if point.asked and {name: value for name, value in point.asked.items() if name != one.name} == others
+        ]
+        stops = tuple(
+            ("any" if value is None else one.shown(value), _where(at, against), at == chosen) for at, value in along
+        )
+        found += [Slide(one.name, one.words, stops)] if len(stops) > 1 else []
+    return found
 
 
 def _title(points: Sequence[Point]) -> str:
     """What the plane says."""
-    met = [one for one in points if one.met and one.k is not None]
+    met = [one for one in points if one.met and one.asked]
     if not met:
         return "No release is acceptable yet" if points else ""
     best = max(met, key=lambda one: one.utility)
     return f"{best.words} keeps the most of what is acceptable"
 
 
-def _spots(points: Sequence[Point], against: int | None) -> list[Spot]:
+def _spots(points: Sequence[Point], trials: Trials, against: int | None) -> list[Spot]:
+    last = [point.asked.get(trials.parameters[-1].name) or 0 for point in points]
+    least = min((value for point, value in zip(points, last, strict=True) if point.asked), default=0)
+    several = len(trials.parameters) > 1
     return [
-        Spot(one.times, one.utility, one.words, "other" if one.l else "", one.front, one.met, _where(at, against))
+        Spot(
+            one.times, one.utility, one.words, "other" if several and one.asked and last[at] > least else "",
+            one.front, one.met, _where(at, against),
+        )
         for at, one in enumerate(points)
-    ]
+    ]  # fmt: skip
 
 
 def _where(at: int, against: int | None) -> str:
@@ -252,11 +180,11 @@ class Protected(NamedTuple):
 
 
 def _seen(project: Project, point: Point) -> Protected | None:
-    """What happens to each column and to some rows; None of a large table, or where nothing happens."""
-    if seen(project).facts[0].rows > SHOWN or point.k is None:
+    """What happens to each column and to some rows; None of a large table, of no table, or where nothing happens."""
+    if kind_of(project.given).word or not point.asked or seen(project).facts[0].rows > SHOWN:
         return None
     try:
-        return _protected(project, point.k, point.l)
+        return _protected(project, point.asked["k"], point.asked.get("l"))
     except UnmaskError:
         return None
 
@@ -270,7 +198,7 @@ def _protected(project: Project, k: int, l: int | None) -> Protected:  # noqa: E
     from unmask.tables import Table
 
     assert project.file is not None
-    key = (project.file, digest(project), project.file.stat().st_mtime_ns, k, l)
+    key = (project.file, studying.digest(project, _trials(project)), project.file.stat().st_mtime_ns, k, l)
     if key not in _KEPT:
         said = {name: one for name, one in project.table.items() if name not in ("use", "file", "hold_back", "name")}
         table = Table.read(project.file, **said)

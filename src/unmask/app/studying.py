@@ -1,20 +1,31 @@
-"""The study of step 5: its plan, made of the document, and how far it has come."""
+"""The study of step 5: its plan, made of the document, how far it has come, and what it found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from unmask.app.counting import seen
+from unmask.app.jobs import shown
+from unmask.app.kind import Trials
+from unmask.app.points import Point, ranked
 from unmask.app.project import STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
+from unmask.errors import UnmaskError
 from unmask.plan import NOTHING, Plan
+from unmask.policy import Requirement
+from unmask.policy.policies import policy_of
+from unmask.policy.verdict import times
+from unmask.reports.findings.verdict import called
+from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan
-from unmask.studies.run import JOURNAL
+from unmask.studies.run import JOURNAL, RESULTS, export
+from unmask.studies.summary import Results, Summary, read_results
 from unmask.toml_text import text_of_document
 
 COMMAND = ("study", STUDY, "-o", STUDIED, "--workers", "2")
@@ -28,20 +39,33 @@ ATTACKED = 20_000
 """Most people that each release is attacked with."""
 
 
-def digest(project: Project) -> str:
-    """Of what a study is made of: all but the one protection that was chosen."""
-    given = {key: one for key, one in project.given.items() if key not in ("protections", "certificate", "title")}
-    return text_of_document({**given, "levels": levels_of(project.given)})
-
-
-def start(project: Project) -> None:
+def start(project: Project, trials: Trials) -> None:
     """Write the plan of the study and run it; what it has finished before is not run again."""
+    assert trials.plan is not None
+    (project.folder / STUDY).write_text(text_of_document(trials.plan(project)), encoding="utf-8")
+    project.jobs.start("study", [COMMAND], of=digest(project, trials))
+
+
+def commands(_project: Project) -> tuple[str, ...]:
+    """What does the same on the command line."""
+    return (shown(COMMAND),)
+
+
+def is_fresh(project: Project, trials: Trials) -> bool:
+    """Whether what was started last is about what the document says now."""
     job = project.jobs.find("study")
-    if job is not None and job.of != digest(project):
-        project.jobs.stop("study")
-    rows = seen(project).facts[0].rows
-    (project.folder / STUDY).write_text(text_of_document(plan_of(project.given, rows)), encoding="utf-8")
-    project.jobs.start("study", [COMMAND], of=digest(project))
+    return job is not None and job.of == digest(project, trials) and (project.folder / STUDY).exists()
+
+
+def digest(project: Project, trials: Trials) -> str:
+    """Of what a study is made of: all but the settings that it tries."""
+    plain = trials.used(project.given, dict.fromkeys(one.name for one in trials.parameters))
+    return text_of_document({key: one for key, one in plain.items() if key not in ("certificate", "title")})
+
+
+def plan_of_table(project: Project) -> dict[str, Any]:
+    """The plan for a table of people."""
+    return plan_of(project.given, seen(project).facts[0].rows)
 
 
 def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
@@ -82,3 +106,59 @@ def plan(project: Project) -> Plan:
 @lru_cache(maxsize=1)
 def _read_plan(path: Path, _changed: int) -> Plan:
     return read_plan(path)
+
+
+# --- what it found ----------------------------------------------------------------------------------------------------
+
+
+def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+    """What is computed, and the conditions that a study cannot test."""
+    path = journal(project)
+    if not path.exists():
+        return (), ()
+    made, folder = plan(project), project.folder / "seen"
+    folder.mkdir(exist_ok=True)
+    export(made, Journal(path), folder / RESULTS)
+    results = read_results(folder)
+    asked = policy_of(project.given, project.folder, title="own").requirements
+    tested = [one for one in asked if _is_asked(one, results)]
+    left = tuple(called(one) for one in asked if one not in tested)
+    if not results.summaries or not any(one.measure == "utility" for one in results.summaries):
+        return (), left
+    part = {one.name: one.parameters for one in made.protections}
+    gaps = {gap.protection for gap in results.gaps}
+    judged = choose(results, [one.require for one in tested]) if tested else ()
+    found = [_point(one, part, results, tested, trials) for one in judged if one.protection not in gaps]
+    return ranked(found, trials), left
+
+
+def _is_asked(one: Requirement, results: Results) -> bool:
+    """Whether the adversaries of a study have what a condition is about."""
+    try:
+        meant = one.require.named(results.summaries)
+    except UnmaskError:
+        return False
+    return any(meant.about(summary) for summary in results.summaries)
+
+
+def _point(
+    one: Verdict,
+    part: Mapping[str, Mapping[str, Any]],
+    results: Results,
+    tested: Sequence[Requirement],
+    trials: Trials,
+) -> Point:
+    given = part[one.protection]
+    asked = {each.name: given[each.name] for each in trials.parameters if given.get(each.name) is not None}
+    own = [summary for summary in results.summaries if summary.protection == one.protection]
+    factors = [factor for condition in tested for factor in _times(condition, own, results)]
+    worst = max(factors, default=math.nan)
+    return Point(trials.words(asked), asked, one.score, worst, one.satisfied, one.failures)
+
+
+def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:
+    meant = asked.require.named(results.summaries)
+    for summary in own:
+        if meant.about(summary):
+            value = times(meant.value(summary), meant)
+            yield 1 / 64 if value is None else value
