@@ -30,12 +30,12 @@ ENOUGH = 80
 APART = 0.7
 """The AUC of degree as a sign of a seed from which on seeds do not look like a sample."""
 
-LEAST, SETTLED = 10, 0.02
-"""Rounds in any case, so that each seed is held in two; after them, the share of votes for candidates who took the lead
+LEAST, SETTLED = 5, 0.02
+"""Rounds in any case, so that each seed is held in one; after them, the share of votes for candidates who took the lead
 in the last round below which another is not worth it.
 """
 
-WORK = 2_700_000
+WORK = 3_700_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
 any case.
 """
@@ -75,16 +75,16 @@ class Announced(Matching):
 class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
 
-    A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma 0, .25 and .5, and in small
-    graphs `Irma` and `GraphMatching`, from three fifths of the seeds. The others are treated like anybody else, and of
-    half of them the image has lost its edges, so that they are absent for certain. Votes of a kind of attack for a
-    pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
+    A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
+    40,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three fifths of the seeds. The others are treated
+    like anybody else, and of half of them the image has lost its edges, so that they are absent for certain. Votes of a
+    kind of attack for a pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 
     with the features of `logit.choices`; w and a are fitted to seeds that were held back, so that a kind of attack that
     is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
-    others, p is the mean over six draws of so many, raised by what that mean knows more than each draw. Whether a
+    others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Whether a
     person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
     ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
@@ -92,7 +92,7 @@ class Ensemble:
     See `Announced` for the two probabilities. Neither is announced with fewer than 30 seeds, and the second not with
     fewer than 80, or if seeds were chosen, or look it: if degree tells them from others with an AUC above .7.
 
-    rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
+    rounds    : at most; 5, and more as long as the last one made other candidates than before the leaders of 2 % of
                 the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
                 seeds there is nothing to leave out, and one round
     seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the
@@ -216,7 +216,7 @@ def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tu
 
 def _so_far(by: str, right: float, held: int) -> str:
     """What is known of success so far; nothing where no seed was held back."""
-    return f"; so far: names about {right / held:.0%} ({by}; {held} held-back seeds)" if held else ""
+    return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
 
 
 def _refusals(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:

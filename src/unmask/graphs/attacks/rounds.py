@@ -28,10 +28,8 @@ network of 1,000 people and 16,000 edges its best candidates were right of 77 %,
 IRMA = 10_000
 """Nodes of the larger graph up to which `Irma` votes."""
 
-SEVERAL = 60_000
-"""Nodes of the larger graph up to which climbs of several discounts vote; above, one alone: each costs as much as
-`Rematch`.
-"""
+SEVERAL = 40_000
+"""Nodes of the larger graph up to which `Climb` votes with several discounts."""
 
 KEPT, HELD, DELETED = 0, 1, 2
 """What became of a seed in a round: known, treated like anybody else, or that and its image without edges."""
