@@ -15,9 +15,9 @@ from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
+from unmask.graphs.attacks.rounds import FEW, HELD, Stage, deal, run_round
 from unmask.graphs.attacks.support import rematch
-from unmask.graphs.attacks.weighing import Found, Scene, Voted, present, told_by, unweighed, weighed
+from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
@@ -156,18 +156,16 @@ class Ensemble:
 
     def _run(self, scene: Scene, parts: NDArray[np.int8]) -> Found:
         """Rounds until another one changes next to nothing, or all that are planned."""
-        done: list[Round] = []
-        said = ""
-        for part in parts:
-            self._say(f"round {len(done) + 1} of at most {len(parts)}{said}")
+        found, said = Found(scene, parts[:0], ()), ""
+        for at, part in enumerate(parts, 1):
+            self._say(f"round {at} of at most {len(parts)}{said}")
             stage = Stage.of(scene.release, scene.knowledge, part)
             forward = rematch(stage.release, stage.known)
-            if not done:
-                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).lstrip("; "))
-            done.append(run_round(stage, forward, scene.kinds))
-            found = Found(scene, parts[: len(done)], tuple(done))
+            if at == 1:
+                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).removeprefix("; "))
+            found = Found(scene, parts[:at], (*found.rounds, run_round(stage, forward, scene.kinds)))
             said = _so_far("all votes", *found.rightly)
-            if len(done) >= LEAST and found.unsettled < SETTLED:
+            if at >= LEAST and found.unsettled < SETTLED:
                 break
         return found
 
@@ -187,15 +185,9 @@ class Ensemble:
     ) -> Announced:
         """The belief, from what is voted and, bag by bag, how likely each person is to be there."""
         told = told_by(scene, voted, None if presence is None else presence[1], rng)
-        (here, shown), first = scene.seeds, told.first
-        mapping, sure = scene.image.astype(np.int32), np.full(len(scene.image), np.nan)
-        mapping[told.person[first]], sure[told.person[first]] = told.candidate[first], told.there[first]
-        kept = (told.place < self.listed) & (told.all > 0)
-        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
-        bare = matching_of(
-            mapping, (row, candidate, np.append(np.log(told.all[kept]), np.zeros(len(here)))),
-            n_target=scene.release.n_nodes, sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
-        )  # fmt: skip
+        bare = self._listed(scene, found, told)
+        sure = np.full(len(scene.image), np.nan)
+        sure[told.person[told.first]] = told.there[told.first]
         check = None if voted.learned is None else voted.learned.check
         fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
         return Announced(
@@ -206,6 +198,19 @@ class Ensemble:
             presence=None if presence is None else presence[0],
             refused=tuple(refused),
         )
+
+    def _listed(self, scene: Scene, found: Found, told: Told) -> Matching:
+        """Seeds for certain, and of each other person the likeliest candidates."""
+        here, shown = scene.seeds
+        mapping, first = scene.image.astype(np.int32), told.first
+        mapping[told.person[first]] = told.candidate[first]
+        kept = (told.place < self.listed) & (told.all > 0)
+        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
+        certain = np.append(np.log(told.all[kept]), np.zeros(len(here)))
+        return matching_of(
+            mapping, (row, candidate, certain), n_target=scene.release.n_nodes,
+            sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
+        )  # fmt: skip
 
 
 def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tuple[int, int]:
