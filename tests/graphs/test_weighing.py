@@ -84,3 +84,13 @@ def test_a_gain_that_cannot_be_is_bounded():
     learned = Learned(Check.of(top, top), 0.5, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
     found = _raised(told([1.0, 0.0, 0.0]), learned)
     assert_allclose(found.there, [1.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_seeds_that_are_held_less_often_than_most_tell_nothing_of_the_gain():
+    three = np.arange(3)
+    scene = Scene(KITE, Auxiliary(KITE, (three, three)))
+    parts = np.array([[HELD, HELD, HELD], [HELD, HELD, 0]], np.int8)
+    rounds = tuple(Round(part, np.array([0, 7]), np.ones((2, 1), np.float32)) for part in parts)
+    bags, people = Found(scene, parts, rounds).bags_of_held(1, np.random.default_rng(0))
+    assert people.tolist() == [0, 1]
+    assert [bag.person.tolist() for bag in bags] == [[0, 1], [0, 1]]

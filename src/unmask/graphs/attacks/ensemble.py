@@ -30,10 +30,11 @@ ENOUGH = 80
 APART = 0.7
 """The AUC of degree as a sign of a seed from which on seeds do not look like a sample."""
 
-LEAST, SETTLED = 5, 0.02
-"""Rounds in any case, so that each seed is held in one; after them, the share of votes for candidates who took the lead
-in the last round below which another is not worth it.
-"""
+LEAST = 10
+"""Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
+
+SETTLED = 0.02
+"""The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
 
 WORK = 3_700_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
@@ -92,7 +93,7 @@ class Ensemble:
     See `Announced` for the two probabilities. Neither is announced with fewer than 30 seeds, and the second not with
     fewer than 80, or if seeds were chosen, or look it: if degree tells them from others with an AUC above .7.
 
-    rounds    : at most; 5, and more as long as the last one made other candidates than before the leaders of 2 % of
+    rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
                 the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
                 seeds there is nothing to leave out, and one round
     seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the

@@ -21,8 +21,8 @@ FEW = 30
 """Seeds below which none is held back: too few to tell how often a vote is right."""
 
 DENSE = 1_200
-"""Nodes of the larger graph up to which `GraphMatching` votes. `Climb` does not replace it: on pairs made from a
-network of 1,000 people and 16,000 edges its best candidates were right of 77 %, and those of `GraphMatching` of 80 %.
+"""Nodes of the larger graph up to which `GraphMatching` votes. `Climb` finds more on pairs made from one network, but
+24 % of a real pair of 1,000 people with unlike edges, where `GraphMatching` finds 30 %.
 """
 
 IRMA = 10_000

@@ -86,9 +86,12 @@ class Found(NamedTuple):
         """The votes for seeds in rounds in which they were held, or deleted; and who was, ascending."""
         return self._tally(self.scene.seeds[0], self.parts == part)
 
-    def bags_of_held(self, many: int, rng: np.random.Generator) -> list[Tally]:
-        """The same of so many rounds at a time, each person's dealt out anew."""
-        return self._dealt(self.scene.seeds[0], self.parts == HELD, many, self.many // many, rng)
+    def bags_of_held(self, many: int, rng: np.random.Generator) -> tuple[list[Tally], Nodes]:
+        """The same of so many rounds at a time, each person's dealt out anew, of seeds that are held often enough."""
+        held = self.parts == HELD
+        enough = held.sum(axis=0) >= self.many
+        people = self.scene.seeds[0][enough]
+        return self._dealt(people, held[:, enough], many, self.many // many, rng), np.sort(people)
 
     def bags_of_others(self, many: int, rng: np.random.Generator) -> list[Tally]:
         """The votes for people who are no seeds, of so many rounds at a time, each person's dealt out anew."""
@@ -203,7 +206,7 @@ def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
     half = m // 2
     if not half:
         return 0.0
-    people, bags = np.sort(scene.seeds[0]), found.bags_of_held(half, rng)
+    bags, people = found.bags_of_held(half, rng)
     models = _cross_fitted(scene, bags[0], people, fold_of)[0]
     told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
     (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes)
