@@ -10,6 +10,7 @@ import pytest
 from tests.graphs.problems import graph, noisy_pair, pairs_of, probability, renumbered
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
+from unmask.graphs.attacks._faq import Signed, moved
 from unmask.graphs.attacks.assignment import GraphMatching
 
 
@@ -106,3 +107,23 @@ def test_what_cannot_be_done_is_refused():
         GraphMatching(steps=0)
     with pytest.raises(UnmaskError, match="largest is 0"):
         GraphMatching(largest=0)
+
+
+def test_a_step_multiplies_as_the_signed_matrices_do():
+    """A Q B, from edges alone, beside the dense product; the target is padded."""
+    rng = np.random.default_rng(1)
+    source, target, _ = noisy_pair(rng, n_nodes=12, degree=4.0, kept=0.8)
+    target = target.take(np.arange(9))
+    seeds = np.arange(3)
+    here, there = Signed.of(source, seeds, 12), Signed.of(target, seeds, 12)
+    dense = []
+    for one in (source, target):
+        matrix = np.zeros((12, 12))
+        matrix[: one.n_nodes, : one.n_nodes] = 2.0 * one.adjacency().toarray() - 1
+        np.fill_diagonal(matrix, 0)
+        dense.append(matrix)
+    column = rng.permutation(9)
+    a, b = (matrix[3:, 3:] for matrix in dense)
+    assert np.array_equal(moved(here, there, column), a @ np.eye(9)[column] @ b)
+    assert np.array_equal(here.total, a.sum(axis=1))
+    assert np.array_equal(there.to, dense[1][3:, :3])

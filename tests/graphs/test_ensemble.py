@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize
 
 from unmask import UnmaskError
-from unmask.graphs import Auxiliary, Ensemble, Pair, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, Ensemble, Pair, Similarity, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
 from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
@@ -180,6 +180,61 @@ def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
     few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
     assert few.earned == "scores"
     assert few.check is None
+
+
+def strangers(n=120, n_seeds=40):
+    """Two graphs that share people and no edges, but by chance, and a similarity that often knows who is who."""
+    rng = np.random.default_rng(5)
+    graphs = [datasets.erdos_renyi(n, 0.05, rng=rng) for _ in range(2)]
+    score = rng.normal(size=(n, n)) + 3 * np.eye(n)
+    alike = Similarity(*(side.ravel() for side in np.indices((n, n))), score.ravel())
+    return Pair(*graphs, np.arange(n)), alike, score.argmax(axis=1), np.arange(n_seeds)
+
+
+def test_where_edges_tell_nothing_a_similarity_does_and_is_announced_as_it_is():
+    pair, alike, most_similar, seeds = strangers()
+    belief = Ensemble(rounds=5)(pair.target, Auxiliary(pair.source, (seeds, seeds), alike))
+    free = np.arange(len(seeds), 120)
+    right = np.mean(belief.mapping[free] == free)
+    assert right >= np.mean(most_similar[free] == free) - 0.05
+    assert right > 0.4
+    assert abs(np.nan_to_num(belief.there[free]).mean() - right) < 0.15
+
+
+def test_a_similarity_that_tells_nothing_changes_next_to_nothing():
+    pair, seeds = planted(120, n_seeds=40)
+    rng = np.random.default_rng(0)
+    n, m = pair.source.n_nodes, pair.target.n_nodes
+    noise = Similarity(*(side.ravel() for side in np.indices((n, m))), rng.random(n * m))
+    there = np.setdiff1d(pair.common, seeds.source)
+    without, along = (
+        Ensemble(rounds=3)(pair.target, Auxiliary(pair.source, seeds, known)).mapping for known in (None, noise)
+    )
+    hits = [np.mean((mapping == pair.truth)[there]) for mapping in (without, along)]
+    assert hits[1] >= hits[0] - 0.05
+
+
+def test_seeds_with_most_edges_do_not_pass_for_a_sample():
+    pair, _ = planted(250)
+    top = select_seeds(pair, "top", 80, np.random.default_rng(0))
+    belief = attacked(pair, top)
+    assert (belief.presence, belief.status) == (None, "scores")
+    assert "more edges than others (AUC 0." in belief.refused[0]
+
+
+def test_a_first_answer_comes_before_the_second_round():
+    pair, seeds = planted(100, n_seeds=40)
+    said = []
+    attacked(pair, seeds, progress=said.append)
+    assert said[0] == "round 1 of at most 2"
+    assert said[1].startswith("so far: names about ")
+    assert said[1].endswith(" % (Rematch; 8 held-back seeds)")
+    assert said[2].startswith("round 2 of at most 2; so far: names about ")
+
+
+def test_rounds_end_when_the_last_one_changes_nothing():
+    pair, seeds = planted(100, overlap=(1.0, 1.0), n_seeds=40)
+    assert len(attacked(pair, seeds, rounds=30).sweeps) < 15
 
 
 def test_the_same_rng_gives_the_same_belief():

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from unmask.graphs import Auxiliary, SocialGraph
 from unmask.graphs.attacks.rounds import HELD, Round, Tally, leaders
-from unmask.graphs.attacks.weighing import Found, Learned, Scene, Told, _drawn, _gain, _raised
+from unmask.graphs.attacks.weighing import Found, Learned, Scene, Told, _gain, _raised, dealt
 from unmask.promise import Check
 
 KITE = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
@@ -23,11 +23,19 @@ def voted(*rounds, parts=None):
     return Found(scene, parts, tuple(made))
 
 
-def test_so_many_of_a_persons_rounds_are_drawn_and_no_other():
+def test_each_round_of_a_person_has_its_turn_and_no_other():
     among = np.random.default_rng(0).random((20, 50)) < 0.5
-    drawn = _drawn(among, 4, np.random.default_rng(1))
-    assert not (drawn & ~among).any()
-    assert_allclose(drawn.sum(axis=0), np.minimum(among.sum(axis=0), 4))
+    turn = dealt(among, np.random.default_rng(1))
+    for own, turns in zip(among.T, turn.T, strict=True):
+        assert sorted(turns[own]) == list(range(own.sum()))
+        assert np.all(turns[~own] == -1)
+
+
+def test_bags_share_no_round_of_a_person():
+    votes = [{(2, c): 1.0} for c in range(1, 5)]
+    bags = voted(*votes).bags_of_others(2, np.random.default_rng(0))
+    assert sorted(c for bag in bags for c in bag.candidate.tolist()) == [1, 2, 3, 4]
+    assert all(bag.share.tolist() == [[0.5], [0.5]] for bag in bags)
 
 
 def test_the_leader_has_the_largest_mean_share():
@@ -76,3 +84,13 @@ def test_a_gain_that_cannot_be_is_bounded():
     learned = Learned(Check.of(top, top), 0.5, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
     found = _raised(told([1.0, 0.0, 0.0]), learned)
     assert_allclose(found.there, [1.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_seeds_that_are_held_less_often_than_most_tell_nothing_of_the_gain():
+    three = np.arange(3)
+    scene = Scene(KITE, Auxiliary(KITE, (three, three)))
+    parts = np.array([[HELD, HELD, HELD], [HELD, HELD, 0]], np.int8)
+    rounds = tuple(Round(part, np.array([0, 7]), np.ones((2, 1), np.float32)) for part in parts)
+    bags, people = Found(scene, parts, rounds).bags_of_held(1, np.random.default_rng(0))
+    assert people.tolist() == [0, 1]
+    assert [bag.person.tolist() for bag in bags] == [[0, 1], [0, 1]]

@@ -141,7 +141,7 @@ def _first_answer(ledger: _Ledger, release: str, name: str, progress: Callable[[
     """What the best attack finds so far, whenever it is the last one that was run."""
     found = {attack: runs[0].rate("recall") or 0.0 for attack, runs in ledger.attacks_on(release).items()}
     if found[name] and found[name] == max(found.values()):
-        progress(f"so far: re-identifies {found[name]:.1%} ({name}), {release}")
+        progress(f"so far: re-identifies {100 * found[name]:.1f} % ({name}), {release}")
 
 
 def _say(progress: Callable[[str], None], what: str, where: str) -> None:

@@ -33,11 +33,11 @@ class Signed(NamedTuple):
         """The free nodes in their order, padded to n nodes with the seeds."""
         free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
         rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)
+        inside = rows[:, free].tocoo()
         real, to = np.zeros(k), np.zeros((k, len(seeds)))
         real[: len(free)] = 1.0
         to[: len(free)] = 2 * rows[:, seeds].toarray() - 1
-        links = sparse.csr_array(2 * rows[:, free])
-        links.resize((k, k))
+        links = sparse.coo_array((2 * inside.data, (inside.row, inside.col)), shape=(k, k))
         return cls(sparse.csr_array(links + sparse.diags_array(real)), real, to)
 
     @property
@@ -58,7 +58,7 @@ def best_places(source: Signed, target: Signed, steps: int) -> Nodes:
     told = source.to @ target.to.T
     for _ in range(steps):
         column = _assigned(told + seen)
-        toward, seen_there = _permutation(column), _moved(source, target, column)
+        toward, seen_there = _permutation(column), moved(source, target, column)
         step, gained = share - toward, seen - seen_there
         bend, slope = float((gained * step).sum()), 2 * float(((told + seen_there) * step).sum())
         kept = -slope / (2 * bend) if bend < 0 and 0 <= -slope / (2 * bend) <= 1 else float(bend + slope > 0)
@@ -68,13 +68,13 @@ def best_places(source: Signed, target: Signed, steps: int) -> Nodes:
     return _assigned(share)
 
 
-def _moved(source: Signed, target: Signed, column: Nodes) -> Floats:
+def moved(source: Signed, target: Signed, column: Nodes) -> Floats:
     """(k, k) A Q B of the permutation Q with a 1 in these columns."""
     row = np.argsort(column)
     (here, real, _), (there, real_there, _) = source, target
     both = (here[:, row] @ there).toarray()
-    both -= np.outer(here @ real_there[column], real_there)
-    both -= np.outer(real, there @ real[row])
+    both -= np.outer(np.asarray(here @ real_there[column]), real_there)
+    both -= np.outer(real, np.asarray(there @ real[row]))
     both += (real @ real_there[column]) * np.outer(real, real_there)
     return np.asarray(both)
 

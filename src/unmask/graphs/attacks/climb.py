@@ -109,20 +109,23 @@ class Climb:
         """(n_pairs,) P after the last step, in the order of `support.candidate`."""
         from unmask.graphs.attacks._climb import balanced, evidence
 
-        source, target, row, candidate = support.source, support.target, support.row, support.candidate
-        relations = _relations(source, target)
-        pairs, free = (support.indptr, candidate), support.image < 0
-        rare = np.maximum(0.1, np.log(max(target.n_edges, 1) / (5 * np.maximum(target.degree, 1))))[candidate]
-        discount = np.maximum(source.degree[row] * target.degree[candidate], 1.0) ** -self.gamma
-        alike, share = np.zeros(len(row)), 1.0 / np.diff(support.indptr)[row]
+        relations, (rare, discount) = _relations(support.source, support.target), self._weights(support)
+        pairs, free, n_target = (support.indptr, support.candidate), support.image < 0, support.target.n_nodes
+        alike, share = np.zeros(len(rare)), 1.0 / np.diff(support.indptr)[support.row]
         if support.ratio is not None:
             alike = support.ratio / self.scale
-            share = balanced(pairs, 8 * alike, target.n_nodes)
+            share = balanced(pairs, 8 * alike, n_target)
         for step in range(STEPS):
             told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
             logit = (3 + step) * (told / _spread(told, support) + alike)
-            share += 2 / (step + 3) * (balanced(pairs, logit, target.n_nodes) - share)
+            share += 2 / (step + 3) * (balanced(pairs, logit, n_target) - share)
         return share
+
+    def _weights(self, support: Support) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n_pairs,) the w of its target node, and (d_u d_c)^-gamma."""
+        here, there, candidate = support.source.degree, support.target.degree, support.candidate
+        rare = np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * np.maximum(there, 1))))[candidate]
+        return rare, np.maximum(here[support.row] * there[candidate], 1.0) ** -self.gamma
 
 
 def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Links]]:

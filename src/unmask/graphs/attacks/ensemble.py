@@ -15,9 +15,9 @@ from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
+from unmask.graphs.attacks.rounds import FEW, HELD, Stage, deal, run_round
 from unmask.graphs.attacks.support import rematch
-from unmask.graphs.attacks.weighing import Found, Scene, Voted, present, told_by, unweighed, weighed
+from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
@@ -30,12 +30,13 @@ ENOUGH = 80
 APART = 0.7
 """The AUC of degree as a sign of a seed from which on seeds do not look like a sample."""
 
-LEAST, SETTLED = 10, 0.02
-"""Rounds in any case, so that each seed is held in two; after them, the share of votes for candidates who took the lead
-in the last round below which another is not worth it.
-"""
+LEAST = 10
+"""Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
 
-WORK = 2_700_000
+SETTLED = 0.02
+"""The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
+
+WORK = 3_700_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
 any case.
 """
@@ -75,16 +76,16 @@ class Announced(Matching):
 class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
 
-    A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma 0, .25 and .5, and in small
-    graphs `Irma` and `GraphMatching`, from three fifths of the seeds. The others are treated like anybody else, and of
-    half of them the image has lost its edges, so that they are absent for certain. Votes of a kind of attack for a
-    pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
+    A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
+    40,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three fifths of the seeds. The others are treated
+    like anybody else, and of half of them the image has lost its edges, so that they are absent for certain. Votes of a
+    kind of attack for a pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 
     with the features of `logit.choices`; w and a are fitted to seeds that were held back, so that a kind of attack that
     is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
-    others, p is the mean over six draws of so many, raised by what that mean knows more than each draw. Whether a
+    others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Whether a
     person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
     ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
@@ -156,18 +157,16 @@ class Ensemble:
 
     def _run(self, scene: Scene, parts: NDArray[np.int8]) -> Found:
         """Rounds until another one changes next to nothing, or all that are planned."""
-        done: list[Round] = []
-        said = ""
-        for part in parts:
-            self._say(f"round {len(done) + 1} of at most {len(parts)}{said}")
+        found, said = Found(scene, parts[:0], ()), ""
+        for at, part in enumerate(parts, 1):
+            self._say(f"round {at} of at most {len(parts)}{said}")
             stage = Stage.of(scene.release, scene.knowledge, part)
             forward = rematch(stage.release, stage.known)
-            if not done:
-                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).lstrip("; "))
-            done.append(run_round(stage, forward, scene.kinds))
-            found = Found(scene, parts[: len(done)], tuple(done))
+            if at == 1:
+                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).removeprefix("; "))
+            found = Found(scene, parts[:at], (*found.rounds, run_round(stage, forward, scene.kinds)))
             said = _so_far("all votes", *found.rightly)
-            if len(done) >= LEAST and found.unsettled < SETTLED:
+            if at >= LEAST and found.unsettled < SETTLED:
                 break
         return found
 
@@ -187,15 +186,9 @@ class Ensemble:
     ) -> Announced:
         """The belief, from what is voted and, bag by bag, how likely each person is to be there."""
         told = told_by(scene, voted, None if presence is None else presence[1], rng)
-        (here, shown), first = scene.seeds, told.first
-        mapping, sure = scene.image.astype(np.int32), np.full(len(scene.image), np.nan)
-        mapping[told.person[first]], sure[told.person[first]] = told.candidate[first], told.there[first]
-        kept = (told.place < self.listed) & (told.all > 0)
-        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
-        bare = matching_of(
-            mapping, (row, candidate, np.append(np.log(told.all[kept]), np.zeros(len(here)))),
-            n_target=scene.release.n_nodes, sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
-        )  # fmt: skip
+        bare = self._listed(scene, found, told)
+        sure = np.full(len(scene.image), np.nan)
+        sure[told.person[told.first]] = told.there[told.first]
         check = None if voted.learned is None else voted.learned.check
         fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
         return Announced(
@@ -207,6 +200,19 @@ class Ensemble:
             refused=tuple(refused),
         )
 
+    def _listed(self, scene: Scene, found: Found, told: Told) -> Matching:
+        """Seeds for certain, and of each other person the likeliest candidates."""
+        here, shown = scene.seeds
+        mapping, first = scene.image.astype(np.int32), told.first
+        mapping[told.person[first]] = told.candidate[first]
+        kept = (told.place < self.listed) & (told.all > 0)
+        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
+        certain = np.append(np.log(told.all[kept]), np.zeros(len(here)))
+        return matching_of(
+            mapping, (row, candidate, certain), n_target=scene.release.n_nodes,
+            sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
+        )  # fmt: skip
+
 
 def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tuple[int, int]:
     """How many held seeds the belief names rightly, and how many there are."""
@@ -216,7 +222,7 @@ def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tu
 
 def _so_far(by: str, right: float, held: int) -> str:
     """What is known of success so far; nothing where no seed was held back."""
-    return f"; so far: names about {right / held:.0%} ({by}; {held} held-back seeds)" if held else ""
+    return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
 
 
 def _refusals(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:

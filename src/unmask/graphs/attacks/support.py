@@ -96,8 +96,8 @@ class Support:
 
 
 def rematch(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Matching:
-    """The belief of forced `Rematch`, with the lists that a support takes."""
-    return Rematch(forced=True, listed=LISTED)(release, knowledge)
+    """The belief of forced `Rematch`, with the lists that a support takes; after six steps hardly a name changes."""
+    return Rematch(forced=True, listed=LISTED, steps=6)(release, knowledge)
 
 
 def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:

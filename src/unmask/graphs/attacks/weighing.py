@@ -19,7 +19,7 @@ from unmask.segments import segment_max, segment_sum
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
-BAGS, FOLDS = 6, 5
+FOLDS = 5
 
 
 class Scene:
@@ -86,14 +86,23 @@ class Found(NamedTuple):
         """The votes for seeds in rounds in which they were held, or deleted; and who was, ascending."""
         return self._tally(self.scene.seeds[0], self.parts == part)
 
-    def of_held(self, many: int, rng: np.random.Generator) -> tuple[Tally, Nodes]:
-        """The same for so many of the rounds in which each was held, drawn for each."""
-        return self._tally(self.scene.seeds[0], _drawn(self.parts == HELD, many, rng))
+    def bags_of_held(self, many: int, rng: np.random.Generator) -> tuple[list[Tally], Nodes]:
+        """The same of so many rounds at a time, each person's dealt out anew, of seeds that are held often enough."""
+        held = self.parts == HELD
+        enough = held.sum(axis=0) >= self.many
+        people = self.scene.seeds[0][enough]
+        return self._dealt(people, held[:, enough], many, self.many // many, rng), np.sort(people)
 
-    def of_others(self, many: int, rng: np.random.Generator) -> Tally:
-        """The votes for people who are no seeds, of so many rounds each, drawn for each person."""
+    def bags_of_others(self, many: int, rng: np.random.Generator) -> list[Tally]:
+        """The votes for people who are no seeds, of so many rounds at a time, each person's dealt out anew."""
         everyone = np.ones((len(self.rounds), len(self.scene.free)), dtype=np.bool_)
-        return self._tally(self.scene.free, _drawn(everyone, many, rng))[0]
+        return self._dealt(self.scene.free, everyone, many, len(self.rounds) // many, rng)
+
+    def _dealt(
+        self, people: Nodes, among: NDArray[np.bool_], many: int, n_bags: int, rng: np.random.Generator
+    ) -> list[Tally]:
+        turn = dealt(among, rng)
+        return [self._tally(people, turn // many == bag)[0] for bag in range(n_bags)]
 
     def _tally(self, people: Nodes, counted: NDArray[np.bool_]) -> tuple[Tally, Nodes]:
         """counted : (n_rounds, n_people)"""
@@ -102,10 +111,10 @@ class Found(NamedTuple):
         return tallied(self.rounds, whole, self.scene.release.n_nodes), np.flatnonzero(whole.any(axis=0))
 
 
-def _drawn(among: NDArray[np.bool_], many: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """So many of the rounds of each person. among : (n_rounds, n_people)"""
+def dealt(among: NDArray[np.bool_], rng: np.random.Generator) -> Nodes:
+    """(n_rounds, n_people) the turn, 0 1 2.., at which each round of a person comes; -1 of rounds not among."""
     lot = np.where(among, rng.random(among.shape), 2.0)
-    return among & (lot.argsort(axis=0).argsort(axis=0) < many)
+    return np.where(among, lot.argsort(axis=0).argsort(axis=0), -1)
 
 
 class Bag(NamedTuple):
@@ -138,7 +147,7 @@ class Voted(NamedTuple):
 
 def unweighed(found: Found) -> Voted:
     """All votes alike."""
-    tally = found.of_others(len(found.rounds), np.random.default_rng(0))
+    (tally,) = found.bags_of_others(len(found.rounds), np.random.default_rng(0))
     asked = found.scene.choices(tally, found.scene.free)
     return Voted([_bag(tally, asked, *probabilities(start(len(found.scene.kinds), asked.phi.shape[1]), asked))])
 
@@ -159,7 +168,7 @@ def weighed(found: Found, rng: np.random.Generator) -> Voted:
         Check.of(most, right, within=0.03), _gain(found, fold_of, rng), most,
         (held.features, fold_of[people]), (deleted.features, fold_of[absent]),
     )  # fmt: skip
-    return Voted([_open_bag(found, models, rng) for _ in range(BAGS)], learned)
+    return Voted([_open_bag(scene, tally, models) for tally in found.bags_of_others(found.many, rng)], learned)
 
 
 def _cross_fitted(
@@ -191,13 +200,13 @@ def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
 
     Who is named goes by the mean over bags, which knows more than each of them. Held seeds tell how much: of their m
     rounds, names by the mean over bags of m / 2 are right by g oftener than is announced. What is left to gain falls
-    with the number of rounds as 1 / rounds, hence of R rounds g (1/m - 1/R) / (1/(m/2) - 1/m). 0 where m is 1.
+    with the number of rounds as 1 / rounds, hence by R rounds g (1/m - 1/R) / (1/(m/2) - 1/m). 0 where m is 1.
     """
     m, n_rounds, scene = found.many, len(found.rounds), found.scene
     half = m // 2
     if not half:
         return 0.0
-    people, bags = np.sort(scene.seeds[0]), [found.of_held(half, rng)[0] for _ in range(BAGS)]
+    bags, people = found.bags_of_held(half, rng)
     models = _cross_fitted(scene, bags[0], people, fold_of)[0]
     told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
     (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes)
@@ -205,10 +214,9 @@ def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
     return float(np.mean(right - most)) * (1 / m - 1 / n_rounds) / (1 / half - 1 / m)
 
 
-def _open_bag(found: Found, models: list[Floats], rng: np.random.Generator) -> Bag:
-    """As many rounds as a seed is held in, drawn for each person who is no seed, weighed by all models alike."""
-    tally = found.of_others(found.many, rng)
-    asked = found.scene.choices(tally, found.scene.free)
+def _open_bag(scene: Scene, tally: Tally, models: list[Floats]) -> Bag:
+    """Votes for people who are no seeds, weighed by all models alike."""
+    asked = scene.choices(tally, scene.free)
     each = [probabilities(theta, asked) for theta in models]
     return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
 
