@@ -128,6 +128,7 @@ RELEASED = Asked(
     ),
 )  # fmt: skip
 
+
 def _is_given(given: Mapping[str, Any]) -> bool:
     return not is_protected(given)
 
@@ -172,7 +173,7 @@ ADVERSARIES = Asked(
 
 
 def _attacks() -> dict[str, str]:
-    from unmask.cases.graphs.scenes import STANDARD
+    from unmask.cases.graphs.written import STANDARD
 
     return {name: name for name in STANDARD}
 
