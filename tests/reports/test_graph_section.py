@@ -184,8 +184,8 @@ def found(of: GraphRisk, **changes) -> list[str]:
 
 
 NEXT = (
-    "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation (several "
-    "identities for a person); `unmask protect graph` writes such a release."
+    "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
+    "(several identities for a person); `unmask protect graph` writes such a release."
 )
 
 
