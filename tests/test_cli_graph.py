@@ -250,7 +250,7 @@ def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, sa
         (("--overlap", "0.5,0.5", "--separation", "decoy=yes"), "does not take a value"),
         (("--overlap", "0.5,0.5", "--separation", "decoy,model=best"), ": model was given with decoy"),
         (("--overlap", "0.5,0.5", "--separation", "model=basic", "--separation", "identities=2"), "given twice"),
-        (("--auxiliary", "x.csv", "--separation", "model=best"), "--separation was given with --auxiliary"),
+        (("--auxiliary", "x.csv", "--separation", "model=best"), "--separation or --with was given with --auxiliary"),
     ],
 )
 def test_wrong_use_is_one_sentence(files, arguments, said):

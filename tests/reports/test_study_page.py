@@ -475,3 +475,33 @@ def test_a_folder_without_results_is_one_sentence(tmp_path):
     done = unmask("report", tmp_path)
     assert done.exit_code == 1
     assert "has no results.parquet; run `unmask study" in done.stderr
+
+
+def test_it_is_said_whom_a_protection_stops_and_against_whom_it_fails():
+    reached = {
+        "original": {"weak": 0.1, "strong": 0.9},
+        "random network": {"weak": 0.01, "strong": 0.09},
+        "equal degrees": {"weak": 0.0, "strong": 0.85},
+        "no edge less": {"weak": 0.05, "strong": 0.9},
+        "some noise": {"weak": 0.03, "strong": 0.3},
+    }
+    given = tuple(
+        measured(name, who, "identity", value, measure="recall")
+        for name, own in reached.items()
+        for who, value in own.items()
+    )
+    ((_, said),) = findings(study(given))
+    (stop,) = (line for line in said if "at most a tenth" in line)
+    (fail,) = (line for line in said if "leave half of it or more" in line)
+    (torn,) = (line for line in said if " stops the adversary " in line)
+    assert "random network" in stop
+    assert "no edge less" in fail
+    assert torn.replace(NBSP, " ").startswith("“equal degrees” stops the adversary weak (0 % instead of 10 %)")
+    assert "fails against strong: 85" in torn
+    assert not any("some noise" in line for line in (stop, fail, torn))
+
+
+def test_who_fails_is_not_said_without_what_is_reached_unprotected():
+    given = tuple(measured("M", who, "identity", 0.5, measure="recall") for who in ("weak", "strong"))
+    ((_, said),) = findings(study(given, unprotected=frozenset({"original"})))
+    assert not any("half of it" in line or "tenth" in line for line in said)

@@ -15,13 +15,14 @@ from unmask.graphs import (
     IdentitySeparation,
     Iterated,
     Nar09,
+    SocialGraph,
     Together,
     datasets,
     select_seeds,
     split,
 )
 from unmask.graphs.disclosure import disclosure, discovery, separated_seeds
-from unmask.studies.cells import made
+from unmask.studies.cells import made, run_cell
 from unmask.studies.reading import read_plan
 from unmask.studies.run import RESULTS, run_study
 
@@ -243,3 +244,23 @@ def test_a_misspelled_way_of_seeding_is_refused_before_anything_runs(tmp_path):
     (tmp_path / "plan.toml").write_text(PEOPLE + adversary().replace('"random.25"', '"randm.25"'))
     with pytest.raises(UnmaskError, match=r"the seed method is 'randm.25', did you mean 'random.25'"):
         read_plan(tmp_path / "plan.toml")
+
+
+@dataclass(frozen=True)
+class Halve:
+    """Somebody's own: every second edge goes, and nobody is asked who may be changed."""
+
+    def __call__(self, population: SocialGraph, *, rng: np.random.Generator | None = None) -> Any:
+        return population.with_edges(np.arange(0, population.n_edges, 2)), np.arange(population.n_nodes)
+
+
+def test_a_protection_that_knows_nothing_of_eligible_people_is_measured(tmp_path):
+    plan = tmp_path / "plan.toml"
+    own = f'[[protections]]\nname = "halve"\nuse = "{__name__}:Halve"\n'
+    plan.write_text(PEOPLE + own + adversary())
+    (cell,) = read_plan(plan).cells()
+    found = {row.measure: row.posterior for row in run_cell(cell)}
+    assert found["utility"] == pytest.approx(0.5, abs=0.01)
+    assert found["degrees_lost"] > 0.2
+    assert found["contagion_lost"] > 0.05
+    assert "edges_lost" not in found

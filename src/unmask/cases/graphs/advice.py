@@ -321,12 +321,11 @@ def _seeding(advice: IdentityAdvice) -> str:
 
 def _hidden(new: Mapping[int, int], k: int) -> str:
     """What a new identity needs so that nobody tells it from others."""
+    others = f"{k - 1} other{'s' * (k > 2)}"
     if not new:
-        return f"No identity with up to {MOST_CONTACTS} contacts can have the contacts of {k - 1} others near you."
-    needs = ", ".join(f"{c} (of them {n} new)" for c, n in new.items())
-    return (
-        f"A new identity has the very contacts of {k - 1} others, so that no attack tells it, with contacts: {needs}."
-    )
+        return f"No identity with up to {MOST_CONTACTS} contacts can have the very contacts of {others} near you."
+    needs = ", ".join(f"{contacts} ({n} new)" for contacts, n in new.items())
+    return f"An identity has the very contacts of {others}, and no attack tells it from them, with contacts: {needs}."
 
 
 def _weak(advice: IdentityAdvice) -> Iterator[str]:
