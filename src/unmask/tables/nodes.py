@@ -56,14 +56,18 @@ class Ladder:
             raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
         made = [_at(column, level) for level in levels]
         code, lost = (np.stack(part) for part in zip(*((one.codes, _lost(column, one)) for one in made), strict=True))
-        used = np.flatnonzero(column.counts)
-        for (finer, coarser), (low, high) in zip(pairwise(levels), pairwise(code[:, used]), strict=True):
-            if len(np.unique(np.stack([low, high]), axis=1).T) > len(np.unique(low)):
-                raise UnmaskError(
-                    f"level {coarser!r} of column {column.name!r} parts a cell of level {finer!r}; give levels each of "
-                    "which is a union of cells of the one before, such as 5, 10, 20"
-                )
+        _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
         return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
+
+
+def _check_nested(column: Column, levels: Sequence[Level], code: NDArray[np.int32]) -> None:
+    """Refuse a level that parts a cell of the one before; code : (H, L) of the values that occur."""
+    for (finer, coarser), pair in zip(pairwise(levels), pairwise(code), strict=True):
+        if len(np.unique(np.stack(pair), axis=1).T) > len(np.unique(pair[0])):
+            raise UnmaskError(
+                f"level {coarser!r} of column {column.name!r} parts a cell of level {finer!r}; give levels each of "
+                "which is a union of cells of the one before, such as 5, 10, 20"
+            )
 
 
 def _usual(column: Column) -> tuple[Level, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,42 +67,48 @@ def plane(table: Table, protection: Lattice, adversaries: Mapping[str, tuple[Any
     """
     if protection.realized is not None:
         raise UnmaskError("a game over a lattice has its own attackers; leave out what `realized` asks")
-    asked = Asked.of(protection, table)
     seen = {name: _seen(table, *one) for name, one in adversaries.items()}
-    counts = [csr_array(one.people[:, None]) for one in seen.values()]
-    start = asked.nodes.table
-    nodes = replace(asked.nodes, table=replace(start, histograms=(*start.histograms, *counts)))
-    even = replace(asked, nodes=nodes, weights=np.full(len(nodes.shape), 1 / len(nodes.shape)))
-    lost = nodes.least_lost(even.weights)
-    kept: list[tuple[Node, float, bool]] = []
-    groups: dict[str, list[Group]] = {name: [] for name in seen}
-    for node, found in nodes.walk():
-        bad = asked.violating(found)
-        if not asked.allowed(found, bad):
-            continue
-        kept.append((node, 1.0 - float(lost[node]) - even.added(node, found, bad), not bad.any()))
-        for place, (name, one) in enumerate(seen.items()):
-            groups[name].append(_groups(even, node, found, bad, one, len(start.histograms) + place))
+    asked = _watching(Asked.of(protection, table), seen.values())
+    kept = list(_kept(asked, seen))
     if not kept:
-        raise FailedError(f"none of the {lost.size:,} nodes of the lattice satisfies {protection!r}; ask for less")
-    at, utility, whole = zip(*kept, strict=True)
+        n = int(np.prod(asked.nodes.shape))
+        raise FailedError(f"none of the {n:,} nodes of the lattice satisfies {protection!r}; ask for less")
+    at, utility, whole, groups = zip(*kept, strict=True)
     names = (column.name for column in table.quasi_identifiers)
     return Plane(
         np.array(at),
-        {name: ladder.levels for name, ladder in zip(names, nodes.ladders, strict=True)},
+        {name: ladder.levels for name, ladder in zip(names, asked.nodes.ladders, strict=True)},
         np.clip(utility, 0.0, 1.0),
         np.array(whole),
-        {name: Releases.of(each) for name, each in groups.items()},
+        {name: Releases.of(each) for name, each in zip(seen, zip(*groups, strict=True), strict=True)},
     )
 
 
-def _groups(asked: Asked, node: Node, found: Counted, bad: NDArray[np.bool_], one: Seen, place: int) -> Group:
-    """What an adversary makes of a node."""
-    people = found.histograms[place].toarray()[:, 0]
+def _watching(asked: Asked, seen: Iterable[Seen]) -> Asked:
+    """The same, counting also the people whom adversaries know, with all columns of the penalty alike."""
+    nodes = asked.nodes
+    people = (csr_array(one.people[:, None]) for one in seen)
+    table = replace(nodes.table, histograms=(*nodes.table.histograms, *people))
+    return replace(asked, nodes=replace(nodes, table=table), weights=np.full(len(nodes.shape), 1 / len(nodes.shape)))
+
+
+def _kept(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[tuple[Node, float, bool, list[Group]]]:
+    """Each node that may be released: its utility, whether no row is dropped, and what each adversary makes of it."""
+    lost = asked.nodes.least_lost(asked.weights)
+    for node, found in asked.nodes.walk():
+        bad = asked.violating(found)
+        if asked.allowed(found, bad):
+            groups = [_groups(asked, node, found, bad, one, at) for at, one in enumerate(seen.values(), -len(seen))]
+            yield node, 1.0 - float(lost[node]) - asked.added(node, found, bad), not bad.any(), groups
+
+
+def _groups(asked: Asked, node: Node, found: Counted, bad: NDArray[np.bool_], one: Seen, at: int) -> Group:
+    """What an adversary makes of a node; at : the place of the people they know among the histograms."""
+    people = found.histograms[at].toarray()[:, 0]
     rows = np.where(bad, 0, found.sizes)
     if len(one.columns) < len(node):
-        of, at = asked.nodes.together(node, found.first, one.columns)
-        rows, people = (np.bincount(of, weights=each, minlength=len(at)).astype(np.int64) for each in (rows, people))
+        of, _ = asked.nodes.together(node, found.first, one.columns)
+        rows, people = (np.bincount(of, weights=each).astype(np.int64) for each in (rows, people))
     return one.found(rows, people)
 
 
