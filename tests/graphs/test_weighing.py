@@ -91,6 +91,6 @@ def test_seeds_that_are_held_less_often_than_most_tell_nothing_of_the_gain():
     scene = Scene(KITE, Auxiliary(KITE, (three, three)))
     parts = np.array([[HELD, HELD, HELD], [HELD, HELD, 0]], np.int8)
     rounds = tuple(Round(part, np.array([0, 7]), np.ones((2, 1), np.float32)) for part in parts)
-    bags, people = Found(scene, parts, rounds).bags_of_held(1, np.random.default_rng(0))
+    bags, people = Found(scene, parts, rounds).bags_of_seeds(HELD, 1, np.random.default_rng(0))
     assert people.tolist() == [0, 1]
     assert [bag.person.tolist() for bag in bags] == [[0, 1], [0, 1]]

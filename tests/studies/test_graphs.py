@@ -19,6 +19,7 @@ from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage
 from unmask.reports import render, sentences
+from unmask.reports.findings.graph import announcements
 
 SECRET = "SECRET77"
 
@@ -393,11 +394,16 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
 
 def test_what_the_ensemble_announces_stands_beside_what_came_true():
     scene, asked = {"r": Derived(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble(rounds=2)}, runs=1)
-    chosen = audit_graph(scene, replace(asked, n_seeds=40))
+    told = []
+    chosen = audit_graph(scene, replace(asked, n_seeds=40), progress=told.append)
     drawn = audit_graph(scene, replace(asked, seeds="random", n_seeds=90))
     (of_chosen,), (of_drawn,) = (found.subject("graph").attacks for found in (chosen, drawn))
     assert of_chosen.announced.right is None
     assert "Not announced: seeds were chosen and not sampled" in " ".join(sentences(chosen))
+    assert " ".join(sentences(chosen)).count("Not announced:") == 1
+    (partly,) = announcements(replace(chosen.subject("graph"), truth_partial=True))
+    assert "at least 80; the truth is partial" in partly
+    assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
     assert of_drawn.announced.there == pytest.approx(of_drawn.recall, abs=0.15)
     assert of_drawn.announced.came_true <= of_drawn.recall
     assert "Held-back seeds: announced" in " ".join(sentences(drawn))

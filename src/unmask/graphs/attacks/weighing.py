@@ -86,12 +86,12 @@ class Found(NamedTuple):
         """The votes for seeds in rounds in which they were held, or deleted; and who was, ascending."""
         return self._tally(self.scene.seeds[0], self.parts == part)
 
-    def bags_of_held(self, many: int, rng: np.random.Generator) -> tuple[list[Tally], Nodes]:
-        """The same of so many rounds at a time, each person's dealt out anew, of seeds that are held often enough."""
-        held = self.parts == HELD
-        enough = held.sum(axis=0) >= self.many
+    def bags_of_seeds(self, part: int, many: int, rng: np.random.Generator) -> tuple[list[Tally], Nodes]:
+        """The same of so many rounds at a time, each person's dealt out anew, of seeds that were so often enough."""
+        were = self.parts == part
+        enough = were.sum(axis=0) >= self.many
         people = self.scene.seeds[0][enough]
-        return self._dealt(people, held[:, enough], many, self.many // many, rng), np.sort(people)
+        return self._dealt(people, were[:, enough], many, self.many // many, rng), np.sort(people)
 
     def bags_of_others(self, many: int, rng: np.random.Generator) -> list[Tally]:
         """The votes for people who are no seeds, of so many rounds at a time, each person's dealt out anew."""
@@ -158,17 +158,20 @@ def weighed(found: Found, rng: np.random.Generator) -> Voted:
     fold_of = np.zeros(len(scene.image), dtype=np.int64)
     fold_of[scene.seeds[0]] = rng.permutation(scene.n_seeds) % FOLDS
     tally, people = found.of_seeds(HELD)
-    models, asked, p, none = _cross_fitted(scene, tally, people, fold_of)
-    held = _bag(tally, asked, p, none)
-    gone, absent = found.of_seeds(DELETED)
-    asked_gone = scene.choices(gone, absent)
-    deleted = _bag(gone, asked_gone, *_by_fold(models, asked_gone, fold_of[absent]))
+    models, asked, p, _ = _cross_fitted(scene, tally, people, fold_of)
     most, right = _best(asked.indptr, p, scene.right(tally))
-    learned = Learned(
-        Check.of(most, right, within=0.03), _gain(found, fold_of, rng), most,
-        (held.features, fold_of[people]), (deleted.features, fold_of[absent]),
-    )  # fmt: skip
+    held, deleted = (_features_of_seeds(found, part, models, fold_of, rng) for part in (HELD, DELETED))
+    learned = Learned(Check.of(most, right, within=0.03), _gain(found, fold_of, rng), most, held, deleted)
     return Voted([_open_bag(scene, tally, models) for tally in found.bags_of_others(found.many, rng)], learned)
+
+
+def _features_of_seeds(
+    found: Found, part: int, models: list[Floats], fold_of: Nodes, rng: np.random.Generator
+) -> tuple[Floats, Nodes]:
+    """What tells presence, from exactly as many rounds as of others, and the folds."""
+    (tally,), people = found.bags_of_seeds(part, found.many, rng)
+    asked = found.scene.choices(tally, people)
+    return _bag(tally, asked, *_by_fold(models, asked, fold_of[people])).features, fold_of[people]
 
 
 def _cross_fitted(
@@ -206,7 +209,7 @@ def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
     half = m // 2
     if not half:
         return 0.0
-    bags, people = found.bags_of_held(half, rng)
+    bags, people = found.bags_of_seeds(HELD, half, rng)
     models = _cross_fitted(scene, bags[0], people, fold_of)[0]
     told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
     (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes)

@@ -174,11 +174,9 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
                 "the release)"
             )
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        no = (
-            *said.refused,
-            *("the truth is partial, and whom it has is no sample of the people",) * graph.truth_partial,
-        )
-        why = f" Not announced: {'; '.join(no)}." if no else ""
+        partial = ("the truth is partial, and whom it has is no sample of people",) if graph.truth_partial else ()
+        reasons = "; ".join((*said.refused, *partial))
+        why = f" Not announced: {reasons}." if reasons else ""
         yield (
             (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")
             + held
