@@ -15,7 +15,10 @@ the five quasi-identifiers, of which 3,512 have one row.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import io
+import json
 import math
 import os
 import tempfile
@@ -99,6 +102,55 @@ def our_read(path: str, names: Sequence[str]) -> Step:
         return {"rows": read_table(path, names).n_rows}
 
     import unmask.tables  # noqa: F401 (its import is no part of the step)
+
+    return step
+
+
+DISTINCT_ROWS = 1_000_000
+PAGE = ("--force", "--report")
+COLUMNS = ("age", "zip", "sex", "education", "diagnosis")
+
+
+def build_distinct(path: str) -> None:
+    """Write a table of which nearly every row is another: 100 ages, 90,000 codes, 2 sexes, 16 levels, 20 diagnoses."""
+    import duckdb
+
+    def uniform(number: int) -> str:
+        return f"(hash(i * 8 + {number}) % 1000003 / 1000003.0)"
+
+    cells = (
+        f"floor({uniform(0)} * 100)::integer as age, 10000 + floor({uniform(1)} * 90000)::integer as zip, "
+        f"if({uniform(2)} < 0.5, 'f', 'm') as sex, 'E' || floor({uniform(3)} * 16)::integer as education, "
+        f"'D' || floor(pow({uniform(4)}, 2) * 20)::integer as diagnosis"
+    )
+    duckdb.execute(f"copy (select {cells} from (select range as i from range({DISTINCT_ROWS}))) to '{path}' (header)")
+
+
+def our_audit(path: str, *more: str) -> Step:
+    """The command as a user types it: prosecutor and insider, and the page if it is asked for. Imports are counted."""
+
+    def step() -> harness.Found:
+        from unmask.cli import main
+
+        said = io.StringIO()
+        command = ["audit", path, "-q", ",".join(COLUMNS[:-1]), "-s", COLUMNS[-1], "--json", *more]
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()):
+            main(command, standalone_mode=False)
+        (found,) = json.loads(said.getvalue())["tables"]["criteria"]
+        return {"classes": found["classes"]}
+
+    return step
+
+
+def bare_scan(path: str) -> Step:
+    """What nobody who reads the file can do without: DuckDB's count of its distinct quasi-identifiers."""
+
+    def step() -> harness.Found:
+        import duckdb
+
+        query = f"select count(*) from (select {', '.join(COLUMNS[:-1])} from '{path}' group by all)"
+        ((classes,),) = duckdb.execute(query).fetchall()
+        return {"classes": classes}
 
     return step
 
@@ -264,6 +316,14 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     if "UNMASK_DATA" not in os.environ:
         raise SystemExit("UNMASK_DATA is not set, expected the folder that holds tables/adult/adult.data")
     with tempfile.TemporaryDirectory() as folder:
+        distinct = f"{folder}/distinct.csv"
+        harness.apart(build_distinct, distinct)
+        commands = (
+            Case("ours", our_audit, (distinct,)),
+            Case("with page", our_audit, (distinct, *PAGE, f"{folder}/page.html")),
+        )
+        scan = (Case("DuckDB, group by", bare_scan, (distinct,)),)
+        yield Race("audit", f"audit, {DISTINCT_ROWS:,} distinct rows", commands, scan, "the command, imports counted")
         for n_rows in (0, *chosen.rows):
             path = f"{folder}/{n_rows or 'adult'}.csv"
             harness.apart(build, path, n_rows)
@@ -298,4 +358,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    harness.main(__doc__, races, only=("read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=300)
+    harness.main(
+        __doc__, races, only=("audit", "read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=300
+    )

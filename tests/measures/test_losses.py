@@ -1,5 +1,7 @@
 """Every loss against a literal minimum over answers, and the shapes of what it refuses."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
+from unmask.measures import estimation_error, sampling_error
 from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
 
@@ -280,3 +283,15 @@ def test_callables_of_the_wrong_kind_are_refused():
         best(belief, lambda a, x: (a - x) * 1.0)
     with pytest.raises(UnmaskError, match="one row for each candidate"):
         decision_problem(np.ones((3, 2)), 2).sampled(belief)
+
+
+@pytest.mark.parametrize("loss", ["euclidean_medoid", "haversine_medoid"])
+def test_rows_of_shared_candidates_cost_what_their_own_pairs_say(monkeypatch, loss):
+    rng = np.random.default_rng(8)
+    table = rng.dirichlet(np.ones(7), 40) * (rng.random((40, 7)) < 0.8) * 0.9
+    belief, xy = Posterior.from_dense(table[table.any(axis=1)]), rng.random((7, 2))
+    measures = estimation_error(loss, coordinates=xy), sampling_error(loss, coordinates=xy)
+    together = [one.per_target(belief) for one in measures]
+    monkeypatch.setattr(import_module("unmask.measures.losses.problem"), "_shared", lambda *_: None)
+    for one, expected in zip(measures, together, strict=True):
+        assert one.per_target(belief) == pytest.approx(expected, rel=1e-12)

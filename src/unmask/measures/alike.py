@@ -74,7 +74,7 @@ def _kind_of(belief: Posterior) -> NDArray[np.int64]:
 def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n_observations,) whether each is of one kind with another."""
     length, start = belief.row_length, belief.indptr[:-1]
-    same = length == length[example]
+    same: NDArray[np.bool_] = length == length[example]
     same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
     row = belief.row
     listed = np.flatnonzero(same[row])

@@ -200,7 +200,8 @@ def leakages(belief: Posterior) -> Leakage:
     """
     refuse_scores(belief, "leakage")
     quantities = (_information, _total_variation, _confirmation, _refutation)
-    return Leakage(*per_rows(belief, quantities), belief.observation_weight)
+    information, shift, up, down = per_rows(belief, quantities)
+    return Leakage(information, shift, up, down, belief.observation_weight)
 
 
 def sibson_leakage(belief: Posterior, alpha: float) -> float:

@@ -23,6 +23,11 @@ STEPS = 1000
 """Steps after which a row is left as it is; a handful are needed unless the points are nearly on a line."""
 
 
+def length_of(vector: Floats) -> Floats:
+    """Euclidean length over the last axis, without a temporary for the squares."""
+    return np.asarray(np.sqrt(np.einsum("...i,...i->...", vector, vector)))
+
+
 @dataclass(frozen=True, eq=False)
 class Distance(Points):
     """d(a, x) = |a - z_x|, Euclidean. The best answer is the geometric median.
@@ -53,7 +58,7 @@ class Distance(Points):
 
     def away(self, a: Floats, b: Floats) -> Floats:
         """|a - b|."""
-        return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=-1)))
+        return length_of(a - b)
 
     def towards(self, a: Floats, b: Floats) -> Floats:
         """The vectors at a whose lengths are the distances to b."""
@@ -92,24 +97,24 @@ class Earth(Distance):
 
     def away(self, a: Floats, b: Floats) -> Floats:
         """Great-circle distance in meters, from the chord: exact for near points too."""
-        chord = np.sqrt(((a - b) ** 2).sum(axis=-1))
+        chord = length_of(a - b)
         return np.asarray(2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
     def towards(self, a: Floats, b: Floats) -> Floats:
         """Tangent at a along the great circle to b, as long as the distance; 0 for the opposite point."""
         tangent = b - a - ((b - a) * a).sum(axis=-1, keepdims=True) * a
-        length = np.sqrt((tangent**2).sum(axis=-1, keepdims=True))
+        length = length_of(tangent)[..., None]
         return np.asarray(tangent * (self.away(a, b)[..., None] / np.where(length > 0, length, 1.0)))
 
     def walk(self, a: Floats, step: Floats) -> Floats:
         """End of the great circle that leaves a along the step."""
-        length = np.sqrt((step**2).sum(axis=-1, keepdims=True))
+        length = length_of(step)[..., None]
         angle = length / EARTH_RADIUS_M
         return self.nearby(a * np.cos(angle) + step * (np.sin(angle) / np.where(length > 0, length, 1.0)))
 
     def nearby(self, center: Floats) -> Floats:
         """The point of the surface above the mean; the north pole where that is the center of the Earth."""
-        length = np.sqrt((center**2).sum(axis=-1, keepdims=True))
+        length = length_of(center)[..., None]
         up = np.where(length > 1e-12, center / np.where(length > 1e-12, length, 1.0), np.array([0.0, 0.0, 1.0]))
         return np.asarray(up)
 
@@ -141,7 +146,7 @@ def _settle(work: _Rows, rows: Ints, answer: Floats, geometry: Distance, guess: 
     if not len(rows):
         return work, rows
     pull, own, _, _ = work.pull(guess, geometry)
-    settled = np.sqrt((pull**2).sum(axis=1)) <= own * (1.0 + 1e-9)
+    settled = length_of(pull) <= own * (1.0 + 1e-9)
     answer[rows[settled]] = guess[settled]
     return work.keep(~settled), rows[~settled]
 
@@ -185,7 +190,7 @@ class _Rows:
         weights p_i / distance; and the distances.
         """
         vector = geometry.towards(self.spread(at), self.place)
-        away = np.sqrt((vector**2).sum(axis=1))
+        away = length_of(vector)
         here = away <= self.spread(1e-12 * segment_max(away, self.indptr, empty=0.0))
         weight = np.where(here, 0.0, self.p / np.where(here, 1.0, away))
         return self.sum(weight[:, None] * vector), self.sum(np.where(here, self.p, 0.0)), weight, away
@@ -196,7 +201,7 @@ class _Rows:
         The expected distance f is convex: f - min f <= |slope| * (largest distance to a point).
         """
         pull, own, weight, away = self.pull(at, geometry)
-        force = np.sqrt((pull**2).sum(axis=1))
+        force = length_of(pull)
         reach = segment_max(away, self.indptr, empty=0.0)
         done = np.maximum(force - own, 0.0) * reach <= PRECISION * self.sum(self.p * away)
         total = self.sum(weight)

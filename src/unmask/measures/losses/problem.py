@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.measures.losses.cells import CHUNK, Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
+from unmask.measures.losses.cells import CHUNK, Bools, Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
 from unmask.posterior import Posterior
 from unmask.segments import segment_sum
 from unmask.truth import Truth
@@ -20,6 +21,9 @@ LOSS_TIE = 1e-9
 
 PAIRS = 1 << 15
 """Candidates of one row of which all pairs are compared: a billion losses."""
+
+DENSE = 8
+"""A product of matrices over all candidates is quicker than looking up so many times fewer pairs."""
 
 Between = Callable[[Ints, Ints], Floats]
 
@@ -107,16 +111,54 @@ def pair_losses(part: Cells, between: Between) -> Iterator[tuple[Ints, Ints, Flo
             f"a row has {longest} candidates, expected at most {PAIRS} where all pairs are compared; "
             "use a loss with coordinates that needs no pairs, such as 'squared', 'absolute' or 'euclidean'"
         )
+    table = _shared(part, between)
     for rows, width in blocks(part.indptr, power=2):
         candidate = rectangle(part.candidate, part.indptr, rows, width).astype(np.int64)
         real = inside(part.indptr, rows, width)
         p = np.where(real, rectangle(part.p, part.indptr, rows, width), 0.0)
-        loss = np.empty((len(rows), width))
-        step = max(CHUNK // (len(rows) * width), 1)
-        for first in range(0, width, step):
-            answers = candidate[:, first : first + step, None]
-            loss[:, first : first + step] = np.einsum("rax,rx->ra", between(answers, candidate[:, None, :]), p)
+        loss = _by_pair(candidate, p, between) if table is None else table.losses(candidate, p, real)
         yield rows, candidate, np.where(real, loss, np.inf)
+
+
+def _by_pair(candidate: Ints, p: Floats, between: Between) -> Floats:
+    """(n, width) the expected loss of naming each candidate of a row, from the losses of each row's own pairs."""
+    n, width = candidate.shape
+    loss = np.empty((n, width))
+    step = max(CHUNK // (n * width), 1)
+    for first in range(0, width, step):
+        answers = candidate[:, first : first + step, None]
+        loss[:, first : first + step] = np.einsum("rax,rx->ra", between(answers, candidate[:, None, :]), p)
+    return loss
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """The losses of all pairs of candidates that some rows share.
+
+    place : (n_candidates,) where each stands in the table; loss : (n, n) of naming the one at the other
+    """
+
+    place: Ints
+    loss: Floats
+
+    def losses(self, candidate: Ints, p: Floats, real: Bools) -> Floats:
+        """As `_by_pair`."""
+        at, row = self.place[candidate], np.nonzero(real)[0]
+        dense = np.zeros((len(p), len(self.loss)))
+        dense[row, at[real]] = p[real]
+        return np.asarray(np.take_along_axis(dense @ self.loss.T, at, axis=1))
+
+
+def _shared(part: Cells, between: Between) -> _Shared | None:
+    """The table of rows that mostly have the same candidates; None where the pairs of each row are fewer."""
+    used = np.flatnonzero(np.bincount(part.candidate))
+    pairs = float((part.length.astype(np.float64) ** 2).sum())
+    if len(used) ** 2 > min(CHUNK, DENSE * pairs / max(len(part.length), 1)):
+        return None
+    place = np.zeros(int(used.max(initial=0)) + 1, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    loss = np.asarray(between(used[:, None], used[None, :]), dtype=np.float64)
+    return _Shared(place, loss) if np.isfinite(loss).all() else None
 
 
 def paid_or_largest(paid: Floats, problem: Problem) -> Floats:

@@ -157,10 +157,9 @@ class _Game:
         return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
 
     def _success(self, key: NDArray[np.int64], space: int) -> dict[str, float]:
-        found = {}
-        for j, secret in enumerate(self.targets[1:], self.d):
-            n_classes, right = commonest(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
-            found[secret] = right / self.n
-        if not found:
-            n_classes = len(distinct(key.copy(), space)[0])
-        return {IDENTITY: n_classes / self.n, **found}
+        found = {
+            secret: commonest(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
+            for j, secret in enumerate(self.targets[1:], self.d)
+        }
+        n_classes = next(iter(found.values()))[0] if found else len(distinct(key.copy(), space)[0])
+        return {IDENTITY: n_classes / self.n, **{secret: right / self.n for secret, (_, right) in found.items()}}

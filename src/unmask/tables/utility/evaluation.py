@@ -177,7 +177,7 @@ def _check(original: Table, release: Table, origin: NDArray[Any]) -> Ints:
         )
     if len(origin) and (origin.min() < 0 or origin.max() >= original.n_rows):
         raise UnmaskError(f"origin points outside the {original.n_rows} rows of the original")
-    if len(np.unique(origin)) != len(origin):
+    if np.bincount(origin).max(initial=0) > 1:
         raise UnmaskError("origin names a row of the original twice, expected each at most once")
     return origin.astype(np.int64)
 
