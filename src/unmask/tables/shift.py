@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.learned import BackOff
-from unmask.tables.background import Background
 from unmask.tables.release import Table
 
 Floats = NDArray[np.float64]
@@ -77,12 +76,9 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     """
     everybody = _together(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
-    p, fold = np.empty(n), np.random.default_rng(0).permutation(n) % folds
-    for at in range(folds):
-        mine = fold == at
-        belief = BackOff(str(SIDES))(everybody.take(~mine), Background(everybody.take(mine), everybody))
-        assert belief.candidate_label == SIDES
-        p[mine] = belief.to_dense()[:, 0]
+    labels, belief = BackOff(str(SIDES)).crossed(everybody, np.random.default_rng(0).permutation(n) % folds)
+    assert labels == SIDES
+    p = belief[:, 0]
     odds = p / np.maximum(1 - p, 1e-9)
     auc, interval = area(odds[attacked], odds[~attacked])
     weight = np.minimum(odds[~attacked], np.quantile(odds[~attacked], CUT))

@@ -27,6 +27,8 @@ DECLARED = ("row_kernel", "fits", "coordinates")
 
 WHO = "An adversary who knows what made {}"
 
+DRAWN = "{:,} people drawn at random were looked for"
+
 SAME = "finds what the prosecutor finds: the cells say which rows can be whose"
 
 
@@ -41,7 +43,7 @@ def by_mechanism(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         return
     attack = Seeded(MechanismAttack(protection))
     link = attack(some.table, some.background)
-    yield some.identity(MECHANISM, link)
+    yield some.identity(MECHANISM, link, DRAWN.format(len(link.observation)))
     for column in some.table.sensitive:
         yield some.value(MECHANISM, AttributeInference(column.name, link=attack), link)
 

@@ -18,6 +18,7 @@ from unmask.cases.tables.mechanism import at_most, declares, drawn, fewer, named
 from unmask.errors import UnmaskError
 from unmask.measures.added import Added
 from unmask.reports.facts.own import How, OwnRecord
+from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, MechanismAttack
 from unmask.tables.generators import released
 from unmask.tables.release import Table
@@ -77,7 +78,7 @@ def own_records(scene: Scene, evidence: Evidence) -> Audit:
 class Told(NamedTuple):
     """The row of what was added to one column, and what a page shows of it."""
 
-    row: Any
+    row: Row
     shown: OwnRecord
 
 

@@ -23,7 +23,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     if evidence.original is not None and table.sensitive:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if evidence.protections:
-        words[MECHANISM] = f"{words[PROSECUTOR]}, and how the release was made, all but its random numbers"
+        words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"

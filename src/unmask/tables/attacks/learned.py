@@ -106,12 +106,27 @@ class BackOff:
         found = _strengths(self._columns(release, knowledge), secret, _overall(secret, len(labels)))
         return replace(self, strengths=tuple(found))
 
+    def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
+        """The values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of this
+        table; fold : (n_rows,) the fold of each.
+        """
+        secret, every = table.column(self.sensitive), list(_shared(table, table, table, self.bins))
+        labels, prior, _ = before(secret, table)
+        found = np.empty((table.n_rows, len(labels)))
+        for at in np.unique(fold):
+            mine, others = fold == at, secret.take(np.flatnonzero(fold != at))
+            columns = _first([one.of(~mine, mine) for one in every], others)
+            overall = _overall(others, len(labels))
+            of, p = _learned(columns, others, overall, self.strengths or _strengths(columns, others, overall))
+            p *= prior / overall
+            found[mine] = (p / p.sum(axis=1, keepdims=True))[of]
+        return labels, found
+
     def _columns(self, release: Table, knowledge: Background | None) -> list[Shared]:
         """Those that say most of the secret first."""
-        known, value = Background.of(knowledge), release.column(self.sensitive).codes.astype(np.int64)
+        known = Background.of(knowledge)
         people = release if known.people is None else known.people
-        columns = _shared(release, people, known.population, self.bins)
-        return sorted(columns, key=lambda one: -mutual_information(one.itself.asked.astype(np.int64), value))
+        return _first(_shared(release, people, known.population, self.bins), release.column(self.sensitive))
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
         """Why nothing is learned from a release about the people known; "" where it is."""
@@ -141,6 +156,10 @@ class Shared(NamedTuple):
     asked: Codes
     holds: csr_array
 
+    def of(self, rows: NDArray[np.bool_], people: NDArray[np.bool_]) -> Shared:
+        """The same of some rows and some people."""
+        return self._replace(row=self.row[rows], asked=self.asked[people])
+
     @property
     def itself(self) -> Shared:
         """The same with the released rows for people, each in the bin that has most of its cell."""
@@ -161,6 +180,12 @@ def _shared(release: Table, people: Table, population: Table | None, bins: int) 
             holds = own.toarray() > 0
             holds[known.levels.gaps] = True
             yield Shared(released.codes, share, known.codes, csr_array(holds.astype(np.float64)))
+
+
+def _first(columns: Iterable[Shared], secret: Column) -> list[Shared]:
+    """Those that say most of the secret first."""
+    value = secret.codes.astype(np.int64)
+    return sorted(columns, key=lambda one: -mutual_information(one.itself.asked.astype(np.int64), value))
 
 
 def _overall(secret: Column, n_values: int) -> Floats:

@@ -175,7 +175,9 @@ def mutual_information(one: NDArray[np.int64], other: NDArray[np.int64]) -> floa
     0.6931
     """
     width = int(other.max()) + 1
-    _, joint = np.unique(one * width + other, return_counts=True)
+    both = one * width + other
+    cells = (int(one.max()) + 1) * width
+    joint = np.bincount(both) if cells <= COUNTABLE else np.unique(both, return_counts=True)[1]
     return float(sum(_entropy(np.bincount(side)) for side in (one, other)) - _entropy(joint))
 
 

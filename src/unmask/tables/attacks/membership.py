@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,27 +131,41 @@ PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 11, 1 << 12
 together.
 """
 
+DISTANCES = 1 << 22
+"""Distances of a column that are held at once, of levels of people and of the release."""
+
 
 def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
     """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
+    n, levels = len(pairing.observed), int(pairing.classes.max()) + 1
     found = []
-    for people in np.array_split(pairing.observed, -(-len(pairing.observed) // PEOPLE)):
-        tables = [
-            _sum(_distances(pairing.columns[j], people[:, j], cells[:, i], wildcard) for i, j in enumerate(columns))
-            for columns, _, cells in parts
-        ]
-        least = np.full(len(people), np.inf)
-        for first in range(0, len(pairing.classes), CLASSES):
-            some = slice(first, first + CLASSES)
-            total = _sum(table[part[some]] for table, (_, part, _) in zip(tables, parts, strict=True))
-            least = np.minimum(least, total.min(axis=0))
-        found.append(least)
+    for people in np.array_split(pairing.observed, max(-(-n * levels // DISTANCES), 1)):
+        sides = zip(pairing.columns, people.T, pairing.classes.T, strict=True)
+        columns = [_Distances.of(*side, wildcard) for side in sides]
+        for first in range(0, len(people), PEOPLE):
+            some = slice(first, first + PEOPLE)
+            tables = [_sum(columns[j](cells[:, i], some) for i, j in enumerate(sets)) for sets, _, cells in parts]
+            found.append(_least(tables, [part for _, part, _ in parts]))
     return np.concatenate(found)
 
 
-def _sum(terms: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return reduce(np.add, terms)
+def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
+    """(n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a table."""
+    least = np.full(tables[0].shape[1], np.inf)
+    for first in range(0, len(parts[0]), CLASSES):
+        some = slice(first, first + CLASSES)
+        total = _sum(table[part[some]] for table, part in zip(tables, parts, strict=True))
+        least = np.minimum(least, total.min(axis=0))
+    return least
+
+
+def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The sum, in the first one's place."""
+    total = next(terms)
+    for term in terms:
+        total += term
+    return total
 
 
 def _together(classes: NDArray[np.int32]) -> list[list[int]]:
@@ -173,12 +186,30 @@ def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
     return of_row, distinct
 
 
-def _distances(
-    columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
-) -> NDArray[np.float64]:
-    """(n_cells, n_people) Gower's distances in a pair of columns; people, cells : levels of the first, the second."""
-    (known, one), (released, other) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
-    return gower(known, released, wildcard=wildcard).T[other][:, one]
+class _Distances(NamedTuple):
+    """Gower's distances of a column.
+
+    table : (n_released, n_known) of the levels that occur
+    place : of each released level among them; known : (n_people,) of each person's
+    """
+
+    table: NDArray[np.float64]
+    place: NDArray[np.int64]
+    known: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
+    ) -> Self:
+        """people, cells : the levels of the first column and of the second; wildcard : see `gower`."""
+        (known, one), (released, _) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
+        place = np.zeros(len(columns[1].levels), dtype=np.int64)
+        place[np.unique(cells)] = np.arange(len(released.levels))
+        return cls(gower(known, released, wildcard=wildcard).T, place, one)
+
+    def __call__(self, cells: NDArray[np.int32], people: slice) -> NDArray[np.float64]:
+        """(n_cells, n_people) of some released levels and of some people."""
+        return np.asarray(self.table[:, self.known[people]][self.place[cells]])
 
 
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:

@@ -61,9 +61,10 @@ AT_A_TIME = 1 << 23
 def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]:
     """(n_predicates,) how many rows of a table satisfy each."""
     columns = {column.name: column for column in table.columns}
-    number = {one: at for at, one in enumerate(dict.fromkeys(chain.from_iterable(predicates)))}
-    found = _Rows(table.n_rows, [(columns[one.column], one) for one in number])
-    return found.counts([[number[one] for one in each] for each in predicates])
+    every = {id(one): one for one in chain.from_iterable(predicates)}  # guesses share their conditions
+    number = dict(zip(every, range(len(every)), strict=True))
+    found = _Rows(table.n_rows, [(columns[one.column], one) for one in every.values()])
+    return found.counts([[number[id(one)] for one in each] for each in predicates])
 
 
 @dataclass(eq=False)
@@ -101,7 +102,8 @@ class _Rows:
         return np.asarray(np.bitwise_count(every).sum(axis=1, dtype=np.int64))
 
     def _stacked(self, numbers: Sequence[int]) -> NDArray[np.uint64]:
-        return np.concatenate([self._bits(number) for number in numbers]).reshape(len(numbers), -1)
+        once, at = np.unique(numbers, return_inverse=True)
+        return np.concatenate([self._bits(number) for number in once.tolist()]).reshape(len(once), -1)[at]
 
     def _bits(self, number: int) -> NDArray[np.uint64]:
         found = self.kept.get(number)
