@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
@@ -39,6 +41,9 @@ FORM = 4 << 20
 
 UPLOAD = 4 << 30
 """Bytes of a form with a file; a larger one is opened by its path."""
+
+SILENCE = 1.0
+"""Seconds without a byte after which what is refused is answered."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +140,15 @@ class Guard:
 
 
 async def _drain(receive: Receive) -> None:
-    """Take what a refused form still sends, up to some MiB: who is cut off while they send sees no page."""
+    """Take what a refused form still sends, up to some MiB: who is cut off while they send sees no page. Who says how
+    much they send, and sends nothing, is not waited for.
+    """
     taken, more = 0, True
-    while more and taken < FORM:
-        message = await receive()
-        taken += len(message.get("body", b""))
-        more = message.get("more_body", False)
+    with suppress(TimeoutError):
+        while more and taken < FORM:
+            message = await asyncio.wait_for(receive(), SILENCE)
+            taken += len(message.get("body", b""))
+            more = message.get("more_body", False)
 
 
 def _cookies(text: str) -> dict[str, str]:
