@@ -28,6 +28,7 @@ from docs.shown import (
     AUDITS,
     CHARTS,
     DOCUMENT,
+    LIGHT,
     LOOKS,
     MECHANISM,
     PAGES,
@@ -103,7 +104,7 @@ def write_inputs() -> None:
     cluster = dict(zip(guess.items.tolist(), guess.code.tolist(), strict=True))
     people = zip(solution.items.tolist(), solution.code.tolist(), strict=True)
     write("linked.csv", ("item", "person", "cluster"), [(item, person, cluster[item]) for item, person in people])
-    cells = [(f"cell {at}", 200 * (at % 4), 200 * (at // 4)) for at in range(12)]
+    cells = [(f"cell {at}", 200 * (at % 3), 200 * (at // 3)) for at in range(6)]
     write("places.csv", ("place", "x", "y"), cells)
     visits = np.random.default_rng(1).dirichlet(np.ones(len(cells)))
     write("visits.csv", ("secret", "probability"), zip((name for name, *_ in cells), visits, strict=True))
@@ -246,24 +247,24 @@ def others(page: Page, home: str) -> Iterator[tuple[str, bytes | None]]:
     """A screen of each kind that is no table: how a network is released, how clusters are judged, and other budgets."""
     opened_at(page, home, "network.csv")
     page.goto(f"{home}/roles")
-    yield from looks(page, "app-network")
+    yield from looks(page, "app-network", LIGHT)
     opened_at(page, home, "linked.csv")
     page.goto(f"{home}/adversaries")
     page.locator('input[name="breached<="]').fill("30")
-    yield from looks(page, "app-clusters")
+    yield from looks(page, "app-clusters", LIGHT)
     opened_at(page, home, "places.csv")
     page.goto(f"{home}/roles")
     page.get_by_label("How likely each secret is").set_input_files("visits.csv")
-    page.get_by_label("Budget").fill("300")
+    page.get_by_label("Budget").fill("150")
     page.get_by_label("Unit of the loss").fill("m")
     page.get_by_role("button", name="Continue").click()
-    page.locator('input[name="estimation_error>="]').fill("200")
+    page.locator('input[name="estimation_error>="]').fill("100")
     page.get_by_role("button", name="Attack it").click()
     page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
     page.goto(f"{home}/protect")
     page.get_by_role("button", name="Try protections").click()
     page.get_by_role("heading", name="All points").wait_for(timeout=300_000)
-    yield from looks(page, "app-channel")
+    yield from looks(page, "app-channel", LIGHT)
 
 
 def opened_at(page: Page, home: str, file: str) -> None:
@@ -275,9 +276,9 @@ def opened_at(page: Page, home: str, file: str) -> None:
     page.get_by_role("heading", name="How the file was read").wait_for()
 
 
-def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
+def looks(page: Page, name: str, of: Sequence[tuple[str, str, int]] = LOOKS) -> Iterator[tuple[str, bytes | None]]:
     """What a window shows: wide and narrow, light and dark."""
-    for ending, scheme, width in LOOKS:
+    for ending, scheme, width in of:
         page.emulate_media(media="screen", color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
         yield name + ending, picture(page)

@@ -156,6 +156,8 @@ def test_what_the_command_refuses_is_a_sentence(browser: Browser, items: Path, s
         ("item,subject\nr1,p1\nr2,p1\n", "linkage"),
         ("record,person,age\nr1,p1,3\n", ""),
         ("age,sex\n3,f\n4,m\n", ""),
+        ("one,other\n" + "".join(f"{n},{n + 1}\n" for n in range(30)), "graph"),
+        ("often,gladly\n1,2\n2,3\n3,1\n4,5\n5,4\n", ""),
         ("secret,p\na,0.5\nb,0.5\n", "channel"),
         ("place,lat,lon\na,48,11\nb,49,11\n", "channel"),
         (",x,y\na,0.5,0.5\nb,0.1,0.9\n", "channel"),

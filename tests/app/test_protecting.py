@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
 
 from tests.app.hospital import write_hospital
-from unmask.app import protecting
+from unmask.app import counting, protecting
 from unmask.app.drawing import Spot, plane
 from unmask.app.kinds import TRIALS
 from unmask.app.opening import open_path
@@ -50,9 +50,13 @@ def test_the_plane_ends_at_nothing():
     text = plane(spots, chosen=0, against=1)
     assert ">0\u202f%<" in text
     assert "-10" not in text
+    (label,) = re.findall(r'y="([\d.]+)">budget = 80<', text)
+    (axis,) = re.findall(r'y="([\d.]+)">the limit<', text)
+    assert float(label) < float(axis) - 14
 
 
-def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path):
+def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(counting, "SOON", 60.0)  # however busy the machine is
     project = Project.new(tmp_path)
     open_path(project, write_hospital(tmp_path / "hospital.csv", 60))
     show(project, {})

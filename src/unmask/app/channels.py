@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from unmask.app.jobs import Command
 from unmask.app.kind import Asked, Card, Field, Kind, Limit, Parameter, Sample, Trials, steps_of, value_at
 from unmask.app.project import ATTACK, CURVE, MECHANISM
@@ -32,27 +30,28 @@ def _guess(sample: Sample) -> str:
     if len(others) == 2 and {name.lower() for name in others} in PLACES and _differ(sample.columns[first]):
         return f"column {first} names each line once, and {others[0]} and {others[1]} look like coordinates"
     table = [_numbers(sample.columns[name]) for name in others]
-    if not table or any(column is None for column in table) or not _differ(sample.columns[first]):
+    if not all(table) or not table or not _differ(sample.columns[first]):
         return ""
-    cells = np.array(table)
     if len(others) == 1:
-        return f"column {others[0]} looks like the probability of each {first}" if _sums(cells[0]) else ""
-    return "in each line a name, and probabilities that sum to 1" if _sums(*cells.T) else ""
+        return f"column {others[0]} looks like the probability of each {first}" if all(map(_sums, table)) else ""
+    return "in each line a name, and probabilities that sum to 1" if all(map(_sums, zip(*table, strict=True))) else ""
 
 
 def _differ(texts: Sequence[str]) -> bool:
     return len(texts) > 1 and len(set(texts)) == len(texts)
 
 
-def _numbers(texts: Sequence[str]) -> list[float] | None:
+def _numbers(texts: Sequence[str]) -> list[float]:
+    """The numbers of a column; none where one is no number."""
     try:
         return list(map(float, texts))
     except ValueError:
-        return None
+        return []
 
 
-def _sums(*lines: Any) -> bool:
-    return all(np.min(line) >= 0 and abs(np.sum(line) - 1) < 1e-3 for line in lines)
+def _sums(line: Sequence[float]) -> bool:
+    """Whether they are probabilities."""
+    return min(line) >= 0 and abs(sum(line) - 1) < 1e-3
 
 
 def _begin(sample: Sample) -> dict[str, Any]:

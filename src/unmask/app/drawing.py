@@ -113,6 +113,7 @@ def plane(spots: Sequence[Spot], *, chosen: int | None, against: int | None) -> 
     at = [(x(spot.times), y(spot.utility)) for spot in spots]
     order = sorted(range(len(spots)), key=lambda number: (number in (chosen, against), spots[number].front))
     boxes = [(left - 2, top - 9, left + 2, top + 9) for left, top in at]
+    boxes.append((0.0, y(least) + 8, 100.0, y(least) + 26))
     boxes.append((x(1) - WIDE * len(MET) - 0.8, 9, x(1) + WIDE * len(MISSED) + 0.8, 26))
     placed: dict[int, str] = {}
     for number in reversed(order):

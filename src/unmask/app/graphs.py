@@ -31,6 +31,9 @@ SHARES, IDENTITIES = (0.05, 0.1, 0.25, 0.5, 0.75), (2, 5)
 ALIKE = 0.1
 """Share of the ids of one column that stand in the other, from which on both are of the same people."""
 
+FEW = 20
+"""Values in two columns up to which they are no ids: answers from 1 to 5 are alike as well."""
+
 
 # --- what a file looks like -------------------------------------------------------------------------------------------
 
@@ -44,7 +47,7 @@ def _guess(sample: Sample) -> str:
     if len(names) != 2:
         return ""
     one, other = (set(cells) for cells in sample.columns.values())
-    shared = len(one & other) >= ALIKE * min(len(one), len(other)) and len(one | other) > 2
+    shared = len(one & other) >= ALIKE * min(len(one), len(other)) and len(one | other) > FEW
     return "it has two columns, and ids of one stand in the other: links between people" if shared else ""
 
 
@@ -66,7 +69,7 @@ def _counted(path: Path, _changed: int) -> str:
     from unmask.graphs import SocialGraph
 
     graph = SocialGraph.read(path)
-    most = f"at most {graph.degree.max():,} of one person"
+    most = f"at most {graph.degree.max(initial=0):,} of one person"
     told = f"{graph.n_nodes:,} people, {graph.n_edges:,} links between them; {most}"
     return f"{told}. {str(graph.dropped).capitalize()}." if str(graph.dropped) else f"{told}."
 

@@ -17,7 +17,6 @@ from unmask.app.project import Project, ago, left_behind, made_here, opened
 from unmask.document import by_role, load
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError, visible
-from unmask.measures.losses import LOSS_NAMES
 
 MOST_CELLS = 200_000_000
 """Cells of a table that is held in memory; a larger one is for an engine, on the command line."""
@@ -201,32 +200,33 @@ def _open_document(project: Project, path: Path) -> None:
 
 def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str, Any]:
     """The document with its files called as they are beside it."""
+    from unmask.measures.losses import LOSS_NAMES
 
-    def placed(entry: Any, *keys: str) -> Any:
-        if not isinstance(entry, dict):
-            return entry
-        return {**entry, **{key: _each(entry[key], beside, made) for key in keys if key in entry}}
-
-    found, made = dict(given), (*made_here(given), *LOSS_NAMES)
+    found = dict(given)
     for key in ("data", "register", "control"):
         if key in given:
-            found[key] = placed(given[key], "file")
+            found[key] = _placed(given[key], beside, "file")
     if kind := kind_of(given).word:
-        found[kind] = placed(given[kind], *kind_of(given).files)
+        found[kind] = _placed(given[kind], beside, *kind_of(given).files, but=(*made_here(given), *LOSS_NAMES))
     if isinstance(given.get("columns"), dict):
-        found["columns"] = {name: placed(one, "hierarchy") for name, one in given["columns"].items()}
+        found["columns"] = {name: _placed(one, beside, "hierarchy") for name, one in given["columns"].items()}
     if str(given.get("audit", {}).get("attacker", "")).endswith(".toml"):
-        found["audit"] = placed(given["audit"], "attacker")
+        found["audit"] = _placed(given["audit"], beside, "attacker")
     if isinstance(given.get("policy"), list):
-        found["policy"] = [placed(one, "use") if _is_file(one) else one for one in given["policy"]]
+        found["policy"] = [_placed(one, beside, "use") if _is_file(one) else one for one in given["policy"]]
     return found
 
 
-def _each(named: Any, beside: Callable[[str], str], made: Collection[str]) -> Any:
-    """A file, or each of several, by its new name; what is made here stays, and so does the name of a loss."""
-    if isinstance(named, list):
-        return [_each(one, beside, made) for one in named]
-    return beside(named) if isinstance(named, str) and named not in made else named
+def _placed(entry: Any, beside: Callable[[str], str], *keys: str, but: Collection[str] = ()) -> Any:
+    """A table of the document with the files at these keys by their new names. but : what is no file, or made here"""
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return list(map(named, value))
+        return beside(value) if isinstance(value, str) and value not in but else value
+
+    found = {key: named(entry[key]) for key in keys if key in entry} if isinstance(entry, dict) else {}
+    return {**entry, **found} if found else entry
 
 
 def _is_file(entry: Any) -> bool:

@@ -217,9 +217,13 @@ def opened(given: Mapping[str, Any]) -> str:
     >>> opened({"graph": {"release": "friends.txt"}}), opened({})
     ('friends.txt', '')
     """
-    said = (given.get(table, {}).get(key, "") for table, key in OPENED)
-    names = (name for one in said for name in (one if isinstance(one, list) else [one]))
-    return next((str(name) for name in names if name and name not in made_here(given)), "")
+    for table, key in OPENED:
+        entry = given.get(table)
+        said = entry.get(key, "") if isinstance(entry, dict) else ""
+        for name in said if isinstance(said, list) else [said]:
+            if isinstance(name, str) and name and (table == "data" or name not in made_here(given)):
+                return name
+    return ""
 
 
 def made_here(given: Mapping[str, Any]) -> tuple[str, ...]:

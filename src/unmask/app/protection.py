@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unmask.app.shapes import Level
 from unmask.document import by_role
+
+if TYPE_CHECKING:
+    from unmask.app.shapes import Level
 
 
 def asked(given: Mapping[str, Any]) -> dict[str, Any]:
