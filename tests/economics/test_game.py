@@ -310,7 +310,8 @@ def _payoffs(played, moves, gain):
     return [there.move(move.protection, move.terms).payoff.low for move in moves]
 
 
-def test_two_unknowns_close_the_gap():  # R27
+def test_two_unknowns_close_the_gap(monkeypatch):  # R27
+    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 3)
     played = game()
     moves = [played.move(name, Terms()) for name in SIZES]
     unknowns = [Unknown("one", "gain", 100, 4000), Unknown("one", "fine", 500, 8000)]

@@ -64,7 +64,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(folder):
-    return play(document(folder, DOCUMENT % 40))
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr("unmask.studies.game.FINES", 4)
+        return play(document(folder, DOCUMENT % 40))
 
 
 @pytest.fixture

@@ -59,10 +59,12 @@ def game(document: Path, output: Path | None, as_json: bool, force: bool) -> Non
 
 def decision(found: GameData) -> dict[str, Any]:
     """What to do: the move with its terms, what it leaves, who attacks, and what would make a release pay."""
+    from unmask.reports.facts.game import WITHHELD
+
     taken = found.taken
     state = {True: "attacks", None: "may attack"}
     return {
-        "release": taken.protection != "no release",
+        "release": taken.protection != WITHHELD,
         **asdict(taken),
         "attackers": {one.kind: state.get(one.attacks, "stays away") for one in taken.answers},
         "regret": found.judged[0].regret if found.judged else None,

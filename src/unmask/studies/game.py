@@ -244,9 +244,9 @@ def _wrong(game: PublisherGame, best: Sequence[Move]) -> tuple[Wrong, ...]:
 def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Alone | None:
     """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
     belief, _ = found
-    if not alike_rows(belief).all():
-        return None
     inside, row = chance_inside(belief), belief.observation
+    if not (alike_rows(belief).all() and inside.any()):
+        return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
     attacker = replace(game.attackers[kind].attacker, prior=float(inside[row].mean()))
     sizes = candidates_tried(belief)[row]
