@@ -36,7 +36,7 @@ ALL_ORDERS: Final = 5
 """Arms of which every order is tried."""
 
 Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
-"""The turns of a chain, see `_kernels.chain`."""
+"""The turns of a chain, see `_chains.chain`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Played:
 
 @dataclass
 class Chains:
-    """Chains over the arms under a cap, and the steps that they took; see `_kernels.chained`.
+    """Chains over the arms under a cap, and the steps that they took; see `_chains.chained`.
 
     cap   : fines in all; with an arrest 0, and a detection ends the campaign
     found : value of each order tried
@@ -111,7 +111,7 @@ class Chains:
 
     def played(self, order: Sequence[int], actual: Floats | None = None) -> Played:
         """What happens if the arms are attacked in this order; actual: q_j as it is, if not as planned with."""
-        from unmask.economics._kernels import caught_otherwise, forward
+        from unmask.economics._chains import caught_otherwise, forward
 
         _, turns, rows = self._filled(order, self._tape(0, 0))
         tape = self._tape(turns, rows)
@@ -136,7 +136,7 @@ class Chains:
 
     def _filled(self, order: Sequence[int], tape: Tape) -> tuple[float, int, int]:
         """Value of a chain, its turns and its tries; the tape is filled as far as it has room."""
-        from unmask.economics._kernels import chain
+        from unmask.economics._chains import chain
 
         attacker, one = self.arms.attacker, self.arms.listed
         arms = one.start, one.hit, one.large, one.caught, one.free, self._alone
@@ -169,7 +169,7 @@ def states(arms: Arms, cap: int) -> float:
 
 def jointly(arms: Arms, cap: int, actual: Floats | None = None) -> Played:
     """The best of all campaigns, every interleaving: one backward sweep over all states; actual as in `Chains`."""
-    from unmask.economics import _kernels
+    from unmask.economics import _chains
 
     attacker = arms.attacker
     each, one = np.repeat(np.arange(len(arms)), arms.count), arms.listed
@@ -182,6 +182,6 @@ def jointly(arms: Arms, cap: int, actual: Floats | None = None) -> Played:
     link = np.full(len(each), attacker.link_cost)
     detected = one.caught if actual is None else actual
     table = hit, caught, detected, money, link
-    value, named, tries, fines = _kernels.jointly(arms.tries[each], *table, cap, attacker.arrest)
+    value, named, tries, fines = _chains.jointly(arms.tries[each], *table, cap, attacker.arrest)
     success = np.bincount(each, weights=named, minlength=len(arms)) / arms.count
     return Played(value, success, tries, fines if attacker.max_fines else 0.0)

@@ -121,8 +121,10 @@ def audit(
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = named(release)
-    origins = _origins(releases, origin)
-    made = _protections(releases, protection)
+    origins = {
+        name: _rows("origin", rows, releases[name]) for name, rows in _of_each("origin", origin, releases).items()
+    }
+    made = _of_each("protection", protection, releases)
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
@@ -183,24 +185,13 @@ def _divided(evidence: Evidence, share: float) -> Evidence:
     )
 
 
-def _origins(
-    releases: Mapping[str, Table], origin: ArrayLike | Mapping[str, ArrayLike] | None
-) -> dict[str, NDArray[np.int64]]:
-    """The row of the original behind each record, of releases of which it is known."""
-    given = origin if isinstance(origin, Mapping) else dict.fromkeys(releases, origin)
-    for name in given:
+def _of_each(what: str, given: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
+    """What is said of each release, by its name; what is said once is said of all."""
+    said = given if isinstance(given, Mapping) else dict.fromkeys(releases, given)
+    for name in said:
         if name not in releases:
-            raise UnmaskError(f"origin names a release that was not given; the releases are {', '.join(releases)}")
-    return {name: _rows("origin", rows, releases[name]) for name, rows in given.items() if rows is not None}
-
-
-def _protections(releases: Mapping[str, Table], protection: Any) -> dict[str, Any]:
-    """What made each release, of those of which it is known."""
-    given = protection if isinstance(protection, Mapping) else dict.fromkeys(releases, protection)
-    for name in given:
-        if name not in releases:
-            raise UnmaskError(f"protection names a release that was not given; the releases are {', '.join(releases)}")
-    return {name: one for name, one in given.items() if one is not None}
+            raise UnmaskError(f"{what} names a release that was not given; the releases are {', '.join(releases)}")
+    return {name: one for name, one in said.items() if one is not None}
 
 
 def _parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:

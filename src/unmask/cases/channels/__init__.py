@@ -16,23 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
+from unmask.cases.channels.risk import Case, risk_of
 from unmask.cases.rows import plain_row
 from unmask.cases.stakes import Stakes, alike, distortion_of, stakes_of
 from unmask.channels import BayesChannelAttack, Channel, PlanarGaussian, PlanarLaplace, Shrink
 from unmask.channels.datasets import Grid, Visits
-from unmask.channels.design import limit_curve
 from unmask.domains import named
 from unmask.errors import UnmaskError
 from unmask.measures import estimation_error, realized_error
-from unmask.measures.bounds import bounds
-from unmask.measures.differential import channel_epsilon
-from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.losses import LOSS_NAMES, LossName
-from unmask.measures.secret import success_by_secret
 from unmask.plan import Cell, Part
 from unmask.posterior import Posterior
 from unmask.reports import ReportData
-from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -46,11 +41,6 @@ MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 
 BAYES = "bayes"
 """The adversary who decides best under the loss."""
-
-SHOWN = 20
-"""Observations, and secrets, that are told one by one."""
-
-LIKELIEST = 5
 
 ANSWERS: Mapping[str, str] = {
     "hamming": "The adversary answers with one of the secrets.",
@@ -156,8 +146,8 @@ def audit_channels(
     """
     stakes = stakes or Stakes()
     _check_alike(channels)
-    cases = [_Case.of(name, channel, stakes) for name, channel in channels.items()]
-    risk, why = _risk(cases, stakes, limit=limit)
+    cases = [Case.of(name, channel, stakes) for name, channel in channels.items()]
+    risk, why = risk_of(cases, stakes, limit=limit)
     return ReportData(
         title=title,
         who=f"An adversary sees what a channel shows of one of {risk.secrets:,} secrets, and estimates the secret.",
@@ -175,21 +165,6 @@ def audit_channels(
     )
 
 
-class _Case(NamedTuple):
-    """A channel, what its adversary believes, and what that costs them."""
-
-    name: str
-    channel: Channel
-    belief: Posterior
-    error: BayesError
-
-    @classmethod
-    def of(cls, name: str, channel: Channel, stakes: Stakes) -> _Case:
-        """The best adversary under the loss."""
-        belief = channel.posterior()
-        return cls(name, channel, belief, bayes(belief, stakes.loss, coordinates=stakes.coordinates))
-
-
 def _check_alike(channels: Mapping[str, Channel]) -> None:
     """Refuse channels of different secrets or priors."""
     if not channels:
@@ -199,132 +174,6 @@ def _check_alike(channels: Mapping[str, Channel]) -> None:
         same = channel.n_x == first.n_x and alike(channel.x_labels, first.x_labels)
         if not same or not np.allclose(channel.prior, first.prior):
             raise UnmaskError(f"channel {name!r} has other secrets or another prior than the first, expected the same")
-
-
-def _risk(cases: Sequence[_Case], stakes: Stakes, *, limit: bool) -> tuple[ChannelRisk, str]:
-    """What a page shows of channels, the first in detail; why the limit was not run, "" where it was."""
-    first, mechanisms = cases[0], tuple(_mechanism(case, stakes) for case in cases)
-    farthest = max(one.distortion for one in mechanisms)
-    curve, why = _limit(first.channel, stakes, farthest) if limit else ((), "it was not asked for")
-    risk = ChannelRisk(
-        secrets=first.channel.n_x,
-        observations=first.belief.n_observations,
-        loss=stakes.name,
-        unit=stakes.unit,
-        distortion_unit=stakes.distortion_unit,
-        prior_error=first.error.prior,
-        mechanisms=mechanisms,
-        limit=curve,
-        detail=first.name,
-        per_observation=_observations(first, stakes),
-        **_secrets(first),
-        spread=_spread(first),
-        bounds=_bounds(first.belief, stakes),
-    )
-    return risk, why
-
-
-def _limit(channel: Channel, stakes: Stakes, farthest: float) -> tuple[tuple[tuple[float, float], ...], str]:
-    """The limit that no mechanism passes, up to the largest distortion at hand, or why there is none."""
-    cost = stakes.cost(channel)
-    if cost is None:
-        return (), "no distortion is known: the outputs are no secrets, and none was given"
-    return limit_curve(channel.prior, stakes.loss, cost, coordinates=stakes.coordinates, beyond=farthest)
-
-
-def _mechanism(case: _Case, stakes: Stakes) -> MechanismRisk:
-    name, channel, belief, error = case
-    joint = channel.dense() * channel.prior[:, None]
-    loss = stakes.matrix(channel.n_x)
-    secrets = stakes.answers is None and len(loss) == channel.n_x  # whether a secret is an answer
-    sampled = gibbs(belief, stakes.loss, coordinates=stakes.coordinates).average if secrets else None
-    guessed = float((loss[joint.argmax(axis=0)] * joint.T).sum()) if secrets else None
-    return MechanismRisk(
-        name=name,
-        distortion=stakes.distorted(channel),
-        privacy=error.average,
-        worst=error.worst,
-        errors={"gibbs": sampled, "map": guessed},
-        leakage_bits=channel.mutual_information(),
-        epsilon=channel_epsilon(channel.dense()),
-    )
-
-
-def _observations(case: _Case, stakes: Stakes) -> tuple[ObservationRisk, ...]:
-    """The observations that give most away first."""
-    _, channel, belief, error = case
-    weight = belief.observation_weight
-    order = np.lexsort((-weight, error.conditional))
-    secrets = channel.x_labels or tuple(map(str, range(channel.n_x)))
-    outputs = channel.y_labels or tuple(map(str, range(channel.n_y)))
-    shown = []
-    for i in order[weight[order] > 0][:SHOWN].tolist():
-        entries = slice(belief.indptr[i], belief.indptr[i + 1])
-        p, who = np.exp(belief.log_probability[entries].astype(np.float64)), belief.candidate[entries]
-        best = np.argsort(-p, kind="stable")[:LIKELIEST]
-        shown.append(
-            ObservationRisk(
-                observation=outputs[int(channel.observed[i])],
-                chance=float(weight[i]),
-                answer=_answer(error.answer[i], secrets, stakes),
-                error=float(error.conditional[i]),
-                likeliest=tuple((secrets[int(who[j])], float(p[j])) for j in best),
-            )
-        )
-    return tuple(shown)
-
-
-def _secrets(case: _Case) -> dict[str, Any]:
-    """The secrets of which the belief grows most where they are the truth, and how many share the first place."""
-    channel = case.channel
-    found = success_by_secret(case.belief)
-    gain = np.nan_to_num(found - channel.prior, nan=-1.0).round(6)
-    order = np.argsort(-gain, kind="stable")
-    names = channel.x_labels or tuple(map(str, range(channel.n_x)))
-    told = (SecretRisk(names[i], float(channel.prior[i]), float(found[i])) for i in order[:SHOWN].tolist())
-    first = (gain == gain.max()) & np.isclose(channel.prior, channel.prior[order[0]])
-    return {"per_secret": tuple(one for one in told if one.prior > 0), "worst_off": int(first.sum())}
-
-
-def _answer(answer: Any, secrets: tuple[str, ...], stakes: Stakes) -> str:
-    """The name of an answer: that of a line or a secret, or the coordinates where no secret lies."""
-    if not isinstance(stakes.loss, str) or stakes.loss == "hamming":
-        names = stakes.answers or secrets
-        number = int(answer)
-        return names[number] if 0 <= number < len(names) else f"answer {number}"
-    points, at = np.asarray(stakes.coordinates).reshape(len(secrets), -1), np.ravel(answer)
-    there = np.flatnonzero(np.isclose(points, at, rtol=1e-9, atol=1e-9 * float(np.ptp(points))).all(axis=1))
-    return secrets[int(there[0])] if there.size else ", ".join(f"{value:.6g}" for value in at)
-
-
-def _spread(case: _Case) -> tuple[tuple[float, float], ...]:
-    """(error, share of observations, by weight, with at most that error), rising."""
-    value, place = np.unique(case.error.conditional, return_inverse=True)
-    share = np.cumsum(np.bincount(place, weights=case.belief.observation_weight))
-    return tuple(zip(value.tolist(), np.minimum(share, 1.0).tolist(), strict=True))
-
-
-def _bounds(belief: Posterior, stakes: Stakes) -> tuple[BoundRow, ...]:
-    found = bounds(belief, stakes.loss, coordinates=stakes.coordinates)
-    worst = int(np.argmax(found.regret))
-    by_variation, by_divergence = (found.weight @ gap for gap in (found.gap_by_variation, found.gap_by_divergence))
-    told = (
-        ("Privacy lost on average, by total variation", by_variation, found.average_gap,
-         "largest loss times the average shift of belief"),
-        ("Privacy lost on average, by divergence", by_divergence, found.average_gap,
-         "largest loss times the average root of D / 2, D in nats"),
-        ("What ignoring one observation costs, by total variation",
-         found.regret_by_variation[worst], found.regret[worst],
-         "at the observation that is worth most: twice the largest loss times the shift of belief there"),
-        ("Mean square of that cost, by mutual information",
-         found.mean_square_by_information, found.mean_square_regret,
-         "twice the squared largest loss times the information in nats"),
-    )  # fmt: skip
-    units = (stakes.unit,) * 3 + (f"{stakes.unit} squared",)
-    return tuple(
-        BoundRow(name, float(bound), float(value), unit, how)
-        for (name, bound, value, how), unit in zip(told, units, strict=True)
-    )
 
 
 class Secrets(NamedTuple):
