@@ -137,13 +137,17 @@ def test_the_score_is_the_best_on_a_grid():
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
-def test_the_share_of_a_mixture_is_found(share):
+@pytest.mark.parametrize("between", [0.0, 1.0])
+def test_the_share_of_a_mixture_is_found(share, between):
+    """Also if the model of each fold sees everybody, its own seeds and the open people, higher or lower."""
     rng = np.random.default_rng(2)
     held, deleted = rng.normal(2, 1, (400, 1)), rng.normal(-1, 1, (400, 1))
     there = rng.random(3000) < share
     open_ = np.where(there, rng.normal(2, 1, 3000), rng.normal(-1.5, 1, 3000))[:, None]
-    folds = np.arange(400) % 5, np.arange(400) % 5
-    found = share_present(held, deleted, open_, folds, most=1.0)
+    fold = np.arange(400) % 5
+    higher = between * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+    held, deleted = (side + higher[fold, None] for side in (held, deleted))
+    found = share_present(held, deleted, [open_ + up for up in higher], (fold, fold), most=1.0)
     assert abs(found.value - share) < 0.06
     assert found.low <= share <= found.high
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ def probability(b: NDArray[np.float64], features: NDArray[np.float64]) -> NDArra
 def share_present(
     held: NDArray[np.float64],
     deleted: NDArray[np.float64],
-    open_: NDArray[np.float64],
+    open_: Sequence[NDArray[np.float64]],
     folds: tuple[NDArray[np.int64], NDArray[np.int64]],
     *,
     most: float,
@@ -70,10 +71,11 @@ def share_present(
     sure and how far apart these are; without such a threshold that of FU / F1. The bounds are the largest lower and the
     smallest upper one, a standard error and .05 wider.
 
-    folds : of the held and of the deleted seeds, five
+    folds : of the held and of the deleted seeds, from 0 on
+    open_ : of each fold, the features of the open people as its seeds have them
     most  : candidates / people: not more can be present
     """
-    reached = np.array([_reached(held, deleted, open_, folds, fold) for fold in np.unique(folds[0])])
+    reached = np.array([_reached(held, deleted, open_[fold], folds, fold) for fold in np.unique(folds[0])])
     f1, fd, fu = reached.mean(axis=0)
     error = np.sqrt((1 - f1) / np.maximum(f1 * len(held), 1.0))
     upper, lower = fu / f1, (fu - fd) / np.maximum(f1 - fd, 1e-9)

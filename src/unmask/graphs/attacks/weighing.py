@@ -118,11 +118,11 @@ def dealt(among: NDArray[np.bool_], rng: np.random.Generator) -> Nodes:
 
 
 class Bag(NamedTuple):
-    """Votes, p of each of them, and the features by which presence is told."""
+    """Votes of people who are no seeds, p of each of them, and by each model the features that tell presence."""
 
     tally: Tally
     p: Floats
-    features: Floats
+    features: tuple[Floats, ...] = ()
 
 
 class Learned(NamedTuple):
@@ -149,7 +149,8 @@ def unweighed(found: Found) -> Voted:
     """All votes alike."""
     (tally,) = found.bags_of_others(len(found.rounds), np.random.default_rng(0))
     asked = found.scene.choices(tally, found.scene.free)
-    return Voted([_bag(tally, asked, *probabilities(start(len(found.scene.kinds), asked.phi.shape[1]), asked))])
+    p, _ = probabilities(start(len(found.scene.kinds), asked.phi.shape[1]), asked)
+    return Voted([Bag(tally, p)])
 
 
 def weighed(found: Found, rng: np.random.Generator) -> Voted:
@@ -171,7 +172,7 @@ def _features_of_seeds(
     """What tells presence, from exactly as many rounds as of others, and the folds."""
     (tally,), people = found.bags_of_seeds(part, found.many, rng)
     asked = found.scene.choices(tally, people)
-    return _bag(tally, asked, *_by_fold(models, asked, fold_of[people])).features, fold_of[people]
+    return _features(tally, asked, *_by_fold(models, asked, fold_of[people])), fold_of[people]
 
 
 def _cross_fitted(
@@ -221,10 +222,10 @@ def _open_bag(scene: Scene, tally: Tally, models: list[Floats]) -> Bag:
     """Votes for people who are no seeds, weighed by all models alike."""
     asked = scene.choices(tally, scene.free)
     each = [probabilities(theta, asked) for theta in models]
-    return _bag(tally, asked, *(np.mean(side, axis=0) for side in zip(*each, strict=True)))
+    return Bag(tally, np.mean([p for p, _ in each], axis=0), tuple(_features(tally, asked, *one) for one in each))
 
 
-def _bag(tally: Tally, asked: Choices, p: Floats, none: Floats) -> Bag:
+def _features(tally: Tally, asked: Choices, p: Floats, none: Floats) -> Floats:
     """Presence is told by: the best candidate, none of them, the best share of names, all votes, and the degree."""
     degree = asked.zeta[:, 1]
     silent = -np.log(none + 0.01)
@@ -236,17 +237,20 @@ def _bag(tally: Tally, asked: Choices, p: Floats, none: Floats) -> Bag:
         degree,
         degree * silent,
     )
-    return Bag(tally, p, np.column_stack(columns))
+    return np.column_stack(columns)
 
 
 def present(scene: Scene, voted: Voted) -> tuple[Share, list[Floats]]:
-    """The share of people who are there, and how likely each of them is, bag by bag."""
+    """The share of people who are there, and how likely each of them is, bag by bag.
+
+    Seeds of a fold and people who are no seeds are looked at by the same model, which saw neither.
+    """
     assert voted.learned is not None
     (held, fold), (deleted, fold_gone) = voted.learned.held, voted.learned.deleted
     most = (scene.release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)
     share = share_present(held, deleted, voted.bags[0].features, (fold, fold_gone), most=most)
-    models = [scored(held[fold != k], voted.bags[0].features, share.value) for k in range(FOLDS)]
-    return share, [np.mean([probability(b, bag.features) for b in models], axis=0) for bag in voted.bags]
+    scores = [scored(held[fold != k], open_, share.value) for k, open_ in enumerate(voted.bags[0].features)]
+    return share, [np.mean(list(map(probability, scores, bag.features)), axis=0) for bag in voted.bags]
 
 
 class Told(NamedTuple):
