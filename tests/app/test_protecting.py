@@ -32,6 +32,12 @@ def test_a_slider_moves_along_what_was_computed():
     assert protecting._slides(points, TRIALS, 0, 1) == []
 
 
+def test_of_what_keeps_as_much_the_one_with_less_at_risk_is_chosen():
+    points = [Point(f"k = {k}", {"k": k}, 0.8, times, met=True) for k, times in ((2, 0.9), (5, 0.1), (9, 0.4))]
+    assert protecting._chosen({}, points, {})[0] == 1
+    assert protecting._title(points).startswith("k = 5")
+
+
 def test_no_label_meets_the_words_beside_the_limit():
     """On a phone, where a character takes two percent of the width."""
     asked = (("unprotected", 1.6, 1.0), ("k = 2", 1.7, 0.96), ("k = 5", 0.9, 0.5))

@@ -100,6 +100,8 @@ def test_one_person_at_a_time_and_all_at_once(found):
         assert one.people == 20 == sum(one.tried)
         assert one.one_try <= one.known + 1e-9
         assert one.known <= one.inside + 1e-9
+    bare = next(one for one in found.stopping if one.protection == "none")
+    assert next(one for one in found.alone if one.protection == "none").inside == pytest.approx(bare.announced)
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
@@ -137,7 +139,7 @@ def test_the_page_says_what_the_terminal_says(folder):
     text = page.read_text(encoding="utf-8")
     assert "under a contractual fine of" in text
     assert "What stops each attacker" in text
-    assert "Findings 4 and 5" in text
+    assert "findings 4 and 5" in text
 
 
 @pytest.mark.usefixtures("again")

@@ -105,8 +105,13 @@ def _chosen(own: Mapping[str, Any], points: Sequence[Point], query: Mapping[str,
     said = {name: value for name, value in own.items() if value is not None}
     mine = next((at for at, one in enumerate(points) if one.asked == said), 0)
     met = [at for at, one in enumerate(points) if one.met and one.asked]
-    best = max(met, key=lambda at: points[at].utility, default=mine)
+    best = max(met, key=lambda at: _worth(points[at]), default=mine)
     return _asked(query, "point", points, best), _asked(query, "against", points, mine)
+
+
+def _worth(point: Point) -> tuple[float, float]:
+    """The more it keeps the better; of as much, the less is at risk."""
+    return round(point.utility, 4), -point.times
 
 
 def _asked(query: Mapping[str, str], name: str, points: Sequence[Point], usual: int) -> int:
@@ -145,7 +150,7 @@ def _title(points: Sequence[Point]) -> str:
     met = [one for one in points if one.met and one.asked]
     if not met:
         return "No release is acceptable yet" if points else ""
-    best = max(met, key=lambda one: one.utility)
+    best = max(met, key=_worth)
     return f"{best.words} keeps the most of what is acceptable"
 
 

@@ -26,9 +26,11 @@ FREE = {
     DOCUMENT: "Everything set here, for the command line",
 }
 
+NOT_ACCEPTABLE = {RELEASE: "The release as it was attacked; not acceptable by its policy"}
+
 SECRET = {
-    ORIGIN: "Which row of the table is behind each released row",
-    AT_RISK: "Row numbers of people at risk, with the reason",
+    ORIGIN: "Who is behind each row, or node, of the release",
+    AT_RISK: "Who is at risk, with the reason",
 }
 
 
@@ -50,7 +52,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "lines": [_line(one) for one in listed],
         "left": {state: states.count(state) for state in ("missed", "untested")},
         "asked": {key: (words, project.given.get("certificate", {}).get(key, "")) for key, words in ASKED.items()},
-        "free": _files(project, FREE, digests=True),
+        "free": _files(project, FREE | (NOT_ACCEPTABLE if state == "missed" else {}), digests=True),
         "secret": _files(project, SECRET, digests=False),
         "commands": ("unmask " + " ".join(CERTIFY[:-1]),),
     }

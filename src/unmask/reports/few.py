@@ -50,5 +50,6 @@ def handed_on(least: int, *, cases: bool = False) -> str:
         return "For the owner of the data alone: this page shows groups of any size, single people among them."
     return (
         "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
-        f"file path and no seed; besides k and the worst-off, it shows nothing about fewer than {least:,} people."
+        "file path and no seed; besides k, the worst-off, shares, and expected or matched numbers, it shows nothing "
+        f"about fewer than {least:,} people."
     )

@@ -248,8 +248,8 @@ def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Tr
     if not (alike_rows(belief).all() and inside.any()):
         return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
-    attacker = replace(game.attackers[kind].attacker, prior=float(inside[row].mean()))
     sizes = candidates_tried(belief)[row]
+    attacker = replace(game.attackers[kind].attacker, prior=float(inside[row][sizes > 0].mean()))
     one = one_by_one(attacker, sizes, population=belief.n_candidates, cell_probability=share)
     return Alone(
         protection=name,

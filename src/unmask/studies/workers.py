@@ -109,7 +109,7 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
 def _lost(worker: _Worker, limit: float | None) -> Result:
     assert worker.cell is not None
     code = worker.process.exitcode
-    if limit is not None and code == _NO_MEMORY:
+    if limit is not None and (code == _NO_MEMORY or (code == _BLAS_GAVE_UP and not worker.ready)):
         reason = f"{limit / 2**30:.2g} GiB of memory are too few to start a worker; raise budget.memory_gib"
         return Result(worker.cell.key, "failed", f"{reason}, or try fewer workers", 0.0)
     how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
@@ -174,6 +174,9 @@ def _stop(worker: _Worker) -> None:
 
 _NO_MEMORY = errno.ENOMEM
 """Exit code of a worker whose libraries do not fit its memory."""
+
+_BLAS_GAVE_UP = 1
+"""The same where OpenBLAS gets no memory at its start, and ends the process by itself."""
 
 
 # --- inside a worker ------------------------------------------------------------------------------------------------

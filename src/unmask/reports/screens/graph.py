@@ -71,6 +71,10 @@ def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
     if len(releases) > 1:
         best = {name: strongest_first(one for one in graph.attacks if one.release == name)[0] for name in releases}
         changes = tuple(_change(one, graph, scope) for one in best.values())
+        bare = {name: one.recall or 0.0 for name, one in best.items() if _bare(one, graph, scope)}
+        protected = [one.recall or 0.0 for name, one in best.items() if name not in bare]
+        if min(protected, default=0.0) >= max(bare.values(), default=math.inf):
+            return Advice("None of what was tried leaves fewer people found.", "", changes, ("people found",))
         how = "--identities N --adopters SHARE" if any(one.adopters for one in graph.separations) else "--with NAME"
         return Advice("", f"unmask protect graph \u2026 {how}", changes, ("people found",))
     return Advice(SEPARATE, "unmask audit graph \u2026 --separation identities=5,adopters=0.5 --report page.html")
@@ -81,7 +85,16 @@ def _change(one: StructureAttack, graph: GraphRisk, scope: Scope) -> Tried:
     missed = sum(verdict.count("missed") for verdict in verdicts)
     told = f"{plural(missed, 'condition')} missed" if missed else "every tested condition met" if verdicts else ""
     state = ("missed" if missed else "met") if verdicts else ""
-    adopters = next((point.adopters for point in graph.separations if point.release == one.release), None)
+    adopters = _adopters(one, graph)
     name = f"{one.release}: {adopters:,} people with several identities" if adopters else one.release
     figures = (_counted(one.recall or 0.0, people_of(one, graph, scope), scope),)
-    return Tried(name, told, state, figures, now=adopters is None)
+    return Tried(name, told, state, figures, now=_bare(one, graph, scope))
+
+
+def _adopters(one: StructureAttack, graph: GraphRisk) -> int | None:
+    return next((point.adopters for point in graph.separations if point.release == one.release), None)
+
+
+def _bare(one: StructureAttack, graph: GraphRisk, scope: Scope) -> bool:
+    """Whether the attack was on a release that nothing protects: no losses are known of it, and nobody separates."""
+    return one.release not in scope.data.utility and _adopters(one, graph) is None

@@ -105,7 +105,7 @@ def _screen(data: GameData) -> Screen:
         tuple(_answer(one, data) for one in best.answers),
         who=_at_risk(data),
         next=Advice("", changes=changes, heads=(head,), note=NOTE),
-        asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)}?",
+        asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)} {terms(best)}?",
         beside="every range at its middle" if data.judged else "",
     )
 
@@ -187,7 +187,15 @@ def _answer(answer: Answer, data: GameData) -> Checked:
     }[answer.attacks]
     expected = next(one.number for one in data.kinds if one.name == answer.kind)
     named, of = count(answer.re_identified), f"of {data.people:,}"
-    return Checked(state, answer.kind, told, f"{amount(expected)} expected", named, of, "")
+    return Checked(
+        state,
+        answer.kind,
+        told,
+        f"{amount(expected)} such attackers" if expected != 1 else "one such attacker",
+        named,
+        of,
+        "",
+    )
 
 
 def _keeps(answer: Answer) -> str:
@@ -313,7 +321,7 @@ def _stop_told(data: GameData) -> str:
 def _kinds(data: GameData) -> Iterator[Loose]:
     """The parameters of each kind of attacker."""
     for kind in data.kinds:
-        yield Heading(kind.name, f"{amount(kind.number)} expected, knowing what {kind.adversary} knows.")
+        yield Heading(kind.name, f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.")
         if kind.assumed:
             yield minds(
                 ["This attacker rests on an embedded profile that nobody has checked."], "Assumed, not observed."

@@ -13,7 +13,7 @@ from unmask.reports.words import plural
 WRONG = (
     "Every number was given as a point, and none is known that well. Each line changes one number and keeps all "
     "others: between the two values the choice on this page stays the best of all that were weighed. A number that you "
-    "doubt beyond them should be a range, such as gain = { from = 2000, to = 8000 }."
+    "doubt beyond them should be a range, from the least to the most that you can imagine (see unmask game --help)."
 )
 
 LOOKED = "A number is followed down to a 64th of what was assumed, and up to 64 times; any: the choice stays the best."

@@ -19,7 +19,8 @@ BINS = 40
 def nodes_told(lattices: Sequence[Nodes]) -> str:
     """How many nodes were weighed."""
     n, solved = (sum(count) for count in zip(*((len(one.utility), one.solved) for one in lattices), strict=True))
-    return f"{plural(n, 'node')} of the lattice: the sizes of groups decide between all but {plural(solved, 'move')}."
+    left = f"all but {plural(solved, 'move')}" if solved else "every move"
+    return f"{plural(n, 'node')} of the lattice: the sizes of groups settle {left}."
 
 
 def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
@@ -31,7 +32,12 @@ def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
         yield Figures((_plane(one),))
         columns = list(next(iter(one.levels.values()), ()))
         rows = [(name, *(str(levels[column]) for column in columns)) for name, levels in one.levels.items()]
-        yield grid(("Protection", *columns), rows, "Level of each column; 0 is the column as it is", text=1)
+        yield grid(
+            ("Protection", *columns),
+            rows,
+            "Level of each column: 0 as it is, * left out, else the width of its steps or the level of its hierarchy",
+            text=1,
+        )
         yield notes(_doubt(one))
 
 

@@ -16,8 +16,10 @@ ABOUT = (
 )
 
 SOURCE = (
-    "One try: Z. Wan et al. 2015. Alone, sizes known and not known: W. Xia et al. 2015, section 7.2, undiscounted; its "
-    "findings by their numbers. People re-identified are expectations."
+    "Sizes unknown: attackers pay before they know how many candidates a person has. Safe alone: people whom nobody "
+    "attacks one at a time; of them in the campaign: how many of these it re-identifies. People re-identified are "
+    "expectations. One try: Z. Wan et al. 2015. Alone, sizes known and not known: W. Xia et al. 2015, section 7.2, "
+    "undiscounted; its findings by their numbers."
 )
 
 SHARE = 0.005
@@ -53,9 +55,9 @@ def _row(one: Alone) -> tuple[str, ...]:
 
 def findings(alone: Sequence[Alone]) -> Iterator[str]:
     """The findings of the paper on these releases, and what a campaign makes of each."""
-    yield f"Finding 1, one try understates the risk: {_one_try(alone)}"
-    yield f"Findings 2 and 3, all candidates, some or none: {_in_part(alone)}"
-    yield f"Findings 4 and 5, unknown sizes lower some risks and raise others: {_unknown(alone)}"
+    yield f"Does one try understate the risk (finding 1)? {capital(_one_try(alone))}"
+    yield f"Are all candidates tried, some, or none (findings 2 and 3)? {capital(_in_part(alone))}"
+    yield f"Do unknown sizes of groups change the risk (findings 4 and 5)? {capital(_unknown(alone))}"
 
 
 def conclusion(alone: Sequence[Alone]) -> str:
@@ -91,8 +93,8 @@ def _in_part(alone: Sequence[Alone]) -> str:
 
 def _unknown(alone: Sequence[Alone]) -> str:
     lower, higher = (max(alone, key=lambda one: one.changed[end]) for end in (0, 1))
-    falls = [f"falls for {_people(lower.changed[0])} people ({called(lower.protection)})"] * (lower.changed[0] > 0)
-    rises = [f"rises for {_people(higher.changed[1])} people ({called(higher.protection)})"] * (higher.changed[1] > 0)
+    falls = [f"falls for {_people(lower.changed[0])} people of {called(lower.protection)}"] * (lower.changed[0] > 0)
+    rises = [f"rises for {_people(higher.changed[1])} of {called(higher.protection)}"] * (higher.changed[1] > 0)
     said = f"alone, the risk {' and '.join([*falls, *rises]) or 'is the same on every release'}"
     other = [one for one in alone if one.blind != (one.campaign > 0)]
     if other:
