@@ -9,10 +9,11 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame
 from unmask.errors import UnmaskError
 from unmask.graphs import Rematch
 from unmask.reports.sections.game import game_page, opening
-from unmask.studies.game import play
+from unmask.studies.game import _wrong, play
 from unmask.studies.stated import stated
 
 DOCUMENT = """
@@ -45,6 +46,9 @@ exploit_cost = 2
 max_fines = 1
 detection = 0.02
 """
+
+
+EASY = {"publisher": {"benefit": 1, "loss": 1}, "attackers": [{"attacker": "case-study"}]}
 
 
 def document(folder, text):
@@ -93,6 +97,19 @@ def test_how_wrong_each_assumption_may_be(found):
     assert wrong["gain"].high is not None
     assert [one.factor for one in found.wrong] == sorted(one.factor for one in found.wrong)
     assert not found.deterring  # a release is advised
+
+
+def test_the_same_release_at_other_terms_is_a_choice_too():
+    """A fine that just stops somebody no longer does if they pay a little less; a listed one still may."""
+    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
+    releases = {"raw": Protected([1, 1, 2, 2, 3], 0.9), "k2": Protected([2, 2, 3, 3, 3], 0.75)}
+    game = PublisherGame(Publisher(benefit=6000, loss=900), releases, {"broker": Expected(broker)})
+    said = replace(stated(EASY, Path()), terms={"prices": (0.0, 4000.0), "fines": (0.0, 3000.0), "audits": (1.0,)})
+    moves = game.moves(**said.terms)
+    assert (moves[0].protection, round(moves[0].terms.fine, 2)) == ("raw", 2544.01)
+    cheaper = next(one for one in _wrong(game, said, moves) if one.parameter == "access_cost")
+    assert (cheaper.below.protection, cheaper.below.fine) == ("raw", 3000)
+    assert cheaper.low == pytest.approx(50, rel=0.02)
 
 
 def test_one_person_at_a_time_and_all_at_once(found):

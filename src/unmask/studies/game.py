@@ -35,6 +35,7 @@ from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
     Answer,
+    Asked,
     Curve,
     GameData,
     Judged,
@@ -125,7 +126,7 @@ def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) ->
     return replace(
         data,
         deterring=_deterring(game, said) if data.taken.protection == WITHHELD else (),
-        wrong=() if said.unknowns else _wrong(game, _best(moves)),
+        wrong=() if said.unknowns else _wrong(game, said, moves),
         alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
     )
 
@@ -228,15 +229,21 @@ def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
     return tuple(_offer(hard, one) for one in best if one.payoff.low > 0)
 
 
-def _wrong(game: PublisherGame, best: Sequence[Move]) -> tuple[Wrong, ...]:
-    """How wrong each assumption may be before another of the best offers is better."""
-    rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD)]
+def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
+    """How wrong each assumption may be before another of the best offers is better, or the same at other terms."""
+    best = _best(moves)
+    terms = (Terms(price=price, fine=fine, audit=audit) for price, fine, audit in product(*said.terms.values()))
+    own = [] if best[0].protection == WITHHELD else [game.move(best[0].protection, one) for one in terms]
+    rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD), *own]
 
-    def name(place: int | None) -> str | None:
-        return None if place is None else rivals[place].protection
+    def asked(place: int | None) -> Asked | None:
+        if place is None:
+            return None
+        one = rivals[place]
+        return Asked(one.protection, one.terms.price, one.terms.fine, one.terms.audit)
 
     return tuple(
-        Wrong(one.of, one.parameter, one.value, one.low, name(one.below), one.high, name(one.above))
+        Wrong(one.of, one.parameter, one.value, one.low, asked(one.below), one.high, asked(one.above))
         for one in margins(game, rivals)
     )
 

@@ -30,13 +30,19 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Offer:
-    """One protection at some terms, what is left to the publisher, and how attackers answer."""
+class Asked:
+    """One protection, and the terms that are asked for it."""
 
     protection: str
     price: float
     fine: float
     audit: float
+
+
+@dataclass(frozen=True)
+class Offer(Asked):
+    """One protection at some terms, what is left to the publisher, and how attackers answer."""
+
     utility: float
     payoff: Pair
     answers: tuple[Answer, ...]
@@ -101,8 +107,8 @@ class Judged:
 class Wrong:
     """How wrong one assumption may be before another offer is the better one, all other numbers as assumed.
 
-    low, below  : where the choice changes if the number is smaller, and the protection that is then the better choice;
-                  None where it does not within a 64th
+    low, below  : where the choice changes if the number is smaller, and what is then the better choice; None where it
+                  does not within a 64th
     high, above : the same if it is larger, up to 64 times
     """
 
@@ -110,9 +116,9 @@ class Wrong:
     parameter: str
     value: float
     low: float | None
-    below: str | None
+    below: Asked | None
     high: float | None
-    above: str | None
+    above: Asked | None
 
     @property
     def factor(self) -> float:

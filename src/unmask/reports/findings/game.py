@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.reports.facts.game import WITHHELD, Offer, Pair, Wrong
+from unmask.reports.facts.game import WITHHELD, Asked, Offer, Pair, Wrong
 from unmask.reports.findings.price import amount, between, least, parameter_name, parameter_value
 from unmask.reports.words import number, release_name
 
@@ -36,10 +36,15 @@ def broken(wrong: Wrong) -> tuple[str, str]:
         value, side, other = wrong.high, "above", wrong.above
     else:
         value, side, other = wrong.low or 0.0, "below", wrong.below
-    return f"{side} {parameter_value(wrong.parameter, value)}", called(other or WITHHELD)
+    return f"{side} {parameter_value(wrong.parameter, value)}", "not to release" if other is None else offered(other)
 
 
-def terms(offer: Offer) -> str:
+def offered(offer: Asked) -> str:
+    """A protection at its terms."""
+    return called(offer.protection) + ("" if offer.protection == WITHHELD else f" {terms(offer)}")
+
+
+def terms(offer: Asked) -> str:
     """What is asked for a release."""
     asked = [
         f"at a price of {least(offer.price)}" if offer.price else "",

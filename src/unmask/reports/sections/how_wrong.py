@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.facts.game import GameData, Judged, Ranged, Wrong
-from unmask.reports.findings.game import broken, called, capital, money, number_name, terms, whose
+from unmask.reports.findings.game import broken, capital, money, number_name, offered, terms, whose
 from unmask.reports.findings.price import amount, parameter_value
 from unmask.reports.parts import Heading, Loose, Section, grid, notes, parts
 from unmask.reports.words import plural
 
 WRONG = (
     "Every number was given as a point, and none is known that well. Each line changes one number and keeps all "
-    "others: between the two values the choice on this page stays the best of all that were weighed. A number that you "
-    "doubt beyond them should be a range, from the least to the most that you can imagine (see unmask game --help)."
+    "others: between the two values the choice on this page stays better than the best of the other protections, than "
+    "the same one at the terms of the document, and than not to release. A number that you doubt beyond them should be "
+    "a range, from the least to the most that you can imagine (see unmask game --help)."
 )
 
-LOOKED = "A number is followed down to a 64th of what was assumed, and up to 64 times; any: the choice stays the best."
+LOOKED = "A number is followed down to a 64th of what was assumed, and up to 64 times; any: it stays better."
 
 REGRET = (
     "The regret of an offer is how much more another one may bring at the same numbers, where these are at their worst "
@@ -32,7 +33,7 @@ def how_wrong(data: GameData) -> Section:
 def _told(data: GameData) -> str:
     if data.judged:
         return f"At most {amount(data.judged[0].regret[1])} is regretted, over {plural(len(data.ranged), 'range')}."
-    return delicate(data.wrong) or "No number alone makes another choice better, within a factor of 64."
+    return delicate(data.wrong) or "No number alone makes another of these choices better, within a factor of 64."
 
 
 def delicate(wrong: Sequence[Wrong]) -> str:
@@ -87,7 +88,7 @@ def _idle(wrong: Sequence[Wrong]) -> list[str]:
 
 def _wrong_row(one: Wrong) -> tuple[str, ...]:
     low, high = ("any" if end is None else parameter_value(one.parameter, end) for end in (one.low, one.high))
-    better = ("\u2013" if other is None else capital(called(other)) for other in (one.below, one.above))
+    better = ("\u2013" if other is None else capital(offered(other)) for other in (one.below, one.above))
     assumed = parameter_value(one.parameter, one.value)
     return number_name(one.parameter), whose(one.of), assumed, low, high, *better
 

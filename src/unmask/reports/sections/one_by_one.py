@@ -63,11 +63,11 @@ def findings(alone: Sequence[Alone]) -> Iterator[str]:
 def conclusion(alone: Sequence[Alone]) -> str:
     """Whether groups that are safe alone are safe."""
     worst = max(alone, key=lambda one: one.spared[1])
-    if worst.spared[1] < 0.5:
+    if worst.spared[1] == 0:
         return "Whoever is safe alone is safe in a campaign."
     beyond = f", in groups beyond {worst.reach}" if worst.reach else ""
     safe = f"{_people(worst.spared[0])} of {worst.people:,} people are safe alone{beyond}"
-    return f"{_of(worst)}: {safe}; one campaign re-identifies {_people(worst.spared[1])} of them."
+    return f"{_of(worst)}: {safe}; one campaign re-identifies {_few(worst.spared[1])} of them."
 
 
 def _one_try(alone: Sequence[Alone]) -> str:
@@ -104,6 +104,10 @@ def _unknown(alone: Sequence[Alone]) -> str:
 
 def _of(one: Alone) -> str:
     return capital(called(one.protection))
+
+
+def _few(value: float) -> str:
+    return "fewer than one" if value < 1 else _people(value)
 
 
 def _people(value: float) -> str:
