@@ -133,6 +133,43 @@ def test_a_document_of_clusters_is_opened_with_its_files(browser: Browser, proje
     assert project.given["policy"] == [{"require": "clean_breach<=0.3", "source": "law"}]
 
 
+def clusters(folder: Path, guesses: str, policy: str) -> Path:
+    """A document of clusters beside its items."""
+    document = folder / "unmask.toml"
+    document.write_text(
+        f'[linkage]\ntruth = "both.csv"\nguesses = "{guesses}"\nitem = "record"\nsubject = "person"\n'
+        f'clusters = ["pred_a"]\n{policy}'
+    )
+    return document
+
+
+@pytest.mark.parametrize(
+    ("guesses", "policy", "why"),
+    [
+        ("gone.csv", "", "file 'gone.csv' does not exist"),
+        ("notes.doc", "", "file 'notes.doc' has another ending"),
+        ("both.csv", '[[policy]]\nuse = "gone.toml"\n', "file 'gone.toml' does not exist"),
+    ],
+)
+def test_a_document_with_a_file_that_cannot_be_used_leaves_what_is_open(
+    browser: Browser, project: Project, items: Path, guesses: str, policy: str, why: str
+):
+    opened(browser, items)
+    items.with_name("notes.doc").write_text("record,pred_a\n")
+    document, before = clusters(items.parent, guesses, policy), project.given
+    found = browser.sends("/open", do="open", path=str(document))
+    assert found.status_code == 422
+    assert why in unescape(found.text)
+    assert project.given == before
+
+
+def test_a_network_that_is_not_there_leaves_what_is_open(browser: Browser, project: Project, items: Path):
+    opened(browser, items)
+    before = project.given
+    assert browser.sends("/open", do="open", path=str(items.with_name("gone.txt"))).status_code == 422
+    assert project.given == before
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
