@@ -170,6 +170,35 @@ def test_a_network_that_is_not_there_leaves_what_is_open(browser: Browser, proje
     assert project.given == before
 
 
+def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, project: Project, items: Path):
+    opened(browser, items)
+    before = project.given
+    browser.at("/roles")
+    said = boxes(browser)
+    assert (said.pop("linkage.truth"), said.pop("linkage.guesses")) == (["both.csv"], ["both.csv"])
+    assert browser.sends("/roles", **said, do="apply").url.path == "/roles"
+    assert project.given == before
+    browser.sends("/roles", files={"linkage.truth file": ("new.csv", items.read_bytes())}, **said, do="apply")
+    assert project.given["linkage"]["truth"] == "new.csv"
+
+
+def test_what_was_opened_cannot_be_taken_out(browser: Browser, project: Project, places: tuple[Path, Path]):
+    opened(browser, places[0])
+    before = project.given
+    browser.at("/roles")
+    said = {name: value for name, value in boxes(browser).items() if name != "channel.coordinates"}
+    found = browser.sends("/roles", **said, do="apply")
+    assert found.status_code == 422
+    assert "nothing would be left of what was opened" in found.text
+    assert project.given == before
+
+
+def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: Project, items: Path):
+    items.with_name("unmask.toml").write_text('[data]\nfile = "both.csv"\n[linkage]\nguesses = "both.csv"\n')
+    opened(browser, items.with_name("unmask.toml"))
+    assert browser.at("/roles").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [
