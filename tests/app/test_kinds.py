@@ -170,6 +170,23 @@ def test_a_network_that_is_not_there_leaves_what_is_open(browser: Browser, proje
     assert project.given == before
 
 
+def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, project: Project, items: Path):
+    (items.parent / "board.toml").write_text(
+        'title = "Our board"\n[[policy]]\nrequire = "risk_slope <= 0.9"\nname = "Slope of the risk"\n'
+        '[[policy]]\nrequire = "recall <= 0.1"\nname = "Found again"\ndomain = "graphs"\n'
+    )
+    uses = [{"use": "board.toml"}, {"use": "strict"}]
+    said = "".join(f'[[policy]]\nuse = "{one["use"]}"\n' for one in uses)
+    opened(browser, clusters(items.parent, "both.csv", f'[[policy]]\nrequire = "breached <= 0.5"\n{said}'))
+    page = browser.at("/adversaries").text
+    assert "Our board" in page
+    assert "Slope of the risk" in page
+    assert "Found again" not in page  # it is about networks
+    browser.sends("/adversaries", **{**boxes(browser), "breached<=": "40"}, do="apply")
+    assert project.given["policy"][:2] == uses
+    assert [one["require"] for one in project.given["policy"][2:]] == ["breached<=0.4"]
+
+
 def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, project: Project, items: Path):
     opened(browser, items)
     before = project.given

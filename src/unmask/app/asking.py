@@ -8,10 +8,11 @@ from typing import Any
 
 from unmask.app.forms import number, share
 from unmask.app.jobs import shown
-from unmask.app.judging import bounds, take_bounds
+from unmask.app.judging import bounds, take_bounds, used
 from unmask.app.kind import Asked, Card, Field, Options, is_said, value_at, with_value
 from unmask.app.kinds import kind_of
 from unmask.app.project import Project, opened
+from unmask.domains import audited_by
 from unmask.errors import UnmaskError
 from unmask.measures.registry import CRITERIA, described
 from unmask.policy import Condition, Requirement
@@ -29,6 +30,7 @@ class Asking:
     def show(self, project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         """The cards, with what the document says."""
         given = project.given
+        word = kind_of(given).word
         known, others = bounds(given, [limit.condition for limit in self.asked.limits])
         return {
             "asked": self.asked,
@@ -36,8 +38,9 @@ class Asking:
             "limits": [
                 _limit(one.condition, one.unit_in(given), known.get(one.condition)) for one in self.asked.limits
             ],
+            "used": used(given, project.folder, audited_by(word)) if self.asked.limits else [],
             "others": others,
-            "commands": (shown(["audit", kind_of(given).word, DOCUMENT, "--as-plan"]),),
+            "commands": (shown(["audit", word, DOCUMENT, "--as-plan"]),),
         }
 
     def take(self, project: Project, form: Any) -> str:
