@@ -133,6 +133,89 @@ def test_a_document_of_clusters_is_opened_with_its_files(browser: Browser, proje
     assert project.given["policy"] == [{"require": "clean_breach<=0.3", "source": "law"}]
 
 
+def clusters(folder: Path, guesses: str, policy: str) -> Path:
+    """A document of clusters beside its items."""
+    document = folder / "unmask.toml"
+    document.write_text(
+        f'[linkage]\ntruth = "both.csv"\nguesses = "{guesses}"\nitem = "record"\nsubject = "person"\n'
+        f'clusters = ["pred_a"]\n{policy}'
+    )
+    return document
+
+
+@pytest.mark.parametrize(
+    ("guesses", "policy", "why"),
+    [
+        ("gone.csv", "", "file 'gone.csv' does not exist"),
+        ("notes.doc", "", "file 'notes.doc' has another ending"),
+        ("both.csv", '[[policy]]\nuse = "gone.toml"\n', "file 'gone.toml' does not exist"),
+    ],
+)
+def test_a_document_with_a_file_that_cannot_be_used_leaves_what_is_open(
+    browser: Browser, project: Project, items: Path, guesses: str, policy: str, why: str
+):
+    opened(browser, items)
+    items.with_name("notes.doc").write_text("record,pred_a\n")
+    document, before = clusters(items.parent, guesses, policy), project.given
+    found = browser.sends("/open", do="open", path=str(document))
+    assert found.status_code == 422
+    assert why in unescape(found.text)
+    assert project.given == before
+
+
+def test_a_network_that_is_not_there_leaves_what_is_open(browser: Browser, project: Project, items: Path):
+    opened(browser, items)
+    before = project.given
+    assert browser.sends("/open", do="open", path=str(items.with_name("gone.txt"))).status_code == 422
+    assert project.given == before
+
+
+def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, project: Project, items: Path):
+    (items.parent / "board.toml").write_text(
+        'title = "Our board"\n[[policy]]\nrequire = "risk_slope <= 0.9"\nname = "Slope of the risk"\n'
+        '[[policy]]\nrequire = "recall <= 0.1"\nname = "Found again"\ndomain = "graphs"\n'
+    )
+    uses = [{"use": "board.toml"}, {"use": "strict"}]
+    said = "".join(f'[[policy]]\nuse = "{one["use"]}"\n' for one in uses)
+    opened(browser, clusters(items.parent, "both.csv", f'[[policy]]\nrequire = "breached <= 0.5"\n{said}'))
+    page = browser.at("/adversaries").text
+    assert "Our board" in page
+    assert "Slope of the risk" in page
+    assert "Found again" not in page  # it is about networks
+    browser.sends("/adversaries", **{**boxes(browser), "breached<=": "40"}, do="apply")
+    assert project.given["policy"][:2] == uses
+    assert [one["require"] for one in project.given["policy"][2:]] == ["breached<=0.4"]
+
+
+def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, project: Project, items: Path):
+    opened(browser, items)
+    before = project.given
+    browser.at("/roles")
+    said = boxes(browser)
+    assert (said.pop("linkage.truth"), said.pop("linkage.guesses")) == (["both.csv"], ["both.csv"])
+    assert browser.sends("/roles", **said, do="apply").url.path == "/roles"
+    assert project.given == before
+    browser.sends("/roles", files={"linkage.truth file": ("new.csv", items.read_bytes())}, **said, do="apply")
+    assert project.given["linkage"]["truth"] == "new.csv"
+
+
+def test_what_was_opened_cannot_be_taken_out(browser: Browser, project: Project, places: tuple[Path, Path]):
+    opened(browser, places[0])
+    before = project.given
+    browser.at("/roles")
+    said = {name: value for name, value in boxes(browser).items() if name != "channel.coordinates"}
+    found = browser.sends("/roles", **said, do="apply")
+    assert found.status_code == 422
+    assert "nothing would be left of what was opened" in found.text
+    assert project.given == before
+
+
+def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: Project, items: Path):
+    items.with_name("unmask.toml").write_text('[data]\nfile = "both.csv"\n[linkage]\nguesses = "both.csv"\n')
+    opened(browser, items.with_name("unmask.toml"))
+    assert browser.at("/roles").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

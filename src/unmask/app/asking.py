@@ -8,10 +8,11 @@ from typing import Any
 
 from unmask.app.forms import number, share
 from unmask.app.jobs import shown
-from unmask.app.judging import bounds, take_bounds
+from unmask.app.judging import bounds, take_bounds, used
 from unmask.app.kind import Asked, Card, Field, Options, is_said, value_at, with_value
 from unmask.app.kinds import kind_of
-from unmask.app.project import Project
+from unmask.app.project import Project, opened
+from unmask.domains import audited_by
 from unmask.errors import UnmaskError
 from unmask.measures.registry import CRITERIA, described
 from unmask.policy import Condition, Requirement
@@ -29,6 +30,7 @@ class Asking:
     def show(self, project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         """The cards, with what the document says."""
         given = project.given
+        word = kind_of(given).word
         known, others = bounds(given, [limit.condition for limit in self.asked.limits])
         return {
             "asked": self.asked,
@@ -36,36 +38,45 @@ class Asking:
             "limits": [
                 _limit(one.condition, one.unit_in(given), known.get(one.condition)) for one in self.asked.limits
             ],
+            "used": used(given, project.folder, audited_by(word)) if self.asked.limits else [],
             "others": others,
-            "commands": (shown(["audit", kind_of(given).word, DOCUMENT, "--as-plan"]),),
+            "commands": (shown(["audit", word, DOCUMENT, "--as-plan"]),),
         }
 
     def take(self, project: Project, form: Any) -> str:
         """Keep what was said, once the command understands it."""
         before = project.given
-        given = dict(before)
-        for field in self.asked.fields(before):
+        given = self._said(project, form)
+        goes_on = form.get("do") == "continue"
+        self._check(given, whole=goes_on)
+        project.save(given)
+        if not goes_on:
+            return self.name
+        try:
+            project.jobs.ask(["audit", kind_of(given).word, DOCUMENT, "--as-plan"])
+        except UnmaskError:
+            project.save(before)
+            raise
+        steps = [step.name for step in kind_of(given).steps]
+        return steps[steps.index(self.name) + 1]
+
+    def _said(self, project: Project, form: Any) -> dict[str, Any]:
+        """The document with what the form says."""
+        given = project.given
+        for field in self.asked.fields(project.given):
             value = _taken(project, field, form, value_at(given, field.key))
             given = with_value(given, field.key, None if value == field.usual else value)
         if self.asked.limits:
             take_bounds(dict(self._bounds(form, given)), str(form.get("require", "")), given)
-        project.save(given)
-        steps = [step.name for step in kind_of(given).steps]
-        if form.get("do") != "continue":
-            return self.name
-        try:
-            self._check(project)
-        except UnmaskError:
-            project.save(before)
-            raise
-        return steps[steps.index(self.name) + 1]
+        return given
 
-    def _check(self, project: Project) -> None:
-        """Refuse what is not complete, and what the command would refuse."""
-        for field in self.asked.fields(project.given):
-            if field.needed and not is_said(project.given, field.key):
+    def _check(self, given: Mapping[str, Any], *, whole: bool) -> None:
+        """Refuse what has no file, and where it is to be whole, what is not."""
+        for field in self.asked.fields(given) if whole else ():
+            if field.needed and not is_said(given, field.key):
                 raise UnmaskError(f"{field.words}: nothing is chosen, and nothing goes on without it")
-        project.jobs.ask(["audit", kind_of(project.given).word, DOCUMENT, "--as-plan"])
+        if not opened(given):
+            raise UnmaskError("nothing would be left of what was opened; give another file in its place")
 
     def _bounds(self, form: Any, given: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
         for limit in self.asked.limits:
@@ -161,11 +172,16 @@ def _number(field: Field, form: Any) -> Any:
 
 
 def _files(project: Project, field: Field, form: Any, old: Any) -> Any:
-    """The file that was sent, else the one there was; of several those that are kept, and those that were sent."""
+    """The file that was sent, else the one there was; of several those that are kept, and those that were sent.
+
+    What is needed stays until there is another.
+    """
     sent = [one for one in _listed(form, f"{field.key} file") if getattr(one, "filename", "")]
     kept = [project.keep(one.filename, one.file) for one in sent]
     there = old if isinstance(old, list) else [] if old is None else [old]
     stay = [one for one in there if one in _listed(form, field.key)]
+    if field.needed and not (kept or stay):
+        stay = there
     if field.holds == "file":
         return (kept or stay or [None])[0]
     return [*stay, *kept] or None

@@ -45,8 +45,8 @@ def _columns(project: Project) -> dict[str, str]:
 
     said = project.given["linkage"]
     guesses = said.get("guesses", [])
-    files = (said["truth"], *([guesses] if isinstance(guesses, str) else guesses))
-    return {name: name for file in files for name in column_names(project.folder / file)}
+    files = (said.get("truth"), *([guesses] if isinstance(guesses, str) else guesses))
+    return {name: name for file in files if file for name in column_names(project.folder / file)}
 
 
 def _others(project: Project) -> dict[str, str]:

@@ -66,6 +66,16 @@ def bounds(given: Mapping[str, Any], limits: Collection[str]) -> tuple[dict[str,
     return found, "\n".join(others)
 
 
+def used(given: Mapping[str, Any], folder: Path, domain: str) -> list[dict[str, Any]]:
+    """The policies that are used beside own conditions, as far as they are about a domain."""
+    found = (policy_of({"policy": [one]}, folder, title=str(one["use"])) for one in _uses(given))
+    return [_lines(policy.about(domain)) for policy in found]
+
+
+def _uses(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in given.get("policy", []) if "use" in one]
+
+
 def _split(text: str) -> tuple[str, float]:
     """A condition without its bound, and the bound.
 
@@ -79,13 +89,13 @@ def _split(text: str) -> tuple[str, float]:
 
 
 def take_bounds(said: Mapping[str, float | None], text: str, given: dict[str, Any]) -> None:
-    """Keep limits with a bound, and conditions that were written."""
+    """Keep limits with a bound, conditions that were written, and policies that are used."""
     sources = {_split(one.get("require", ""))[0]: one.get("source") for one in given.get("policy", [])}
     kept = [
         {"require": f"{limit}{bound:.9g}", "source": sources.get(limit) or TYPED}
         for limit, bound in said.items()
         if bound is not None
     ]
-    given["policy"] = [*kept, *_typed(text)]
+    given["policy"] = [*_uses(given), *kept, *_typed(text)]
     if not given["policy"]:
         raise UnmaskError("no policy says what is acceptable; give one limit at least")

@@ -13,7 +13,7 @@ from unmask.app.counting import begin, is_large
 from unmask.app.jobs import shown
 from unmask.app.kind import Kind, Sample
 from unmask.app.kinds import KINDS, TABLE, guess, kind_of, look
-from unmask.app.project import Project, ago, left_behind, made_here, opened
+from unmask.app.project import Project, adoptable, ago, left_behind, made_here, opened
 from unmask.document import by_role, load
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError, visible
@@ -149,7 +149,8 @@ def _open_sent(project: Project, name: str, file: Any) -> None:
 
 
 def _checked(path: Path) -> Sample:
-    """What a file begins with; it is refused where it is too much, or no table and no network."""
+    """What a file begins with; it is refused where it is none, too much, or no table and no network."""
+    path = adoptable(path)
     _refuse_bombs(path)
     sample = look(path, path.name)
     if sample.columns:
@@ -187,15 +188,11 @@ def _open_document(project: Project, path: Path) -> None:
         raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
     by_role(given.get("columns", {}))
     _checked(path.parent / name)
+    named: dict[str, Path] = {}
+    _with_files(given, lambda name: str(named.setdefault(name, adoptable(path.parent / name))))
     project.clear()
-    adopted: dict[str, str] = {}
-
-    def beside(name: str) -> str:
-        if name not in adopted:
-            adopted[name] = project.adopt(path.parent / name)
-        return adopted[name]
-
-    project.save(_with_files(given, beside))
+    adopted = {name: project.adopt(one) for name, one in named.items()}
+    project.save(_with_files(given, adopted.__getitem__))
 
 
 def _with_files(given: dict[str, Any], beside: Callable[[str], str]) -> dict[str, Any]:

@@ -155,9 +155,7 @@ class Project:
 
     def adopt(self, path: Path) -> str:
         """Put a file of the user's machine into the folder, as a link; returns its name there."""
-        path = path.expanduser().absolute()
-        if not path.is_file():
-            raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+        path = adoptable(path)
         place = self.place(path.name)
         place.symlink_to(path)
         return place.name
@@ -170,10 +168,8 @@ class Project:
         return place.name
 
     def place(self, name: str) -> Path:
-        """A free name in the folder, made of characters that a document and a shell take as they are."""
-        clean = re.sub(r"[^\w.+-]+", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[-100:] or "table.csv"
-        if not clean.lower().endswith((*SUFFIXES, *NETWORKS, ".toml")):
-            raise UnmaskError(f"file {clean!r} has another ending; expected one of {', '.join(SUFFIXES)}")
+        """A free name in the folder."""
+        clean = _clean(name)
         stem, dot, ending = clean.partition(".")
         numbered = (f"{stem}-{number}{dot}{ending}" for number in range(2, 10_000))
         taken = {*RESERVED, *(one.name for one in self.folder.iterdir())}
@@ -197,6 +193,23 @@ class Project:
         """Whether a job has finished on what is there now."""
         job = self.jobs.find(name)
         return job is not None and job.state == "finished" and job.of == self.digest
+
+
+def adoptable(path: Path) -> Path:
+    """Where a file of the user's machine is; an error where it is none, or has an ending of no file that is read."""
+    path = path.expanduser().absolute()
+    if not path.is_file():
+        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+    _clean(path.name)
+    return path
+
+
+def _clean(name: str) -> str:
+    """A name made of characters that a document and a shell take as they are."""
+    clean = re.sub(r"[^\w.+-]+", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[-100:] or "table.csv"
+    if not clean.lower().endswith((*SUFFIXES, *NETWORKS, ".toml")):
+        raise UnmaskError(f"file {clean!r} has another ending; expected one of {', '.join(SUFFIXES)}")
+    return clean
 
 
 def left_behind(parent: Path, *, but: Path) -> list[tuple[Path, str, float]]:
