@@ -80,6 +80,15 @@ def test_who_knows_what_was_drawn_finds_more_and_their_record_is_taken_out(noisy
     assert np.isnan(shown.error)
 
 
+def test_who_knows_that_values_changed_places_is_asked_though_they_are_as_sure():
+    """Half are "f" and ill, half "m" and not; exchanged, the prosecutor is sure of the wrong value of everybody."""
+    some = Table.read({"sex": list("fm") * 20, "ill": ["yes", "no"] * 20}, quasi_identifiers="sex", sensitive="ill")
+    found = audited(PRAM(keep={}, matrices={"sex": {"f": {"m": 1}, "m": {"f": 1}}}), some)
+    for measure in ("success_probability", "realized_success"):
+        assert row(found, measure, "mechanism", "ill").posterior == pytest.approx(1)
+    assert row(found, "realized_success", "prosecutor", "ill").posterior == 0
+
+
 def test_nothing_is_said_of_parameters(noisy):
     page = noisy.to_html()
     assert "What each single record added" in page
