@@ -6,7 +6,7 @@ import pytest
 import unmask
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables import own
-from unmask.tables import PRAM, Microaggregate, Mondrian, Table
+from unmask.tables import PRAM, AddNoise, Microaggregate, Mondrian, Table
 from unmask.tables.datasets import synthetic_census
 from unmask.tables.without import Asked, rerun
 
@@ -46,7 +46,7 @@ def boxes(people, _few):
 
 @pytest.fixture(scope="module")
 def noisy(people, _few):
-    return audited(PRAM(keep=0.87654321), people)
+    return audited(AddNoise(sd={"age": 0.87654321}), people)
 
 
 def test_what_records_added_is_a_row_and_a_table_of_the_page(boxes):
@@ -95,8 +95,35 @@ def test_nothing_is_said_of_parameters(noisy):
     assert "87654" not in page + noisy.to_json("audit")
 
 
-def test_a_protection_that_draws_is_run_on_samples(people):
-    found = audited(PRAM(keep=0.9), people, origin=False)
+TURNED = {"age": {"99": {"20": 1.0}}}
+
+
+@pytest.mark.parametrize(
+    ("protection", "by_row"),
+    [
+        (PRAM(keep=0.5), False),
+        (PRAM(keep={"age": 0.5}), False),
+        (PRAM(keep=1), True),
+        (PRAM(keep={}, matrices=TURNED), True),
+        (PRAM(keep={"age": 0.5}, matrices=TURNED), True),
+        (AddNoise(sd={"age": 1}), True),
+    ],
+    ids=repr,
+)
+def test_a_row_on_its_own_leaves_nothing_in_those_of_others(protection, by_row):
+    """One person of 30 is 99; whether others are ever released so tells that they are in the table."""
+    ages = Table.read({"age": [*range(20, 49), 99]}, quasi_identifiers="age")
+    seen = 0
+    for seed in range(20):
+        release, origin = protection(ages, rng=np.random.default_rng(seed))
+        seen += int(np.any(release["age"][origin != 29] == "99"))
+    assert (seen > 0) is not by_row
+    assert protection.by_row is by_row
+
+
+@pytest.mark.parametrize("origin", [True, False])
+def test_a_protection_that_draws_is_run_on_samples(people, origin):
+    found = audited(PRAM(keep=0.9), people, origin=origin)
     (shown,) = found.data.subject("own_records").records
     assert shown.how == "sampled"
     assert shown.error > 0
