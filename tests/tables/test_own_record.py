@@ -6,7 +6,7 @@ import pytest
 import unmask
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables import own
-from unmask.tables import PRAM, AddNoise, Microaggregate, Mondrian, Table
+from unmask.tables import PRAM, AddNoise, AttributeInference, MechanismAttack, Microaggregate, Mondrian, Table
 from unmask.tables.datasets import synthetic_census
 from unmask.tables.without import Asked, rerun
 
@@ -58,6 +58,7 @@ def test_what_records_added_is_a_row_and_a_table_of_the_page(boxes):
     assert told.posterior == pytest.approx(shown.mean)
     assert not [r for r in found.rows if r.adversary == "mechanism"]  # the cells say all that there is to know
     assert any("finds what the prosecutor finds" in why for _, why in found.not_run)
+    assert "so that bars may add up to more than all" in found.to_html()
     assert len(said) == 1
     assert "runs Mondrian 50 times on 150 rows, about" in said[0]
 
@@ -65,7 +66,7 @@ def test_what_records_added_is_a_row_and_a_table_of_the_page(boxes):
 def test_the_worst_off_are_listed_with_what_a_rerun_without_them_says(people, boxes):
     listed = [one for one in boxes[1].found if "own record added" in one.reason]
     assert listed
-    attack = unmask.tables.AttributeInference("diagnosis")
+    attack = AttributeInference("diagnosis")
     again = rerun(Mondrian(k=5), people, Asked(attack, people), [listed[0].row], rng=np.random.default_rng(0))
     assert again.inside[0] == pytest.approx(listed[0].probability)
     assert f"added {100 * again.each[0]:.1f} points" in listed[0].reason
@@ -80,6 +81,18 @@ def test_who_knows_what_was_drawn_finds_more_and_their_record_is_taken_out(noisy
     assert np.isnan(shown.error)
 
 
+def test_what_is_said_of_the_worst_off_is_what_a_release_without_their_row_says(people):
+    protection, watched = AddNoise(sd={"age": 2.0}), Watched("row")
+    audited(protection, people, watched=watched)
+    listed = [one for one in watched.found if "own record added" in one.reason]
+    assert listed
+    release, origin = protection(people, rng=np.random.default_rng(5))
+    ask = Asked(AttributeInference("diagnosis", MechanismAttack(protection)), people)
+    for one in listed:
+        (outside,) = ask(release.take(np.flatnonzero(origin != one.row)), np.array([one.row]))
+        assert f"{outside:.1%} without it" in one.reason
+
+
 def test_who_knows_that_values_changed_places_is_asked_though_they_are_as_sure():
     """Half are "f" and ill, half "m" and not; exchanged, the prosecutor is sure of the wrong value of everybody."""
     some = Table.read({"sex": list("fm") * 20, "ill": ["yes", "no"] * 20}, quasi_identifiers="sex", sensitive="ill")
@@ -89,8 +102,13 @@ def test_who_knows_that_values_changed_places_is_asked_though_they_are_as_sure()
     assert row(found, "realized_success", "prosecutor", "ill").posterior == 0
 
 
-def test_nothing_is_said_of_parameters(noisy):
+def test_nothing_is_said_of_parameters_and_what_was_added_is_in_points(noisy):
     page = noisy.to_html()
+    section = page.split("What each single record added")[-1]
+    assert "so these figures are exact" in section
+    assert "were drawn at random" not in section
+    assert "diagnosis: value inferred, in points" in section
+    assert "50 to 100 points:" in section
     assert "What each single record added" in page
     assert "87654" not in page + noisy.to_json("audit")
 
