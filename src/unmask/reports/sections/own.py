@@ -24,10 +24,10 @@ HOW: Mapping[How, str] = {
     "again about each person; a quicker estimate chose the worst-off, and some of them may turn out otherwise.",
     "rerun": "The protection comes out the same whenever it runs, so it was run again without each of these people, "
     "one at a time. Releases of nine tenths of the people chose the worst-off; their figures are from the runs without "
-    "them, in which some of them turn out otherwise.",
+    "them, in which some of them may turn out otherwise.",
     "sampled": "The protection draws at random, so it was run many times on nine tenths of the people: added is the "
     "mean over releases that a person was in, less that over releases that they were not in. Half of the releases "
-    "chose the worst-off, and the other half gave these figures, in which some of them turn out otherwise. One "
+    "chose the worst-off, and the other half gave these figures, in which some of them may turn out otherwise. One "
     "person's figure is uncertain by the error in the table.",
 }  # fmt: skip
 """How it was found, in words."""
