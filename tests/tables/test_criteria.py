@@ -41,6 +41,16 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
         assert found[1].tolist() == list(expected)
 
 
+@pytest.mark.parametrize("space", [50, 2**40, 2**62])
+def test_what_weighs_nothing_is_no_key_however_keys_are_counted(space):
+    empty = np.array([], dtype=np.int64)
+    assert [part.tolist() for part in distinct(empty, space, weight=empty)] == [[], []]
+    found = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
+    assert [part.tolist() for part in found] == [[3], [3]]
+    none = distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
+    assert [part.tolist() for part in none] == [[], []]
+
+
 @given(st.data(), st.integers(1, 40), st.integers(1, 4))
 def test_group_is_unique_of_the_rows(data, n, d):
     n_levels = data.draw(st.lists(st.sampled_from([1, 2, 3, 2**31 - 1]), min_size=d, max_size=d))

@@ -217,6 +217,20 @@ def test_control_people_tell_what_the_release_adds():
     assert found.loss > 0
 
 
+@pytest.mark.parametrize("attack", [ClassAttack(), AttributeInference("s")], ids=["identity", "value"])
+def test_where_half_of_the_people_are_no_release_what_is_right_is_held_against_guessing(attack):
+    """Classes of 13 or 14 of 40 are released, and of 20 people none has 12."""
+    ages = [at % 3 for at in range(40)]
+    table = Table.read({"a": ages, "s": [str(age == 0) for age in ages]}, quasi_identifiers="a", sensitive="s")
+    node = AtMost(attack, success=1.0, excess=0.5, knows=Knowledge(targets=None))
+    protection = Lattice(k=12, suppression=0.3, levels={"a": [0, "*"]}, realized=node)
+    success, excess = node.reached(table, lambda one: protection.released(one, {"a": 0}), rng=np.random.default_rng(0))
+    guessed = 0.0 if isinstance(attack, ClassAttack) else 26 / 40
+    assert success == pytest.approx(3 / 40 if isinstance(attack, ClassAttack) else 1)
+    assert excess == pytest.approx(success - guessed, abs=0.11)  # of 20 control people as many as chance has it
+    assert protection.choose(table, rng=np.random.default_rng(0)).levels["a"] == 0
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -8,9 +8,18 @@ import pytest
 from unmask import UnmaskError
 from unmask.measures import realized_success
 from unmask.measures.added import belief_in_truth, most_added
-from unmask.tables import AttributeInference, BayesAttack, Identity, Mondrian, Suppress, Table
+from unmask.tables import (
+    AddNoise,
+    AttributeInference,
+    BayesAttack,
+    Identity,
+    MechanismAttack,
+    Mondrian,
+    Suppress,
+    Table,
+)
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.without import Asked, leave_one_out, parted, removed, rerun, rotated
+from unmask.tables.without import Asked, leave_one_out, parted, removed, rerun, rotated, taken_out
 
 ATTACK = AttributeInference("ill")
 
@@ -61,6 +70,19 @@ def test_removal_is_a_rerun_where_each_row_is_treated_alone():
     assert by_row.inside == pytest.approx(again.inside, abs=1e-9)
     assert by_row.outside == pytest.approx(again.outside, abs=1e-9)
     assert by_row.mean()[0] > 0
+
+
+def test_taking_out_is_a_rerun_where_a_row_is_judged_by_all_others_too():
+    """Whoever takes rows for noisy ones; that none is lets the protection be run again."""
+    world = people()
+    release, origin = Identity()(world, rng=np.random.default_rng(0))
+    attack = AttributeInference("ill", MechanismAttack(AddNoise(sd={"age": 2.0})))
+    found = taken_out(Asked(attack, world), release, origin, np.arange(20))
+    again = rerun(Identity(), world, Asked(attack, world), range(20), rng=np.random.default_rng(0))
+    assert found.inside == pytest.approx(again.inside, abs=1e-9)
+    assert found.outside == pytest.approx(again.outside, abs=1e-9)
+    near = removed(attack, world, release, origin, np.arange(20)).outside
+    assert np.abs(near - found.outside).max() > 0.001  # one record less, and all are judged otherwise
 
 
 def test_removal_leaves_what_was_believed_before_of_people_who_stood_alone():

@@ -50,6 +50,7 @@ def people(
     tallest: float | None = None,
     label: str,
     of: str = "people",
+    points: bool = False,
 ) -> Drawing:
     """By row how many people run which risk, on a logarithmic axis; a bar is as high as people are many.
 
@@ -58,13 +59,14 @@ def people(
 
     edges   : of the bins, (bins + 1,), of which the limit is one
     tallest : the most people in a bin of all charts that are compared
+    points  : whether edges are differences of shares, in percentage points
     """
     most = tallest or max((share * one.people for one in rows for share in one.shares), default=1.0)
-    bins, y, parts = _Bins(tuple(edges), style, limit, max(most, 1.0), of), 0.0, []
+    bins, y, parts = _Bins(tuple(edges), style, limit, max(most, 1.0), of, points), 0.0, []
     for one in rows:
         drawn, y = bins.row(one, y + BETWEEN if y else 0.0)
         parts += drawn
-    labels = [(at, (ticked(edge, "share"),)) for at, edge in zip(bins.places, edges, strict=True)]
+    labels = [(at, (bins.ticked(edge),)) for at, edge in zip(bins.places, edges, strict=True)]
     parts += [line((at, y), (at, y + 4), stroke=AXIS) for at, _ in labels]
     parts += labels_below(labels, y + 14, SIDE)
     said = "; ".join(f"{one.name}: {one.above}" if one.above else one.name for one in rows)
@@ -85,6 +87,11 @@ class _Bins:
     limit: float | None
     most: float
     of: str
+    points: bool
+
+    def ticked(self, edge: float) -> str:
+        """An edge, in percent or in points."""
+        return ticked(100 * edge, "points") if self.points else ticked(edge, "share")
 
     @cached_property
     def places(self) -> list[float]:
@@ -117,8 +124,9 @@ class _Bins:
         return _Bar(box, f"{round(count):,}", self.limit is not None and self.edges[b] >= self.limit)
 
     def _drawn(self, bar: _Bar, b: int, one: Spread) -> str:
-        ends, box = (ticked(edge, "share") for edge in self.edges[b : b + 2]), bar.box
-        said = f"{' to '.join(ends)}: {bar.people} {self.of} ({percent(min(one.shares[b], 1.0), 0)})"
+        ends, box = " to ".join(self.ticked(edge) for edge in self.edges[b : b + 2]), bar.box
+        ends += " points" if self.points else ""
+        said = f"{ends}: {bar.people} {self.of} ({percent(min(one.shares[b], 1.0), 0)})"
         ink = MISSED if bar.over else color(self.style)
         return told(said, rectangle(box.left, box.top, box.right, box.bottom, fill=ink, apart=True))
 

@@ -106,7 +106,7 @@ def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray
 def distinct(
     key: NDArray[np.int64], space: int, *, weight: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct keys in ascending order, and how often each occurs, or the sum of its weights.
+    """Distinct keys in ascending order, and how often each occurs, or the sum of its weights, where that is above 0.
 
     key : (n_rows,) integers, 0 <= key < space; the array is used up. weight : (n_rows,) at least 0, whole numbers.
 
@@ -117,7 +117,9 @@ def distinct(
         table = np.bincount(key, weight, minlength=space)
         used = np.flatnonzero(table)
         return used, table[used].astype(np.int64)
-    bits = 0 if weight is None else int(weight.max()).bit_length()
+    if weight is not None and not weight.all():
+        key, weight = key[weight > 0], weight[weight > 0]
+    bits = 0 if weight is None else int(weight.max(initial=0)).bit_length()
     if weight is not None and space <= KEY_LIMIT >> bits:  # key and weight in one word, as in `rank`
         key <<= np.int64(bits)
         key |= weight

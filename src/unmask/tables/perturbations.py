@@ -3,7 +3,7 @@
 `row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one: what
 somebody knows who knows the protection, all but its random numbers. Protections that have none, such as those that form
 classes, say by `fits` which rows can be whose. `by_row` says that each row is protected on its own, whoever else is in
-the table: what a record adds is then told by taking it out of the release.
+the table, so that nothing of it stays in others: what a record adds is then told by taking it out of the release.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class PRAM:
     """Post-randomization: each cell of a quasi-identifier is kept with a probability, else drawn from its column.
 
     K(r given x) = keep [r = x] + (1 - keep) q(r), with q the shares of the values in the table; each cell on its own,
-    so that margins stay what they are, on average. A column with a stated matrix has K(r given x) = matrix[x][r].
+    so that margins stay what they are, on average. Others may draw the cell of somebody who is in the table, so their
+    record adds more than their row. A column with a stated matrix has K(r given x) = matrix[x][r].
 
     keep     : probability, of every quasi-identifier or by name; a column that is not named is not changed
     matrices : by column, from each true value to the probability of each released one, which sum to 1; a value that is
@@ -63,12 +64,17 @@ class PRAM:
     theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
 
-    by_row: ClassVar[bool] = True
-
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
 
     __repr__ = _call
+
+    @property
+    def by_row(self) -> bool:
+        """Whether no cell is drawn from its column, which a person's own cell is part of, but from stated matrices."""
+        if isinstance(self.keep, Mapping):
+            return all(rate == 1 for name, rate in self.keep.items() if name not in self.matrices)
+        return self.keep == 1
 
     def __post_init__(self) -> None:
         for rate in self.keep.values() if isinstance(self.keep, Mapping) else (self.keep,):

@@ -54,18 +54,26 @@ class AtMost:
         return success <= self.success and (excess is None or self.excess is None or excess <= self.excess)
 
     def reached(self, table: Table, protect: Protect, *, rng: np.random.Generator) -> tuple[float, float | None]:
-        """The realized success among the people of the release, and how much more that is than among control people."""
+        """The realized success among the people of the release, and how much more that is than among control people.
+
+        From a release without rows the adversary guesses: of values the commonest is right, of records none. Where the
+        half's is such a one, members and control people would be guessed alike, and the difference would be 0 whatever
+        the whole release gives away: the success among its people then stands for that of the half.
+        """
         success = self._right(table, *protect(table), rng)
         if self.excess is None:
             return success, None
         members, control = (table.take(half) for half in np.array_split(rng.permutation(table.n_rows), 2))
         release, origin = protect(members)
-        return success, self._right(members, release, origin, rng) - self._right(control, release, None, rng)
+        inside = self._right(members, release, origin, rng) if release.n_rows else success
+        return success, inside - self._right(control, release, None, rng)
 
     def _right(
         self, people: Table, release: Table, origin: NDArray[np.int64] | None, rng: np.random.Generator
     ) -> float:
-        """The share of some people about whom the best guess is right; origin: None where the release has nobody."""
+        """The share of some people about whom the best guess is right; origin: None where it has none of them."""
+        if not release.n_rows:
+            return self._guessed(people)
         known = self.knows(people, origin, rng=rng)
         belief: Posterior = self.attack(release, known.background, rng=rng)
         if belief.candidate_label is not None:
@@ -75,3 +83,12 @@ class AtMost:
         else:
             truth = known.truth
         return float(evaluate(realized_success, belief, truth).posterior)
+
+    def _guessed(self, people: Table) -> float:
+        """The share of some people about whom a guess without a release is right."""
+        sensitive = getattr(self.attack, "sensitive", None)
+        if sensitive is None:
+            return 0.0
+        column = people.column(sensitive)
+        known = column.counts[~column.levels.gaps]
+        return float(known.max(initial=0) / max(known.sum(), 1))

@@ -187,13 +187,15 @@ def rerun(
 def removed(
     attack: AttributeInference, table: Table, release: Table, origin: Rows, people: Rows | None = None
 ) -> Added:
-    """Of a mechanism that treats each row alone, exactly: their row is taken out of the release, and all others stay.
+    """Of a mechanism that treats each row alone: their row is taken out of the release, and all others stay.
 
     With p_i the belief that record i is theirs, o their own record and a the truth,
 
         without = (sum_i p_i [s_i = a] - p_o [s_o = a]) / (1 - p_o)
 
-    for a link that gives no record a weight by the others; where none is left, it is what was believed before.
+    exact for a link that gives no record a weight by the others, as `ClassAttack` on exact cells; where none is left,
+    it is what was believed before. Of others it tells who is worth asking about again by `taken_out`: `MechanismAttack`
+    judges rows by all of them, and does not list the least likely, who are all that is left of some people.
 
     origin : the row of the table behind each record; people without one are left out
     people : the rows that are asked about, everybody when left out
@@ -219,6 +221,16 @@ def removed(
     with np.errstate(invalid="ignore", divide="ignore"):
         without = np.where(rest > 1e-9, (inside - own * (codes == truth.candidate)) / rest, before)
     return Added(inside, np.clip(without, 0, 1), np.zeros(len(person)), person)
+
+
+def taken_out(ask: Ask, release: Table, origin: Rows, people: Rows) -> Added:
+    """The same exactly, whatever the attack: for each person it is asked again of the release without their rows.
+
+    origin : the row of the table behind each record
+    """
+    rests = (release.take(np.flatnonzero(origin != who)) for who in people)
+    outside = [ask(rest, people[at : at + 1])[0] for at, rest in enumerate(rests)]
+    return Added(ask(release, people), np.array(outside), np.zeros(len(people)), people)
 
 
 def _own(link: Posterior, record: Rows) -> Floats:

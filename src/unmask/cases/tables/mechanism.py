@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.audit import Audit
 from unmask.cases.tables.case import MECHANISM, Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.errors import UnmaskError
-from unmask.measures import success_probability
 from unmask.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
 from unmask.tables.background import Attack, Background, Rng
@@ -21,6 +21,9 @@ from unmask.tables.release import Table
 
 MOST, PAIRS = 1000, 20_000_000
 """People at most who are asked about row by row, and beyond the first hundred, pairs of a person and a row."""
+
+ROUNDING = 1e-9
+"""By which two probabilities differ that are the same."""
 
 DECLARED = ("row_kernel", "fits", "coordinates")
 """Methods by which a protection says how likely its rows are."""
@@ -80,10 +83,18 @@ def named(protection: Any) -> str:
 
 
 def tells_no_more(protection: Any, scene: Scene) -> bool:
-    """Whether who knows the protection expects of each person what the prosecutor expects."""
-    beliefs = (Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link())
-    one, other = (success_probability.per_target(belief) for belief in beliefs)
-    return bool(np.allclose(one, other, rtol=0, atol=1e-9))
+    """Whether who knows the protection believes of each person what the prosecutor believes, record by record."""
+    one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link()
+    pairs = np.unique([one.observation, other.observation], axis=1)
+    apart = abs(_listed(one, pairs[0]) - _listed(other, pairs[1]))
+    return apart.max() <= ROUNDING and np.allclose(one.unlisted[pairs[0]], other.unlisted[pairs[1]], 0, ROUNDING)
+
+
+def _listed(belief: Posterior, observations: NDArray[np.int64]) -> Any:
+    """(n_observations, n_candidates) sparse: the probabilities that are listed."""
+    shape = (belief.n_observations, belief.n_candidates)
+    chance = np.exp(belief.log_probability, dtype=np.float64)
+    return csr_array((chance, belief.candidate, belief.indptr), shape=shape)[observations]
 
 
 def at_most(n_rows: int) -> int:

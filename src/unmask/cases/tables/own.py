@@ -22,7 +22,7 @@ from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, MechanismAttack
 from unmask.tables.generators import released
 from unmask.tables.release import Table
-from unmask.tables.without import Asked, LeftOut, leave_one_out, removed, twice_rotated
+from unmask.tables.without import Asked, LeftOut, leave_one_out, removed, taken_out, twice_rotated
 
 Rows = NDArray[np.int64]
 
@@ -172,7 +172,7 @@ class _Asked:
         everybody = self.adversary != MECHANISM
         people, some = np.arange(n) if everybody else drawn(n, at_most(n), rng), drawn(n, runs.some, rng)
         if getattr(self.protection, "by_row", False) and self.scene.traced:
-            return self._removed(people, runs), "removed"
+            return self._removed(people, runs, rng), "removed"
         ask = Asked(self.attack, self.table)
         seconds, draws = self._tried(ask, people, some)
         how: dict[str, Any]
@@ -185,11 +185,19 @@ class _Asked:
         how = {**runs._asdict(), "people": people, "rng": rng}
         return leave_one_out(self.protection, self.table, ask, **how), "rerun"
 
-    def _removed(self, people: Rows, runs: Runs) -> LeftOut:
+    def _removed(self, people: Rows, runs: Runs, rng: np.random.Generator) -> LeftOut:
         place = np.full(int(self.row.max()) + 1, -1)
         place[self.row] = np.arange(len(self.row))
-        found = removed(self.attack, self.table, self.scene.table, place[self.scene.origin], people)
-        return LeftOut(found, found, found.among(found.worst(runs.worst)))
+        release, origin = self.scene.table, place[self.scene.origin]
+        found = removed(self.attack, self.table, release, origin, people)
+        worst = found.worst(runs.worst)
+        if self.adversary != MECHANISM:
+            return LeftOut(found, found, found.among(worst))
+        some = found.person[drawn(len(found.person), runs.some, rng)]
+        ask, start = Asked(self.attack, self.table), time.process_time()
+        taken_out(ask, release, origin, some[:1])
+        self._announce(runs.alone, runs.alone * (time.process_time() - start), "attacks")
+        return LeftOut(found, *(taken_out(ask, release, origin, who) for who in (some, worst)))
 
     def _tried(self, ask: Asked, people: Rows, some: Rows) -> tuple[_Seconds, bool]:
         """What one release costs, and whether two of them differ; an error where the release is no such one."""
@@ -216,14 +224,13 @@ class _Asked:
                 f"{np.nanmean(again):.3f} is believed in what is true, and of this one {np.nanmean(given):.3f}"
             )
 
-    def _announce(self, releases: int, seconds: float) -> None:
+    def _announce(self, releases: int, seconds: float, does: str = "runs") -> None:
         """Say what it costs; an error where that is too much."""
-        cost = f"{named(self.protection)} {releases:,} times on {self.table.n_rows:,} rows, about {seconds:,.0f} s"
+        often = f"{releases:,} times on {self.table.n_rows:,} rows"
+        cost = f"{does} {named(self.protection)} {often}, about {seconds:,.0f} s"
         if seconds > LONGEST:
-            raise UnmaskError(
-                f"runs {cost}, above {LONGEST:,.0f} s; unmask.tables.without has the same with fewer people"
-            )
-        self.evidence.progress(f"{self.about}: runs {cost}")
+            raise UnmaskError(f"{cost}, above {LONGEST:,.0f} s; unmask.tables.without has the same with fewer people")
+        self.evidence.progress(f"{self.about}: {cost}")
 
     def _watch(self, worst: Added) -> None:
         """Take down the worst-off whose record added something that counts."""

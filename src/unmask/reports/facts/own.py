@@ -25,7 +25,7 @@ class OwnRecord:
 
     how         : their record was "removed" from the release, the protection was "rerun" without each of them, or it
                   was run on samples of 90 % that they were in and not in ("sampled")
-    people      : those drawn at random; shares : of them by `EDGES`
+    people      : those asked about, drawn at random where not everybody is; shares : of them by `EDGES`
     mean, low, high, half, most_people, most : the mean and its interval; what half and 95 % are below; the most
     error       : standard error of one person, in the middle; nan where it is exact or not known
     worst       : the worst-off, chosen apart from what is said of them; worst_shares, worst_mean, worst_most the same

@@ -16,18 +16,19 @@ LEAD = (
     "between the edges below it; those whose record added nothing, or took away, are in the first."
 )
 
-IN_STEPS = " Figures are rounded up to a multiple of {:,} people."
+IN_STEPS = " Each bar is rounded up to a multiple of {:,} people, so that bars may add up to more than all."
 
 HOW: Mapping[How, str] = {
     "removed": "The protection treats each record on its own, so the record was taken out of the release and all "
-    "others stayed. These figures are exact; the people were drawn at random.",
+    "others stayed. Nothing is drawn again, so these figures are exact. An adversary who knows the protection is asked "
+    "again about each person; a quicker estimate chose the worst-off, and some of them may turn out otherwise.",
     "rerun": "The protection comes out the same whenever it runs, so it was run again without each of these people, "
     "one at a time. Releases of nine tenths of the people chose the worst-off; their figures are from the runs without "
-    "them.",
+    "them, in which some of them may turn out otherwise.",
     "sampled": "The protection draws at random, so it was run many times on nine tenths of the people: added is the "
     "mean over releases that a person was in, less that over releases that they were not in. Half of the releases "
-    "chose the worst-off, and the other half gave these figures. One person's figure is uncertain by the error in the "
-    "table.",
+    "chose the worst-off, and the other half gave these figures, in which some of them may turn out otherwise. One "
+    "person's figure is uncertain by the error in the table.",
 }  # fmt: skip
 """How it was found, in words."""
 
@@ -74,7 +75,8 @@ def _figure(scope: Scope, one: OwnRecord) -> Figure:
         Spread(f"The {one.worst:,} worst-off", one.worst_shares, one.worst),
     ]
     style = scope.styles.get(one.adversary, 0)
-    return Figure(caption, people(rows, EDGES, style=style, label=f"People by what their own record added. {caption}."))
+    drawn = people(rows, EDGES, style=style, points=True, label=f"People by what their own record added. {caption}.")
+    return Figure(f"{caption}, in points", drawn)
 
 
 def _cells(one: OwnRecord) -> Iterator[str]:
