@@ -386,10 +386,7 @@ def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
     first = ""
     if said:
         name, _, sign, link = max(said, key=lambda one: one[2] * one[3].correlation)
-        much = (
-            "Best by"
-            if sign * link.correlation >= FORETELLS
-            else "No criterion does in the way that its meaning says; nearest is"
-        )
+        none = "No criterion does in the way that its meaning says; nearest is"
+        much = "Best by" if sign * link.correlation >= FORETELLS else none
         first = f"{much} {name}: rank correlation {number(link.correlation, 2)}."
     return block("What foretells who is re-identified", figures, [how], *([table] if rows else []), said=first)
