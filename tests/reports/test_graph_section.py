@@ -511,9 +511,10 @@ def test_a_criterion_foretells_only_on_the_side_that_its_meaning_says():
 
 
 def test_no_chart_is_drawn_over_a_single_place():
-    assert captions(page(replace(bare(), overlaps=overlaps()[:1]))) == []
+    assert headings(page(replace(bare(), overlaps=overlaps()[:1]))) == []
     one = replace(bare().attacks[0], by_degree=classes()[:1], certainty=bins()[:1])
-    assert captions(page(bare(one, transition=transition()[:1]))) == []
+    lonely = page(graph(replace(one, steps=()), transition=transition()[:1], overlaps=(), anonymity=()))
+    assert captions(lonely) == headings(lonely) == []
     two = graph(replace(one, by_degree=classes()[:2], certainty=()), transition=(), overlaps=(), anonymity=())
     assert captions(page(two))[:2] == ["People re-identified: rematch", "Matches that are right: rematch"]
 

@@ -268,7 +268,7 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
 def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Recall, and share of runs that spread, against the number of seeds."""
     lines = transition_lines(graph)
-    if not lines:
+    if len({point.n_seeds for own in lines.values() for point in own}) < 2:
         return ()
     x = magnitudes([point.n_seeds for point in graph.transition], "Leaked identities, each step as many times")
     points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
@@ -301,10 +301,10 @@ def _reach(point: TransitionPoint) -> float:
 def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Recall and error against how much the two networks share."""
     points = sorted(graph.overlaps, key=lambda point: (point.node_overlap, point.edge_overlap))
-    if not points:
+    pairs = {(point.node_overlap, point.edge_overlap) for point in points}
+    if len(pairs) < 2:
         return ()
     attacks = list(dict.fromkeys(point.attack for point in graph.overlaps))
-    pairs = {(point.node_overlap, point.edge_overlap) for point in points}
     nodes, edges = (len({pair[i] for pair in pairs}) for i in (0, 1))
     figures: list[Figure] = []
     more = []
