@@ -75,6 +75,10 @@ STANDARD = SELF_ASSESSED + REALIZED
 """What an audit takes unless it is told otherwise."""
 
 
+SCORES = "the attack gives scores, not probabilities"
+"""Why a measure that needs probabilities is not run."""
+
+
 def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
     """What a rational attacker would do with a belief, as measures like any other: each prices the whole belief.
 
@@ -181,7 +185,7 @@ def audit(
         if measure.needs_truth and (truth is None or not truth.judged.any()):
             not_run.append((measure.name, "the truth is not known"))
         elif measure.needs_probabilities and belief.status == "scores":
-            not_run.append((measure.name, "the attack gives scores, not probabilities"))
+            not_run.append((measure.name, SCORES))
         else:
             names = {"release": release, "adversary": adversary, "target": target}
             try:

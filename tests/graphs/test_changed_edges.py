@@ -22,6 +22,7 @@ from unmask.graphs import (
 )
 from unmask.graphs.protections.degrees import anonymous_degrees
 from unmask.graphs.protections.private import FOR_COUNT, answers
+from unmask.graphs.utility import lost
 
 CHANGED = (
     PerturbEdges(), SwitchEdges(), SwitchEdges(keep="joint_degrees"), KDegree(k=2), GroupNodes(k=2), RandomWalk(),
@@ -231,3 +232,10 @@ def test_a_network_without_edges_gets_none_but_by_noise(protection):
     found = protection(empty, rng=np.random.default_rng(1))
     assert found.release.n_nodes == 3
     assert isinstance(protection, RandomizeEdges | NoisyDegrees) or found.release.n_edges == 0
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_network_without_edges_has_nothing_to_lose(n):
+    none = np.zeros(0, dtype=np.int64)
+    empty = SocialGraph.from_edges(none, none, n_nodes=n)
+    assert set(lost(empty, empty, np.arange(n)).values()) == {0.0}

@@ -37,3 +37,13 @@ def test_candidates_share_alike_and_too_many_are_not_listed():
     assert np.exp(belief.log_probability[start:end]) == pytest.approx(1 / 3)
     few = DegreeMatching(listed=2)(star, Auxiliary(star, (np.array([5]), np.array([5]))))
     assert few.indptr[2] == few.indptr[1]
+
+
+@pytest.mark.parametrize("smaller", ["release", "graph"])
+def test_nobody_is_left_where_all_nodes_of_a_network_are_seeds(smaller):
+    pair, path = SocialGraph.from_edges([0], [1]), SocialGraph.from_edges([0, 1], [1, 2])
+    seeds = np.array([0, 1])
+    release, graph = (pair, path) if smaller == "release" else (path, pair)
+    belief = DegreeMatching()(release, Auxiliary(graph, (seeds, seeds)))
+    assert belief.mapping.tolist() == [0, 1, -1][: graph.n_nodes]
+    assert DegreeMatching()(pair, Auxiliary(pair, (seeds, seeds))).mapping.tolist() == [0, 1]

@@ -469,9 +469,9 @@ def test_overlap_is_drawn_over_what_varies():
 def test_g5_without_truth_nothing_is_said_to_be_right():
     blind = dict.fromkeys(("recall", "recall_low", "recall_high", "precision", "named_wrongly", "false_positives"))
     blind |= {"by_degree": (), "certainty": (), "n_seeds": 25}
-    point = TransitionPoint("rematch", "random.25", 5, 1, 1, None, 0.25)
+    points = tuple(TransitionPoint("rematch", "random.25", n, 1, 1, None, 0.25) for n in (5, 10))
     of = graph(
-        attack(**blind), nar09(**blind), common=None, truth_known=False, transition=(point,), overlaps=(), anonymity=()
+        attack(**blind), nar09(**blind), common=None, truth_known=False, transition=points, overlaps=(), anonymity=()
     )
     given = row("r", "nar09", "identity", "coverage", posterior=0.2, n=9)
     said = found(of, rows=(given,), success=())
@@ -496,6 +496,33 @@ def test_precision_false_positives_and_hops_are_leading_measures_with_names():
         "Distance to the right person – edges",
     ):
         assert line in leading
+
+
+def test_a_criterion_foretells_only_on_the_side_that_its_meaning_says():
+    def told(**correlations):
+        links = tuple(AnonymityLink(name, value, ((0.1, 0.2), (0.9, 0.3))) for name, value in correlations.items())
+        return Page(page(replace(bare(), anonymity=links))).text.replace("\u00a0", " ")
+
+    assert "Best by Degree: rank correlation 0.12" in told(degree=0.12, lta_a=0.4)
+    assert "Best by LTA A: rank correlation −0.20" in told(degree=-0.5, lta_a=-0.2)
+    wrong = told(degree=-0.15, lta_a=0.4)
+    assert "No criterion does in the way that its meaning says; nearest is Degree: rank correlation −0.15" in wrong
+    assert "Best by" not in wrong
+
+
+def test_no_chart_is_drawn_over_a_single_place():
+    assert headings(page(replace(bare(), overlaps=overlaps()[:1]))) == []
+    one = replace(bare().attacks[0], by_degree=classes()[:1], certainty=bins()[:1])
+    lonely = page(graph(replace(one, steps=()), transition=transition()[:1], overlaps=(), anonymity=()))
+    assert captions(lonely) == headings(lonely) == []
+    two = graph(replace(one, by_degree=classes()[:2], certainty=()), transition=(), overlaps=(), anonymity=())
+    assert captions(page(two))[:2] == ["People re-identified: rematch", "Matches that are right: rematch"]
+
+
+def test_wrong_matches_show_no_gain_as_who_names_nobody_has_none():
+    text = Page(page(bare())).text.replace("\u00a0", " ")
+    assert "points" in text.partition("Precision – ")[2].partition("False positives – ")[0]
+    assert "points" not in text.partition("False positives – ")[2].partition("Distance to the right")[0]
 
 
 # --- scales -------------------------------------------------------------------------------------------------------

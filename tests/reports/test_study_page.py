@@ -38,7 +38,8 @@ def measured(protection, adversary, target, value, dataset="census", **changes) 
     measure = changes.pop("measure", "realized_success")
     seeds = changes.pop("seeds", 3)
     changes = {"low": max(0.0, value - 0.02), "high": min(1.0, value + 0.02), "interval": "seeds"} | changes
-    given = row(protection, adversary, target, measure, prior=0.05, posterior=value, n=300, worst=1.0, **changes)
+    prior = changes.pop("prior", 0.05)
+    given = row(protection, adversary, target, measure, prior=prior, posterior=value, n=300, worst=1.0, **changes)
     return Measured(dataset, given, seeds)
 
 
@@ -486,13 +487,13 @@ def test_it_is_said_whom_a_protection_stops_and_against_whom_it_fails():
         "some noise": {"weak": 0.03, "strong": 0.3},
     }
     given = tuple(
-        measured(name, who, "identity", value, measure="recall")
+        measured(name, who, "identity", value, measure="recall", prior=0.0)
         for name, own in reached.items()
         for who, value in own.items()
     )
     ((_, said),) = findings(study(given))
     (stop,) = (line for line in said if "at most a tenth" in line)
-    (fail,) = (line for line in said if "leave half of it or more" in line)
+    (fail,) = (line for line in said if "leave half or more" in line)
     (torn,) = (line for line in said if " stops the adversary " in line)
     assert "random network" in stop
     assert "no edge less" in fail
@@ -504,4 +505,34 @@ def test_it_is_said_whom_a_protection_stops_and_against_whom_it_fails():
 def test_who_fails_is_not_said_without_what_is_reached_unprotected():
     given = tuple(measured("M", who, "identity", 0.5, measure="recall") for who in ("weak", "strong"))
     ((_, said),) = findings(study(given, unprotected=frozenset({"original"})))
-    assert not any("half of it" in line or "tenth" in line for line in said)
+    assert not any("half or more" in line or "tenth" in line for line in said)
+
+
+def held(reached):
+    """The sentences about protections against all adversaries, of values whose prior is one half."""
+    given = tuple(
+        measured(name, who, "identity", value, measure="recall", prior=0.5)
+        for name, own in reached.items()
+        for who, value in own.items()
+    )
+    return [line for line in findings(study(given))[0][1] if line.startswith("Against")]
+
+
+def test_what_a_protection_leaves_is_counted_beyond_guessing():
+    (said,) = held({"original": {"weak": 0.8, "strong": 0.9}, "noise": {"weak": 0.5, "strong": 0.5}})
+    assert said.startswith("Against every adversary, these leave at most a tenth of what is reached beyond guessing")
+    (said,) = held({"original": {"weak": 0.8, "strong": 0.9}, "noise": {"weak": 0.66, "strong": 0.71}})
+    assert "half or more" in said
+    assert not held({"original": {"weak": 0.5, "strong": 0.4}, "noise": {"weak": 0.5, "strong": 0.5}})
+
+
+def test_who_has_no_result_against_a_protection_is_not_among_every_adversary():
+    bare = {"weak": 0.8, "strong": 0.9, "third": 0.9}
+    few, undefined = {"weak": 0.5, "strong": 0.5}, {"weak": 0.8, "strong": 0.9, "third": math.nan}
+    whole, stopped, failed = held({"original": bare, "A": dict.fromkeys(bare, 0.5), "B": few, "C": undefined})
+    assert whole.startswith("Against every adversary, ")
+    assert whole.endswith("them: A.")
+    assert stopped.startswith("Against every adversary that was run against them, these leave at most a tenth")
+    assert stopped.endswith("them: B.")
+    assert failed.startswith("Against every adversary that was run against them, these leave half or more")
+    assert failed.endswith("them: C.")

@@ -20,6 +20,7 @@ from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage
 from unmask.reports import render, sentences
 from unmask.reports.findings.graph import announcements
+from unmask.reports.sections.closing import not_run_groups
 
 SECRET = "SECRET77"
 
@@ -245,6 +246,18 @@ def test_an_attack_that_refuses_is_told():
     assert {attack.attack for attack in found.subject("graph").attacks} == {"Nar09"}
     with pytest.raises(UnmaskError, match=r"^too large for me$"):
         audit_graph(scene, plan(attacks={"big": Refuses()}))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_was_not_measured_of_an_attack_is_one_line_for_each_reason(known):
+    graph, seeds = friends(100), SeedPairs(np.arange(15), np.arange(15))
+    scene = Acquired(graph, graph, np.arange(100), seeds) if known else Acquired(graph, graph, given=seeds)
+    found = audit_graph({"r": scene}, plan(attacks={"Nar09": Nar09(), "again": Nar09()}))
+    groups = {why: things for things, _, why in not_run_groups(found.not_run)}
+    assert groups["the attack gives scores, not probabilities"] == ["what Nar09 expects", "what again expects"]
+    unknown = groups.get("the truth is not known", [])
+    assert [line.partition(",")[0] for line in unknown] == ([] if known else ["Realized success"])
+    assert all(line.endswith(" \u2013 Nar09; again") for line in unknown)
 
 
 def test_transition_holds_the_planned_number_too():

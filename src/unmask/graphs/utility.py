@@ -159,10 +159,10 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
 
     S. Brin, L. Page, "The anatomy of a large-scale hypertextual web search engine", WWW 1998.
     """
-    n = graph.n_nodes
+    n = max(graph.n_nodes, 1)
     step = sparse.diags_array(1 / np.maximum(graph.degree, 1)) @ graph.adjacency().astype(np.float64)
     stuck = graph.degree == 0
-    found, change = np.full(n, 1 / max(n, 1)), math.inf
+    found, change = np.full(graph.n_nodes, 1 / n), math.inf
     while change > 1e-10:
         moved = DAMPING * (found @ step + found[stuck].sum() / n) + (1 - DAMPING) / n
         found, change = moved, float(np.abs(moved - found).sum())

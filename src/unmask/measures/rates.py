@@ -154,6 +154,9 @@ coverage = declare(
 )
 """Share of all people looked for who are given a name, right or wrong; of a belief that names nobody, 0."""
 
+WRONG = frozenset({named_wrongly.name, false_positives.name})
+"""Rates of wrong names. Who names nobody has none of them, and gains nothing by that: they have no gain to be shown."""
+
 RATES = (recall, spread, precision, named_wrongly, false_positives)
 """What needs the truth."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.audit import STANDARD, Audit, audit
+from unmask.audit import SCORES, STANDARD, Audit, audit
 from unmask.errors import UnmaskError
 from unmask.graphs import Announced, Attack, Auxiliary, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
@@ -214,6 +214,15 @@ def belief_rows(belief: Matching, run: Run, *, release: str, adversary: str) -> 
         found,
         rows=tuple(replace(row, worst_observation=int(run.person[row.worst_observation]) + 1) for row in found.rows),
     )
+
+
+def not_taken(filed: Audit, attack: str) -> Iterator[tuple[str, str]]:
+    """Measures of an attack's belief that were not taken, in one line for each reason, and the reason."""
+    measures: dict[str, list[str]] = {}
+    for measure, why in filed.not_run:
+        measures.setdefault(why, []).append(measure)
+    for why, names in measures.items():
+        yield f"what {attack} expects" if why == SCORES else f"{', '.join(names)} ({attack})", why
 
 
 # --- what runs come to ----------------------------------------------------------------------------------------------

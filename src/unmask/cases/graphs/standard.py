@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.at_risk import SURER, AtRisk, Watched
-from unmask.cases.graphs.case import Run, attempt, belief_rows, bins, mean_of, rows, separation_point, summary
+from unmask.cases.graphs.case import (
+    Run,
+    attempt,
+    belief_rows,
+    bins,
+    mean_of,
+    not_taken,
+    rows,
+    separation_point,
+    summary,
+)
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import BLIND, Plan, Scene, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
@@ -131,8 +141,7 @@ def _run(
             _first_answer(ledger, release, name, progress)
             filed = belief_rows(belief, found, release=release, adversary=name)
             ledger.standard += filed.rows
-            for what, why in filed.not_run:
-                ledger.not_run.setdefault(f"{what} of {name}", why)
+            ledger.not_run |= dict(not_taken(filed, name))
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
 

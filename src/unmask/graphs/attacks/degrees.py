@@ -67,7 +67,9 @@ class DegreeMatching:
 
 
 def _nearest(degree: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and their candidates: all of those whose degree is nearest."""
+    """Rows and their candidates: all of those whose degree is nearest; none where there are no others."""
+    if not len(others):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     order = np.argsort(others, kind="stable")
     high = others[order]
     at = np.searchsorted(high, degree)

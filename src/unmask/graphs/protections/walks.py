@@ -25,9 +25,9 @@ class RandomWalk:
     length : steps of the walk, the edge included; 1 keeps the far end
 
     Of each person u with d contacts, the walk from the first of them, in random order, makes an edge u-z with its end
-    z, that from each other with a probability of (d / 2 - 1) / (d - 1): so d / 2 edges are made at u on average, and
-    d / 2 end there. A walk that ends at u or makes an edge twice is walked again, 10 times at most. Nodes are shuffled,
-    without labels.
+    z, that from each other with a probability of (d / 2 - 1) / (d - 1): so at u, of two contacts or more, d / 2 edges
+    are made on average, 1 of one contact, and d / 2 end there. A walk that ends at u or makes an edge twice is walked
+    again, 10 times at most. Nodes are shuffled, without labels.
 
     Assumes: the adversary does not know where walks went.
 

@@ -28,12 +28,12 @@ GUESSED = ("match_top", "match_cliques")
 """Ways of choosing seeds that need no truth: the adversary believes, and does not know, who they are."""
 
 CRITERIA = {
-    "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart"),
-    "lta_b": ("LTA B", "sum of these likenesses for each of the person's edges; low: easy to tell apart"),
-    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart"),
-    "degree": ("Degree", "number of edges; high: easy to tell apart"),
+    "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart", -1),
+    "lta_b": ("LTA B", "sum of these likenesses for each of the person's edges; low: easy to tell apart", -1),
+    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart", -1),
+    "degree": ("Degree", "number of edges; high: easy to tell apart", 1),
 }
-"""Criterion of local anonymity -> name and meaning for readers."""
+"""Criterion of local anonymity -> name and meaning for readers, and the sign of a correlation that bears it out."""
 
 MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
@@ -15,8 +15,8 @@ ACCESS, PAYOFF, UTILITY, CAMPAIGN = "rational_access", "rational_payoff", "utili
 """Measures that say whether an attack pays, how much, and what a protection leaves."""
 
 STOPS, FAILS = 0.1, 0.5
-"""Of what an adversary reaches where nothing is protected: a protection stops them if it leaves at most a tenth, and
-fails against them if it leaves half or more."""
+"""Of what an adversary reaches beyond guessing where nothing is protected: a protection stops them if it leaves at most
+a tenth, and fails against them if it leaves half or more."""
 
 UNITS = {
     "share": "share that is kept",
@@ -82,12 +82,12 @@ def against(data: StudyData, heads: Headlines, target: str) -> Iterator[str]:
     Of adversaries of one target who reach more where nothing is protected than without the release, if there are two.
     """
     left = {name: _left(data, heads, name, target) for name in dict.fromkeys(name for name, _, _ in heads)}
+    every = {row.adversary for name in data.unprotected for row, _ in left.get(name, ())}
     left = {name: own for name, own in left.items() if len(own) > 1 and name not in data.unprotected}
-    stops = [name for name, own in left.items() if max(map(_share, own)) <= STOPS]
-    fails = [name for name, own in left.items() if min(map(_share, own)) >= FAILS]
-    how = "leave at most a tenth of what is reached without them"
-    yield from [f"Against every adversary, these {how}: {_names(stops)}."] if stops else []
-    yield from [f"Against every adversary, these leave half of it or more: {_names(fails)}."] if fails else []
+    whole = {name: own for name, own in left.items() if every <= {row.adversary for row, _ in own}}
+    yield from _alike(whole, "every adversary")
+    rest = {name: own for name, own in left.items() if name not in whole}
+    yield from _alike(rest, "every adversary that was run against them")
     yield from (
         _torn(name, own)
         for name, own in left.items()
@@ -101,12 +101,23 @@ Left = tuple[Row, Row]
 
 def _left(data: StudyData, heads: Headlines, name: str, target: str) -> list[Left]:
     rows = (item.row for (release, _, of), item in heads.items() if (release, of) == (name, target))
-    both = ((row, unprotected(data, heads, row)) for row in rows if row.direction == "high")
-    return [(row, bare) for row, bare in both if bare is not None and bare.posterior > max(bare.prior, 0.0)]
+    known = (row for row in rows if row.direction == "high" and not math.isnan(row.gain))
+    both = ((row, unprotected(data, heads, row)) for row in known)
+    return [(row, bare) for row, bare in both if bare is not None and bare.gain > 0]
 
 
 def _share(left: Left) -> float:
-    return left[0].posterior / left[1].posterior
+    """Part that is left of what is reached beyond guessing."""
+    return max(left[0].gain, 0.0) / left[1].gain
+
+
+def _alike(left: Mapping[str, Sequence[Left]], who: str) -> Iterator[str]:
+    """Which protections do alike against all adversaries here."""
+    stops = [name for name, own in left.items() if max(map(_share, own)) <= STOPS]
+    fails = [name for name, own in left.items() if min(map(_share, own)) >= FAILS]
+    what = "of what is reached beyond guessing without them"
+    yield from [f"Against {who}, these leave at most a tenth {what}: {_names(stops)}."] if stops else []
+    yield from [f"Against {who}, these leave half or more {what}: {_names(fails)}."] if fails else []
 
 
 def _torn(name: str, own: Sequence[Left]) -> str:

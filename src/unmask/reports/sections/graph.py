@@ -35,7 +35,7 @@ from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of
 from unmask.reports.words import listed, number, percent, plural, rate
 
 FORETELLS = 0.1
-"""The least rank correlation, of either sign, by which a criterion foretells anything."""
+"""The least rank correlation, of the sign that its meaning says, by which a criterion foretells anything."""
 
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
@@ -223,18 +223,16 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     score = shares("Score: probability announced")
-    figures = [*figure("Matches that are right", reliable, score, under=[equal])]
-    figures += figure(
-        "Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit="")
-    )
+    rightly = [*figure("Matches that are right", reliable, score, under=[equal])]
+    made = figure("Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit=""))
     how = (
         "The score of a match is the probability that Ensemble gives its own, and that the model of the attack Rematch "
         "gives those of all others, uncalibrated. An adversary who took it at its word would be wrong wherever a line "
         "leaves the dotted one."
     )
-    told = [*of_release(graph), *([how] if reliable else []), "Matches made: so many matches have at least that score."]
+    told = [*of_release(graph), *([how] if rightly else []), "Matches made: so many matches have at least that score."]
     said = f"{_scores(graph)}: where a line leaves the dotted one, it promises too much or too little."
-    return block("How many matches are right, by their score", figures, told, said=said if reliable else "")
+    return block("How many matches are right, by their score", [*rightly, *made], told, said=said if rightly else "")
 
 
 def _scores(graph: GraphRisk) -> str:
@@ -270,7 +268,7 @@ def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
 def _by_seeds(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Recall, and share of runs that spread, against the number of seeds."""
     lines = transition_lines(graph)
-    if not lines:
+    if len({point.n_seeds for own in lines.values() for point in own}) < 2:
         return ()
     x = magnitudes([point.n_seeds for point in graph.transition], "Leaked identities, each step as many times")
     points = {(looks.said(name, own[0].attack), own[0].attack): own for name, own in lines.items()}
@@ -303,10 +301,10 @@ def _reach(point: TransitionPoint) -> float:
 def _by_overlap(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     """Recall and error against how much the two networks share."""
     points = sorted(graph.overlaps, key=lambda point: (point.node_overlap, point.edge_overlap))
-    if not points:
+    pairs = {(point.node_overlap, point.edge_overlap) for point in points}
+    if len(pairs) < 2:
         return ()
     attacks = list(dict.fromkeys(point.attack for point in graph.overlaps))
-    pairs = {(point.node_overlap, point.edge_overlap) for point in points}
     nodes, edges = (len({pair[i] for pair in pairs}) for i in (0, 1))
     figures: list[Figure] = []
     more = []
@@ -373,21 +371,22 @@ def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
 
 def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
     """Hit share against the percentile of each criterion, and its rank correlation."""
-    said = [(*CRITERIA.get(link.criterion, (link.criterion, "")), link) for link in graph.anonymity]
-    lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, link) in enumerate(said[:LINES]) if link.ranked]
+    said = [(*CRITERIA[link.criterion], link) for link in graph.anonymity]
+    lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, _, link) in enumerate(said[:LINES]) if link.ranked]
     figures = figure(
         "How often such a person is re-identified", lines, shares("Percentile of the criterion, lowest values first")
     )
-    rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, link in said]
+    rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, _, link in said]
     table = grid(("Criterion", "Meaning", "Rank correlation"), rows, text=2, meaning=True)
     how = (
         "A criterion needs no attack: an owner can reckon it for everybody before release. The steeper its line, and "
         "the farther its rank correlation (Spearman, with the share of runs in which a person is re-identified) from "
-        "0, the better it foretells who is re-identified."
+        "0 on the side that its meaning says, the better it foretells who is re-identified."
     )
-    best = max(said, key=lambda one: abs(one[2].correlation), default=None)
     first = ""
-    if best is not None:
-        much = "Best by" if abs(best[2].correlation) >= FORETELLS else "Next to nothing, and no criterion more than"
-        first = f"{much} {best[0]}: rank correlation {number(best[2].correlation, 2)}."
+    if said:
+        name, _, sign, link = max(said, key=lambda one: one[2] * one[3].correlation)
+        none = "No criterion does in the way that its meaning says; nearest is"
+        much = "Best by" if sign * link.correlation >= FORETELLS else none
+        first = f"{much} {name}: rank correlation {number(link.correlation, 2)}."
     return block("What foretells who is re-identified", figures, [how], *([table] if rows else []), said=first)

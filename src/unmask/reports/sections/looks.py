@@ -63,12 +63,12 @@ def block(
 def figure(
     caption: str, lines: Sequence[Line], x: Scale, *, y: Scale | None = None, said: str = "", under: Sequence[Line] = ()
 ) -> Iterator[Figure]:
-    """A chart under its caption, told in words by the ends of its lines; none without lines.
+    """A chart under its caption, told in words by the ends of its lines; none over one place.
 
     y     : shares to 100 % where none is given
     under : lines behind that are no attacks
     """
-    if lines:
+    if len({at for line in lines for at, y in line.points if math.isfinite(y)}) > 1:
         caption += f": {lines[0].name}" if len(lines) == 1 else ""
         told = ends(lines, "share" if y is None or y.ticks[-1][1][0].endswith("%") else "")
         scale = linear(1.0, beyond=True) if y is None else y

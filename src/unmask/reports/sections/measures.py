@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from unmask.measures.rates import WRONG
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
@@ -145,7 +146,7 @@ def measure_cells(pair: Pair) -> tuple[str, ...]:
         estimate(lead.prior, lead.unit),
         _cell(own),
         _cell(real) + refuted,
-        gain(lead),
+        NO_VALUE if lead.measure in WRONG else gain(lead),
         estimate(worst.worst, worst.unit),
         " / ".join(dict.fromkeys(f"{row.n:,}" for row in reversed(known))),
     )
