@@ -6,6 +6,7 @@ behind it; one kind of attacker and twenty, with the CPU time they took; ARX's p
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 import tempfile
@@ -251,5 +252,14 @@ def arx() -> Section:
 
 PARTS: Mapping[str, Callable[[], Section]] = {"search": search, "arx": arx, "one": one_kind, "twenty": twenty_kinds}
 
+
+def main() -> int:
+    """Run as the arguments say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=PARTS)
+    given = parser.parse_args()
+    return run([PARTS[given.part]] if given.part else list(PARTS.values()))
+
+
 if __name__ == "__main__":
-    sys.exit(run(PARTS[name] for name in sys.argv[1:] or PARTS))
+    sys.exit(main())
