@@ -11,6 +11,7 @@ import pytest
 
 from tests.app.conftest import Browser
 from unmask.app import graphs
+from unmask.app.judging import bounds, take_bounds
 from unmask.app.kinds import guess, look
 from unmask.app.project import Project
 from unmask.cli import main
@@ -185,6 +186,17 @@ def test_policies_that_a_document_uses_are_shown_and_stay(browser: Browser, proj
     browser.sends("/adversaries", **{**boxes(browser), "breached<=": "40"}, do="apply")
     assert project.given["policy"][:2] == uses
     assert [one["require"] for one in project.given["policy"][2:]] == ["breached<=0.4"]
+
+
+def test_what_else_a_document_says_of_a_condition_stays():
+    entries = [
+        {"require": "recall <= 0.1", "name": "Found again", "domain": "graphs", "source": "the board"},
+        {"require": "risk_slope <= 0.9", "name": "Slope of the risk", "purpose": "research"},
+    ]
+    given = {"policy": entries}
+    take_bounds({"recall<=": 0.05}, bounds(given, ("recall<=",))[1], given)
+    assert given["policy"][0] == {**entries[0], "require": "recall<=0.05"}
+    assert (given["policy"][1]["name"], given["policy"][1]["purpose"]) == ("Slope of the risk", "research")
 
 
 def test_a_file_that_is_needed_stays_until_there_is_another(browser: Browser, project: Project, items: Path):

@@ -89,13 +89,17 @@ def _split(text: str) -> tuple[str, float]:
 
 
 def take_bounds(said: Mapping[str, float | None], text: str, given: dict[str, Any]) -> None:
-    """Keep limits with a bound, conditions that were written, and policies that are used."""
-    sources = {_split(one.get("require", ""))[0]: one.get("source") for one in given.get("policy", [])}
+    """Keep limits with a bound, conditions that were written, and policies that are used.
+
+    What else a document says of a condition, its domain for one, stays.
+    """
+    before = {_split(one.get("require", ""))[0]: one for one in given.get("policy", [])}
     kept = [
-        {"require": f"{limit}{bound:.9g}", "source": sources.get(limit) or TYPED}
+        {"source": TYPED} | before.get(limit, {}) | {"require": f"{limit}{bound:.9g}"}
         for limit, bound in said.items()
         if bound is not None
     ]
-    given["policy"] = [*_uses(given), *kept, *_typed(text)]
+    written = [before.get(_split(one["require"])[0], {}) | one for one in _typed(text)]
+    given["policy"] = [*_uses(given), *kept, *written]
     if not given["policy"]:
         raise UnmaskError("no policy says what is acceptable; give one limit at least")
