@@ -306,13 +306,13 @@ def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
     if name == "epinions":
         seconds = max(one.seconds for one in found)
         yield Verdict(f"{name}: at most 60 CPU s", "-", f"{seconds:.0f}", seconds <= 60)
-    if any(one.belief.presence is None for one in found):
-        yield Verdict(
-            f"{name}: nothing announced of everybody", "-", found[0].belief.refused[0][:40], name == "epinions"
-        )
-        return
-    everybody = float(np.mean([one.gap(one.all, one.belief.right) for one in found]))
-    yield Verdict(f"{name}: announced within 5 points of everybody", "-", percent(everybody), abs(everybody) <= OF_ALL)
+    silent = [one for one in found if one.belief.presence is None]
+    if silent:
+        why = f"{len(silent)} of {len(found)} draws: {silent[0].belief.refused[0][:40]}"
+        yield Verdict(f"{name}: nothing announced of everybody", "-", why, name == "epinions")
+    if spoken := [one for one in found if one.belief.presence is not None]:
+        gap = float(np.mean([one.gap(one.all, one.belief.right) for one in spoken]))
+        yield Verdict(f"{name}: announced within 5 points of everybody", "-", percent(gap), abs(gap) <= OF_ALL)
 
 
 # --- planted --------------------------------------------------------------------------------------------------------
