@@ -220,6 +220,16 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
 
 
+STAKES = """\
+[publisher]
+benefit = 1000
+loss = 30
+[[attackers]]
+gain = 50
+exploit_cost = 10
+max_fines = 0
+"""
+
 NETWORK = """
 [data]
 use = "graphs.barabasi_albert"
@@ -229,13 +239,6 @@ use = "none"
 [[adversaries]]
 use = "graphs.Rematch"
 knows = { node_overlap = 0.6, edge_overlap = 0.8, seeds = "random.25", n_seeds = 8 }
-[publisher]
-benefit = 1000
-loss = 30
-[[attackers]]
-gain = 50
-exploit_cost = 10
-max_fines = 0
 """
 
 PLACES = """
@@ -249,13 +252,6 @@ with = { epsilon = 0.002 }
 use = "channels.BayesChannelAttack"
 loss = "euclidean"
 targets = 20
-[publisher]
-benefit = 1000
-loss = 30
-[[attackers]]
-gain = 50
-exploit_cost = 10
-max_fines = 0
 """
 
 
@@ -269,7 +265,7 @@ class Sure:
 
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
-    path = document(tmp_path, 'title = "Friends"' + NETWORK)
+    path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="calibrate it first"):
         play(path)
     monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
@@ -282,7 +278,7 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
-    found = play(document(tmp_path, 'title = "Places"' + PLACES))
+    found = play(document(tmp_path, 'title = "Places"' + PLACES + STAKES))
     assert found.people == 20
     assert 0 < found.now.utility < 1
     assert found.now.answers[0].attacks

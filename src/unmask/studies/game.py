@@ -232,8 +232,8 @@ def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
 def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
     """How wrong each assumption may be before another of the best offers is better, or the same at other terms."""
     best = _best(moves)
-    terms = (Terms(price=price, fine=fine, audit=audit) for price, fine, audit in product(*said.terms.values()))
-    own = [] if best[0].protection == WITHHELD else [game.move(best[0].protection, one) for one in terms]
+    taken = best[0].protection
+    own = [] if taken == WITHHELD else [game.move(taken, one) for one in all_terms(said.terms)]
     rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD), *own]
 
     def asked(place: int | None) -> Asked | None:
