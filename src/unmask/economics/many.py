@@ -132,7 +132,8 @@ class ManyReleases:
     gap      : share of the benefit by which another move may be worth more than the one that is found
 
     Moves are solved from the largest bound on, until no bound exceeds the best that is known by more than the gap; at 0
-    the optimum is exact. Bounds of all moves come from groups alone (`Answers.of`), and from solved ones by a theorem:
+    the optimum is exact. Bounds of all moves come from groups alone (`Answers.of`), closely of the kinds
+    that leave the best open, and from solved ones by a theorem:
 
     Where every target's group is as large or larger, and as likely or less to have the target, and tries are no less
     likely to be detected after more failures, no campaign is worth more.
@@ -156,6 +157,10 @@ class ManyReleases:
     gap: float = 0.0
     solved: int = 0
     _answers: dict[tuple[str, Attacker], Answers] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if any(one.rivals > 1 for one in self.attackers.values()):
+            raise UnmaskError("attackers who compete are not weighed over a lattice; leave out rivals")
 
     def answers(self, kind: str, terms: Terms) -> Answers:
         """What is known of a kind's campaigns at some terms."""
