@@ -120,7 +120,7 @@ def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) ->
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(_stopping(game, *one) for one in whose),
-        curves=tuple(_curve(game, name, said, fines) for name in ranked),
+        curves=tuple(_curve(game, name, said, fines[name]) for name in ranked),
         reproduce={"Version": f"unmask {__version__}"},
     )
     if said.unknowns:
@@ -301,15 +301,19 @@ def _realized(free: Attacker, belief: Posterior, truth: Truth | None) -> float |
     return float(play_out(free, belief, place.better, place.tied).sum())
 
 
-def _fines(game: PublisherGame, said: Stated) -> list[float]:
-    """The fines of all curves: up to a little beyond those that stop everybody, and just below and at each of them."""
-    price = min(said.terms["prices"])
-    every = product(game.protections, said.attackers)
-    stops = [game.break_even_fine(name, kind, price=price).high for name, kind in every]
-    known = [one for one in stops if 0 < one < math.inf]
+def _fines(game: PublisherGame, said: Stated) -> dict[str, list[float]]:
+    """The fines of each curve: up to a little beyond those that stop everybody, just below and at each of its own."""
+    price, stops = min(said.terms["prices"]), {}
+    for name in game.protections:
+        found = (game.break_even_fine(name, kind, price=price).high for kind in game.attackers)
+        stops[name] = [one for one in found if 0 < one < math.inf]
+    known = [one for found in stops.values() for one in found]
     most = 1.2 * max([*known, *said.terms["fines"], 1.0])
-    beside = [value for one in known for value in (one * (1 - BESIDE), one)]
-    return sorted({0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist(), *beside})
+    common = [0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist()]
+    return {
+        name: sorted({*common, *(value for one in found for value in (one * (1 - BESIDE), one))})
+        for name, found in stops.items()
+    }
 
 
 def _curve(game: PublisherGame, name: str, said: Stated, fines: Sequence[float]) -> Curve:
