@@ -188,7 +188,9 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     data, found = _table(given), _protecting(given)
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (made_by.mondrian(found[0]) if found else {})
+    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (
+        made_by.protecting(found[0], folder) if found else {}
+    )
 
 
 def _protecting(given: Settings) -> list[Settings]:

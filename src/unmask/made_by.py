@@ -91,10 +91,10 @@ def _named(name: str, protections: Sequence[Settings], folder: Path) -> Spec:
 # --- the one that `unmask protect` runs -------------------------------------------------------------------------------
 
 
-def mondrian(one: Settings) -> dict[str, Any]:
+def protecting(one: Settings, folder: Path) -> dict[str, Any]:
     """A protection of a document as options of `unmask protect`."""
     if one.get("use") != "tables.Mondrian":
-        raise UnmaskError(f"the protection is {one.get('use')!r}, expected tables.Mondrian, which `protect` runs")
+        return {"protection": [Spec(str(one.get("use")), one.get("with", {}), folder)]}
     asked = dict(one.get("with", {}))
     options: dict[str, Any] = {"relaxed": not asked.pop("strict", True)}
     for key, value in asked.items():
@@ -113,7 +113,7 @@ def levels(said: Any) -> list[str]:
 
 def entries(options: Settings) -> Iterator[dict[str, Any]]:
     """The protections of options, as entries of a document: what `unmask protect` runs, and what made releases."""
-    if "k" in options or options["levels"]:
+    if ("k" in options and not options.get("protection")) or options["levels"]:
         strict = False if options.get("relaxed") else None
         asked = {"k": options.get("k"), "l": options.get("l_"), "t": options.get("t"), "strict": strict}
         asked["levels"] = options["levels"] or None

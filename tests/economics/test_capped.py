@@ -53,6 +53,16 @@ def test_e8_reference_values_at_any_size_in_a_tenth_of_a_second(attacker, size, 
     assert time.process_time() - start < 0.1
 
 
+@pytest.mark.parametrize("q", [1e-12, 1e-160, 1e-200, 1e-300])
+@pytest.mark.parametrize("cap", [1, 3])
+def test_a_fine_that_is_next_to_impossible_costs_next_to_nothing(q, cap):
+    attacker = some(exploit_cost=1, fine=500, detection=(q,), max_fines=cap)
+    free = one(replace(attacker, max_fines=0), 50)
+    found = one(attacker, 50)
+    assert found[[VALUE, SUCCESS, TRIES, CLEAN]] == pytest.approx(free[[VALUE, SUCCESS, TRIES, CLEAN]])
+    assert found[FINES] / q == pytest.approx(free[TRIES], rel=1e-9)
+
+
 def test_e8_one_fine_may_end_the_attack_before_the_group_does():
     attacker = some(gain=6487, prior=0.29, exploit_cost=28, fine=3988, detection=(0.119,))
     assert one(attacker, 5)[CLEAN] == 4

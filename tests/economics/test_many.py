@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from unmask.economics import Attacker, Bounds, Expected, Move, Protected, Publisher, PublisherGame, Terms, campaign
 from unmask.economics.groups import Grouped
-from unmask.economics.many import ManyReleases, Releases
+from unmask.economics.many import ManyReleases
+from unmask.economics.releases import MOST_COUNTED, Releases, closely, roughly
 from unmask.economics.response import Raid
 
 KINDS = {
@@ -90,9 +91,38 @@ def test_bounds_still_hold_after_solving():
 
 def test_a_campaign_that_takes_too_many_steps_stays_bounded(monkeypatch):
     monkeypatch.setattr("unmask.economics.chain.MAX_STEPS", 10)
+    monkeypatch.setattr("unmask.economics.many.closely", roughly)  # which would decide
     game, _ = many(("two fines",), PUBLISHERS[0], TERMS)
     game.best()
     assert game.undecided() > 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 5), st.integers(1, 3)), min_size=1, max_size=3), st.floats(0, 20),
+    st.floats(5, 2000), st.integers(1, MOST_COUNTED + 2), st.lists(st.floats(0.001, 0.99), min_size=1, max_size=4),
+    st.floats(0, 20), st.floats(0.2, 1), st.sampled_from([None, 2]),
+)  # fmt: skip
+def test_close_bounds_hold_and_are_closer(groups, cost, fine, cap, q, link, inside, tries):
+    attacker = Attacker(
+        gain=100, exploit_cost=cost, fine=fine, max_fines=cap, detection=tuple(q), link_cost=link, max_tries=tries
+    )
+    size, people = (np.array(of) for of in zip(*groups, strict=True))
+    releases = Releases.of([(size, np.full(len(size), inside), people)])
+    (low,), (high,) = closely(attacker, releases)
+    found = campaign(attacker, *releases.one(0)[:1], people=releases.one(0)[1])
+    assert low <= found.upper + 1e-9
+    assert found.payoff <= high + 1e-9
+    assert low >= roughly(attacker, releases)[0, 0] - 1e-9
+
+
+def test_close_bounds_are_those_of_one_release():
+    case = Attacker(gain=8000, exploit_cost=10, fine=300_000, max_fines=1, detection_base=-4.59, detection_growth=0)
+    releases = Releases.of([(np.array([60]), np.full(1, 0.63), np.array([100])), (np.array([1]), np.ones(1), [300])])
+    low, high = closely(case, releases)
+    assert 162585.0036 <= high[0] <= 162585.0036 * 1.001  # verified apart; 226,007 by `bounds.convolved`
+    fined = 1 - (1 - case.detection_at(1)[0]) ** 300
+    assert [low[1], high[1]] == pytest.approx([300 * (8000 - 10) - 300_000 * fined] * 2)
 
 
 @st.composite

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms
 from unmask.errors import UnmaskError
 from unmask.graphs import Rematch
 from unmask.reports.sections.game import game_page, opening
-from unmask.studies.game import _wrong, play
+from unmask.studies.game import _offer, _safer, _wrong, play
 from unmask.studies.stated import stated
 
 DOCUMENT = """
@@ -112,6 +112,20 @@ def test_the_same_release_at_other_terms_is_a_choice_too():
     assert cheaper.low == pytest.approx(50, rel=0.02)
 
 
+def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
+    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
+    game = PublisherGame(Publisher(benefit=6000, loss=900), {"raw": Protected([1, 1, 2])}, {"broker": Expected(broker)})
+    moves = game.moves(fines=[0, 30_000])
+    advised = _safer(game, _offer(game, moves[0]))
+    assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
+    assert [one.attacks for one in advised.answers] == [False]
+    dearer = replace(broker, gain=1005)  # half a percent more for each person
+    again = replace(game, attackers={"broker": Expected(dearer)})
+    assert again.response("raw", "broker", moves[0].terms).attacks
+    assert again.response("raw", "broker", Terms(fine=advised.fine)).attacks is False
+    assert _safer(game, _offer(game, game.move("raw", Terms(fine=30_000)))) is None
+
+
 def test_one_person_at_a_time_and_all_at_once(found):
     for one in found.alone:
         assert one.people == 20 == sum(one.tried)
@@ -177,6 +191,16 @@ def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
     assert [one.expects for one in found.now.answers] == [one.re_identified for one in found.now.answers]
     assert "expects" in game_page(found).head[0].items[0].told
+
+
+def test_rivals_of_a_document_compete(tmp_path, monkeypatch):
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    found = play(document(tmp_path, DOCUMENT % 400 + "rivals = 3\n"))
+    answer = game_page(found).head[0].items[0]
+    assert "one such group of 3 who compete" in str(answer)
+    assert found.kinds[0].parameters["rivals"] == 3
+    assert found.now.answers[0].re_identified[1] <= 20
 
 
 def test_a_profile_may_be_a_table_with_a_range():

@@ -51,7 +51,10 @@ from unmask.cli.options import (
     level_option,
     levels,
     parts,
+    protecting,
+    protection_of,
     table_options,
+    with_option,
     without_seed,
 )
 from unmask.cli.output import Output, at_risk_option, audit_output
@@ -71,7 +74,7 @@ if TYPE_CHECKING:
     from unmask.policy import Policy
     from unmask.reports import ReportData
     from unmask.reports.facts.tables import Change
-    from unmask.tables import Mondrian, Table
+    from unmask.tables import Table
     from unmask.tables.formulas import Formulas
 
     Suggest = Callable[[ReportData, list[Policy]], tuple[Change, ...]]
@@ -253,17 +256,7 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
             f"{len(given)} protections were given for {len(releases)} releases, expected one, or one for each"
         )
     of_each = given * len(releases) if len(given) == 1 else given
-    return {name: _protection(one) for name, one in zip(releases, of_each, strict=False)}
-
-
-def _protection(named: Spec) -> Any:
-    from unmask.plan import Part
-    from unmask.studies.cells import check_part, made
-
-    part = check_part(Part(named.use, named.use, named.parameters, {}), "protections", named.folder)
-    if part.domain != "tables":
-        raise UnmaskError(f"{named.use} protects {part.domain}, expected a protection of tables, such as tables.PRAM")
-    return made(part, "protections")
+    return {name: protection_of(one) for name, one in zip(releases, of_each, strict=False)}
 
 
 def _say(text: str) -> None:
@@ -286,6 +279,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
 @table_options
 @options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
 @level_option
+@with_option
 @options("unmask.cases.tables:audit", hold_back={"help": HOLD_BACK})
 @click.option(
     "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
@@ -315,24 +309,23 @@ def protect(
     engine: str | None,
     **given: Any,
 ) -> None:
-    r"""Generalize a table with Mondrian until every class has k rows, l values and distance t.
+    r"""Generalize a table with Mondrian until every class has k rows, l values and distance t; or as --with says.
 
     Quasi-identifiers are generalized, sensitive and kept columns leave unchanged, all others are dropped. Rows leave in
     the order of their released cells, so the release is the same file whatever the order of DATA.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv
+    unmask protect people.csv -q age,sex,zip --with tables.Lattice:k=5:suppression=0.02 -o release.csv
     unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
-    from unmask.tables import Mondrian
-
     refuse_to_overwrite(origin, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
-    room, asked = (taken(given, names) for names in (ROOM, ("k", "l_", "t", "levels")))
-    protection = Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed, levels=asked["levels"])
+    room, named = taken(given, ROOM), given.pop("protection")
+    protection = protecting(named, relaxed, **taken(given, ("k", "l_", "t", "levels")))
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
@@ -341,7 +334,7 @@ def protect(
         result = _protect_in_memory(table, protection, asked, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json)
         return
-    refuse_in_engine(origin=origin, coarsen=coarsen or None)
+    refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
     written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
@@ -349,7 +342,7 @@ def protect(
 
 
 def _protect_in_memory(
-    table: Table, protection: Mondrian, asked: dict[str, Any], output: Path, origin: Path | None, formulas: Formulas
+    table: Table, protection: Any, asked: dict[str, Any], output: Path, origin: Path | None, formulas: Formulas
 ) -> dict[str, Any]:
     """Write the release; returns what is said about it."""
     from unmask.face.protecting import protect as protect_table

@@ -58,7 +58,7 @@ def game(document: Path, output: Path | None, as_json: bool, force: bool) -> Non
 
 
 def decision(found: GameData) -> dict[str, Any]:
-    """What to do: the move with its terms, what it leaves, who attacks, and what would make a release pay."""
+    """What to do: the move with its terms, what it leaves, who attacks, what to ask to be safe, and what would pay."""
     from unmask.reports.facts.game import WITHHELD
 
     taken = found.taken
@@ -68,6 +68,7 @@ def decision(found: GameData) -> dict[str, Any]:
         **asdict(taken),
         "attackers": {one.kind: state.get(one.attacks, "stays away") for one in taken.answers},
         "regret": found.judged[0].regret if found.judged else None,
+        "safer": None if found.safer is None else asdict(found.safer),
         "would_pay": [asdict(one) for one in found.deterring],
     }
 

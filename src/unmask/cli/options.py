@@ -8,17 +8,22 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from unmask.cli.generated import Command, options, parsed
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError
+
+if TYPE_CHECKING:
+    from unmask.made_by import Spec
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a device or a disk says that takes no more."""
@@ -249,6 +254,42 @@ level_option = click.option(
     "--level", "levels", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
     help="Finest level of a column in a release: bins, a period, a level, hidden characters, or *. Repeatable.",
 )  # fmt: skip
+
+
+def _specs(said: str | list[Spec] | None) -> tuple[Spec, ...]:
+    """A protection as it is typed, or as a document names it."""
+    from unmask.made_by import specs
+
+    return specs([said] if isinstance(said, str) else said or ())
+
+
+with_option = click.option(
+    "--with", "protection", type=click.UNPROCESSED, callback=parsed(_specs), metavar="NAME:KEY=VALUE",
+    help="Protection of tables by its name in unmask list, parameters behind colons; Mondrian when left out.",
+)  # fmt: skip
+
+
+def protecting(named: Sequence[Spec], relaxed: bool, **asked: Any) -> Any:
+    """What `unmask protect` protects with: the protection that is named, or Mondrian with what is asked."""
+    from unmask.tables import Mondrian
+
+    if not named:
+        return Mondrian(asked["k"], asked["l_"], asked["t"], strict=not relaxed, levels=asked["levels"])
+    source = click.get_current_context().get_parameter_source
+    if any(source(name) is ParameterSource.COMMANDLINE for name in ("relaxed", *asked)):
+        raise UnmaskError("--k, --l, --t, --level and --relaxed are Mondrian's; write what --with takes behind colons")
+    return protection_of(named[0])
+
+
+def protection_of(named: Spec) -> Any:
+    """A protection of tables that is named."""
+    from unmask.plan import Part
+    from unmask.studies.cells import check_part, made
+
+    part = check_part(Part(named.use, named.use, named.parameters, {}), "protections", named.folder)
+    if part.domain != "tables":
+        raise UnmaskError(f"{named.use} protects {part.domain}, expected a protection of tables, such as tables.PRAM")
+    return made(part, "protections")
 
 
 def codes(text: str | list[str] | None) -> tuple[str, ...] | None:

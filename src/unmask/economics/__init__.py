@@ -13,13 +13,13 @@ from unmask.economics.deterrence import (
     sweep,
     tornado,
 )
-from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Response, Terms
+from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Terms
 from unmask.economics.margins import Margin, margins
 from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
-from unmask.economics.response import Bounds, Raid
+from unmask.economics.response import Bounds, Raid, Response
 from unmask.economics.unknowns import Influence, Outlook, Unknown, outlook
 
 __all__ = [

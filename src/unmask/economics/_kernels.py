@@ -155,3 +155,26 @@ def exponential(
             a = max(np.exp(-rate * free[k] / large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
         total += count[i] * np.log(a)
     return total
+
+
+@compiled
+def exponentials(
+    tries: NDArray[np.int64], hit: Floats, caught: Floats, money: Floats, rates: Floats, single: bool
+) -> Floats:
+    """(n_rates, m) log A_i(0) of `exponential` for games of equal candidates; A is 1 once `caught` is at its end.
+
+    tries, hit : (m,) tries at most; chance of each
+    money      : gain, cost of a try, cost of linking, fine
+    """
+    gain, cost, link, fine = money
+    found = np.zeros((len(rates), len(tries)))
+    for r in range(len(rates)):
+        e = 0.0 if single else np.exp(-rates[r] * fine)
+        for i in range(len(tries)):
+            a = 1.0
+            for j in range(min(tries[i], len(caught)) - 1, -1, -1):
+                free, large = _free(tries[i], j, hit[i], gain, cost)[0] - (link if j == 0 else 0.0), 1.0 - j * hit[i]
+                s = hit[i] / large
+                a = max(np.exp(-rates[r] * max(free, 0.0) / large), (1.0 - caught[j] * (1.0 - e)) * (s + (1.0 - s) * a))
+            found[r, i] = np.log(a)
+    return found

@@ -28,6 +28,9 @@ SPLIT = 16
 MOST_BLOCKS = 2**14
 """Blocks that are looked at, at once."""
 
+LEAST = 1e-100
+"""Chance of detection below which it changes no digit of how many tries come before a fine; its square underflows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Flat:
@@ -143,11 +146,11 @@ class Flat:
         """
         from scipy.special import betainc
 
-        tries, places = np.zeros_like(length), np.zeros_like(length)
+        q, tries, places = max(self.q, LEAST), np.zeros_like(length), np.zeros_like(length)
         for e in range(min(cap, int(length.max(initial=0.0)))):
             some = length > e
             rest = np.where(some, length - e, 1.0)
-            once = np.where(some, betainc(e + 1, rest, self.q) / self.q, 0.0)
+            once = np.where(some, betainc(e + 1, rest, q) / q, 0.0)
             tries += once
-            places += np.where(some, (e + 1) * betainc(e + 2, rest, self.q) / self.q**2, 0.0) - once
+            places += np.where(some, (e + 1) * betainc(e + 2, rest, q) / q**2, 0.0) - once
         return tries, places

@@ -9,12 +9,13 @@ from typing import Final
 
 from numpy.typing import ArrayLike
 
-from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.attacker import Attacker, as_number, is_whole
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.deterrence import least_with
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who
-from unmask.economics.response import NOTHING, Bounds, Raid
+from unmask.economics.response import NOTHING, Bounds, Raid, Response
+from unmask.economics.rivals import contest
 from unmask.errors import UnmaskError
 
 WITHHELD: Final = "no release"
@@ -110,31 +111,21 @@ class Expected:
 
     attacker : as they plan, with the detection that they believe in
     actual   : the same with detection as it is; None where they believe what is
+    rivals   : how many compete for the same people, whom only the first to re-identify them is paid for (`contest`);
+               `number` then counts such groups of rivals
     """
 
     attacker: Attacker
     number: float = 1.0
     actual: Attacker | None = None
+    rivals: int = 1
 
     def __post_init__(self) -> None:
         _check_amount("number", self.number)
-
-
-@dataclass(frozen=True)
-class Response:
-    """How one attacker of a kind answers a move.
-
-    attacks : whether a campaign pays; None where the bounds on its payoff leave that open
-    payoff  : what they expect to be left with, at least 0
-    re_identified, fines, reached : as in `Raid`; 0 where they stay away, from 0 on where that is open. Fines of which
-                                    the publisher gets nothing are not worked out: from 0 to the cap
-    """
-
-    attacks: bool | None
-    payoff: Bounds
-    re_identified: Bounds
-    fines: Bounds
-    reached: Bounds
+        if not is_whole(self.rivals, at_least=1):
+            raise UnmaskError(f"rivals is {self.rivals!r}, expected a whole number of at least 1")
+        if self.rivals > 1 and self.actual is not None:
+            raise UnmaskError("attackers who compete know how they are detected; leave out what they believe of it")
 
 
 @dataclass(frozen=True)
@@ -212,13 +203,16 @@ class PublisherGame:
         """How an attacker of a kind answers."""
         attacker, found = self.attackers[kind].attacker, self.raid(protection, kind, fine=terms.fine, audit=terms.audit)
         price = attacker.access_cost + terms.price
+        if self.attackers[kind].rivals > 1:
+            return contest(found, price, self.attackers[kind].rivals)
         attacks = found.pays(price)
         if attacks is False:
-            return Response(False, NOTHING, NOTHING, NOTHING, NOTHING)
+            return Response(False, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
         left = Bounds(max(found.worth.low - price, 0.0), found.worth.high - price)
         fines = found.fines if self.publisher.recovered else Bounds(0.0, attacker.max_fines)
         played = (found.re_identified, fines, found.reached)
-        return Response(attacks, left, *(one if attacks else Bounds(0.0, one.high) for one in played))
+        named, paid, reached = (one if attacks else Bounds(0.0, one.high) for one in played)
+        return Response(attacks, left, named, paid, reached, Bounds(1.0, 1.0))
 
     def move(self, protection: str, terms: Terms) -> Move:
         """A protection at some terms; `WITHHELD` is one at any terms."""
@@ -242,8 +236,8 @@ class PublisherGame:
         fee = terms.price if publisher.fees else 0.0
         fined, lost = publisher.recovered * terms.fine, publisher.loss
         most = fined * response.fines.high if fined else 0.0
-        low = fee + fined * response.fines.low - lost * response.re_identified.high
-        high = fee + most - lost * response.re_identified.low
+        low = fee * response.takers.low + fined * response.fines.low - lost * response.re_identified.high
+        high = fee * response.takers.high + most - lost * response.re_identified.low
         low, high = (
             one - publisher.penalty * chance
             for one, chance in ((low, response.reached.high), (high, response.reached.low))

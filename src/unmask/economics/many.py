@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.campaign import campaigner
-from unmask.economics.exploitation import FINES, SUCCESS, TIE, VALUE, Alike, Floats
+from unmask.economics.exploitation import FINES, SUCCESS, TIE, VALUE, Floats
 from unmask.economics.game import Expected, Publisher, Terms
-from unmask.economics.groups import Grouped
 from unmask.economics.prices import sunk_plans
+from unmask.economics.releases import Ints, Releases, closely, roughly, unfined
 from unmask.economics.response import Bounds, Raid
 from unmask.errors import UnmaskError
 
-Ints = NDArray[np.int64]
-Group = tuple[Ints, Floats, Ints]
-"""Candidates, the probability that the target is one of them, and how many people there are of each such kind."""
-
-STEPS: Final = (0.1, 0.3)
+STEPS: Final = (0.03, 0.1, 0.3)
 """Shares of the gain by which it is moved to bound how many people are re-identified."""
 
 ALL: Final = slice(None)
@@ -32,52 +27,13 @@ SAME: Final = 1e-9
 """Share of a payoff by which another one may be higher and be the same."""
 
 
-@dataclass(frozen=True, eq=False)
-class Releases:
-    """Many releases, as a kind of attacker finds them.
-
-    games  : the distinct groups: candidates, and the probability that the target is one of them
-    people : (n, g) how many people of each release are in such groups, CSR
-    """
-
-    games: Grouped
-    people: csr_array
-
-    @classmethod
-    def of(cls, each: Iterable[Group]) -> Self:
-        """The releases, one after the other.
-
-        >>> Releases.of([(np.array([1, 2]), np.ones(2), np.array([1, 2])), (np.array([3]), np.ones(1), np.array([3]))])
-        Releases(2 of 3 groups)
-        """
-        size, inside, people = zip(*each, strict=True)
-        ends = np.concatenate(([0], np.cumsum([len(one) for one in size])))
-        pair = np.empty(int(ends[-1]), dtype=[("size", np.int64), ("inside", np.float64)])
-        pair["size"], pair["inside"] = np.concatenate(size), np.concatenate(inside)
-        games, at = np.unique(pair, return_inverse=True)
-        counted = csr_array((np.concatenate(people), at.astype(np.int64), ends), shape=(len(size), len(games)))
-        return cls(Grouped(games["size"].copy(), games["inside"].copy()), counted)
-
-    def __repr__(self) -> str:
-        return f"Releases({self.people.shape[0]} of {self.people.shape[1]} groups)"
-
-    def one(self, place: int) -> tuple[Grouped, Ints]:
-        """A release: who is attacked, and how many people each target stands for."""
-        at = self.people.indices[self.people.indptr[place] : self.people.indptr[place + 1]]
-        counts = self.people.data[self.people.indptr[place] : self.people.indptr[place + 1]]
-        return Grouped(self.games.size[at], self.games.inside[at]), counts
-
-    def summed(self, value: Floats) -> Floats:
-        """(n,) a value of each group, over all people of a release."""
-        return np.asarray(self.people @ value, dtype=np.float64)
-
-
 @dataclass(eq=False)
 class Answers:
     """What is known of the best campaign against each release, the price of access not counted; (2, n) at least, most.
 
     worth, named, fines, reached : as in `Raid`
     exact : (n,) whether the campaign was solved
+    close : whether they are `closely` bounded
     """
 
     worth: Floats
@@ -85,28 +41,28 @@ class Answers:
     fines: Floats
     reached: Floats
     exact: NDArray[np.bool_]
+    close: bool
 
     @classmethod
-    def of(cls, attacker: Attacker, releases: Releases, at_least: int | None) -> Self:
+    def of(cls, attacker: Attacker, releases: Releases, at_least: int | None, *, close: bool = False) -> Self:
         """Bounds for all releases by what groups are worth alone.
 
-        F is the worth of a release to somebody who cannot be fined. Who tries what they would try then pays n fines
-        C_p at most: Y >= F - n C_p. Y <= F - C_p (1 - prod_i (1 - (f_i - V_i) / C_p)), with f_i and V_i what group i is
-        worth alone without a fine, and with one at most (`bounds.convolved`, the cap lowered to 1). Y is convex in the
-        gain G with the slope N, and no more than F at any gain: N is between (Y - F(G - e)) / e and (F(G + e) - Y) / e.
+        The worth Y is bounded by `roughly` or `closely`. It is convex in the gain G with the slope N, so that N is
+        between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for bounds L and U of Y at these gains; it is no more
+        than without fines, as no campaign is better for a try that would not be made then: it may only be fined.
         Where fines cannot run out all but the probability of so many people is exact; an arrest leaves the sum of what
         groups are worth alone as a bound.
         """
         attacker = replace(campaigner(attacker), access_cost=0.0)
-        games = Alike(releases.games.size, releases.games.inside * attacker.confirmation)
-        n = releases.people.shape[0]
+        games, n = releases.alike(attacker), releases.people.shape[0]
         if not attacker.arrest and not (attacker.capped and attacker.fine):
             plan = sunk_plans(attacker, games)
             worth, named, fines = (np.stack([releases.summed(plan[row])] * 2) for row in (VALUE, SUCCESS, FINES))
-            found = cls(worth, named, fines, np.zeros((2, n)), np.full(n, at_least is None))
+            found = cls(worth, named, fines, np.zeros((2, n)), np.full(n, at_least is None), True)
         else:
-            worth, named, fines = _bounds(attacker, games, releases)
-            found = cls(worth, named, fines, np.zeros((2, n)), np.zeros(n, bool))
+            close = close or attacker.arrest
+            worth, named, fines = _bounds(attacker, releases, close)
+            found = cls(worth, named, fines, np.zeros((2, n)), np.zeros(n, bool), close)
         found.count(at_least, releases.summed((games.inside > 0).astype(np.float64)))
         return found
 
@@ -115,6 +71,14 @@ class Answers:
         if at_least is not None:
             low = (self.named[0] - (at_least - 1)) / np.maximum(most - at_least + 1, 1)
             self.reached = np.clip(np.stack([low, self.named[1] / at_least]), 0.0, 1.0) * (most >= at_least)
+
+    def narrowed(self, other: Self) -> None:
+        """Take in other bounds of the same."""
+        self.close, some = self.close or other.close, ~self.exact
+        for of in ("worth", "named", "fines", "reached"):
+            (low, high), (least, most) = getattr(self, of), getattr(other, of)
+            high = np.where(some, np.minimum(high, most), high)
+            setattr(self, of, np.stack([np.where(some, np.minimum(np.maximum(low, least), high), low), high]))
 
     def know(self, place: int, worth: Bounds, gain: float) -> None:
         """Take in what a campaign is worth; costs are not below 0, so it re-identifies worth / gain people at least."""
@@ -138,28 +102,20 @@ class Answers:
         self.named[0, which] = np.maximum(self.named[0, which], worth / gain)
 
 
-def _bounds(attacker: Attacker, games: Alike, releases: Releases) -> Iterator[Floats]:
+def _bounds(attacker: Attacker, releases: Releases, close: bool) -> Iterator[Floats]:
     """(2, n) worth, people and fines of campaigns under a cap or an arrest."""
-    free = replace(attacker, fine=0.0, arrest=False, max_fines=0)
-    alone = sunk_plans(free, games)[VALUE]
-    total, most_fines = releases.summed(alone), 1 if attacker.arrest else attacker.max_fines
-    if attacker.arrest:
-        low, high = np.zeros_like(total), releases.summed(sunk_plans(attacker, games)[VALUE])
-    else:
-        fined = np.clip((alone - sunk_plans(replace(attacker, max_fines=1), games)[VALUE]) / attacker.fine, 0.0, 1.0)
-        with np.errstate(divide="ignore"):
-            high = total + attacker.fine * np.expm1(releases.summed(np.log1p(-fined)))
-        low = np.maximum(total - most_fines * attacker.fine, 0.0)
-    high = np.maximum(high, low)
+    bounded = closely if close and not attacker.arrest else roughly
+    (low, high), games = bounded(attacker, releases), releases.alike(attacker)
     yield np.stack([low, high])
     tried = np.minimum(games.size, attacker.max_tries or games.size) / games.size
-    least, most = low / attacker.gain, releases.summed((alone > 0) * games.inside * tried)
-    for step in STEPS:
-        by = step * attacker.gain
-        less, more = (releases.summed(sunk_plans(replace(free, gain=free.gain + e), games)[VALUE]) for e in (-by, by))
+    worth_it = sunk_plans(unfined(attacker), games)[VALUE] > 0
+    least, most = low / attacker.gain, releases.summed(worth_it * games.inside * tried)
+    for by in (step * attacker.gain for step in STEPS):
+        less, more = (bounded(replace(attacker, gain=attacker.gain + e), releases)[1] for e in (-by, by))
         least, most = np.maximum(least, (low - less) / by), np.minimum(most, (more - low) / by)
     yield np.stack([np.minimum(least, most), most])
-    yield np.stack([np.zeros_like(low), np.full_like(low, most_fines)])
+    fines = 1 if attacker.arrest else attacker.max_fines
+    yield np.stack([np.zeros_like(low), np.full_like(low, fines)])
 
 
 @dataclass(eq=False)
@@ -176,7 +132,8 @@ class ManyReleases:
     gap      : share of the benefit by which another move may be worth more than the one that is found
 
     Moves are solved from the largest bound on, until no bound exceeds the best that is known by more than the gap; at 0
-    the optimum is exact. Bounds of all moves come from groups alone (`Answers.of`), and from solved ones by a theorem:
+    the optimum is exact. Bounds of all moves come from groups alone (`Answers.of`), closely of the kinds
+    that leave the best open, and from solved ones by a theorem:
 
     Where every target's group is as large or larger, and as likely or less to have the target, and tries are no less
     likely to be detected after more failures, no campaign is worth more.
@@ -200,6 +157,10 @@ class ManyReleases:
     gap: float = 0.0
     solved: int = 0
     _answers: dict[tuple[str, Attacker], Answers] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if any(one.rivals > 1 for one in self.attackers.values()):
+            raise UnmaskError("attackers who compete are not weighed over a lattice; leave out rivals")
 
     def answers(self, kind: str, terms: Terms) -> Answers:
         """What is known of a kind's campaigns at some terms."""
@@ -230,7 +191,8 @@ class ManyReleases:
         most : how many moves are solved before the search ends, whatever `short` is then
         """
         while self.solved < most and (found := self._contender()) is not None:
-            self._solve(*found)
+            if not self._narrows(*found):
+                self._solve(*found)
         terms, place, worth = self._known()
         return (place, terms) if worth > 0 else None
 
@@ -288,6 +250,16 @@ class ManyReleases:
         low, high = self._brought(kind, terms)
         part = self.gap * self.publisher.benefit / len(self.attackers)
         return np.asarray(~self.answers(kind, terms).exact & (high - low > part))
+
+    def _narrows(self, place: int, terms: Terms) -> bool:
+        """Bound the campaigns of a kind closely, of those that leave something open here; False where all are."""
+        some = [kind for kind in self.attackers if not self.answers(kind, terms).close]
+        some = [kind for kind in some if self._matters(kind, terms)[place]]
+        if some:
+            kind = max(some, key=lambda kind: float(np.ptp(self._brought(kind, terms)[:, place])))
+            close = Answers.of(self._faced(kind, terms), self.releases[kind], self._asked, close=True)
+            self.answers(kind, terms).narrowed(close)
+        return bool(some)
 
     def _solve(self, place: int, terms: Terms) -> None:
         """Solve campaigns against a release until it is ruled out, and bound those against coarser and finer ones."""

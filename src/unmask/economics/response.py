@@ -33,6 +33,28 @@ class Bounds(NamedTuple):
 NOTHING: Final = Bounds(0.0, 0.0)
 
 
+@dataclass(frozen=True)
+class Response:
+    """How attackers of a kind answer a move: one of them, or those who compete for the same people.
+
+    attacks : whether a campaign pays; None where the bounds on its payoff leave that open
+    payoff  : what each expects to be left with, at least 0
+    re_identified : people whom at least one of them re-identifies, as in `Raid`
+    fines   : that they pay, all together. Fines of which the publisher gets nothing are not worked out: from 0 to the
+              cap
+    reached : as in `Raid`
+    takers  : how many of them take the release; 1 where it pays for one who has no rivals
+    All are 0 where they stay away, and from 0 on where that is open.
+    """
+
+    attacks: bool | None
+    payoff: Bounds
+    re_identified: Bounds
+    fines: Bounds
+    reached: Bounds
+    takers: Bounds
+
+
 @dataclass(frozen=True, eq=False)
 class Raid:
     """The best campaign of an attacker against a release whose outside data are paid for, whatever these cost.
@@ -90,7 +112,7 @@ class Raid:
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._found.most_success @ self._count)
         for step in (share * gain for share in STEPS):
-            less, more = (self._with_gain(gain + by).worth for by in (-step, step))
+            less, more = (self.with_gain(gain + by).worth for by in (-step, step))
             low, high = max(low, (worth.low - less.high) / step), min(high, (more.high - worth.low) / step)
         return Bounds(low, max(low, high))
 
@@ -126,8 +148,7 @@ class Raid:
         if self._found.exact and np.allclose((self._found.expected_tries, named.low), everything, rtol=ALIKE, atol=0):
             chance = _at_least(free[SUCCESS], count, self.at_least)
             return Bounds(chance, chance)
-        low = (named.low - (self.at_least - 1)) / (most - self.at_least + 1)
-        return Bounds(max(low, 0.0), min(named.high / self.at_least, 1.0))
+        return chance_of(self.at_least, named, most)
 
     def pays(self, price: float) -> bool | None:
         """Whether it is worth a price of access; None where its bounds leave that open."""
@@ -149,8 +170,25 @@ class Raid:
         """(n_targets,) how many people each target stands for."""
         return np.broadcast_to(np.asarray(1.0 if self.people is None else self.people), self._arms.of_target.shape)
 
-    def _with_gain(self, gain: float) -> Raid:
+    @property
+    def reachable(self) -> tuple[Floats, NDArray[np.int64]]:
+        """(m,) of each kind of group worth trying unfined: chance that the target may be tried, and how many people."""
+        return self._arms.inside, self._arms.count
+
+    def with_gain(self, gain: float) -> Raid:
+        """The campaign of somebody who gains another amount."""
         return replace(self, attacker=replace(self.attacker, gain=gain))
+
+
+def chance_of(at_least: int | None, named: Bounds, most: int) -> Bounds:
+    """Bounds on the probability of at least so many people of `most`, by their mean; 0 where nobody asks.
+
+    Markov's inequality, and its reverse for a number that cannot exceed `most`.
+    """
+    if at_least is None or most < at_least:
+        return NOTHING
+    low = (named.low - (at_least - 1)) / (most - at_least + 1)
+    return Bounds(max(low, 0.0), min(named.high / at_least, 1.0))
 
 
 def _at_least(chance: Floats, count: NDArray[np.int64], h: int) -> float:

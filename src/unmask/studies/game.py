@@ -59,6 +59,9 @@ FINES: Final = 20
 BESIDE: Final = 1e-6
 """Share of a fine that stops somebody by which the fine beside it is lower."""
 
+MARGIN: Final = 0.01
+"""Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
+
 RIVALS: Final = 4
 """Offers, the best first, that an assumption may make the best, besides not to release."""
 
@@ -117,7 +120,7 @@ def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) ->
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(_stopping(game, *one) for one in whose),
-        curves=tuple(_curve(game, name, said, fines) for name in ranked),
+        curves=tuple(_curve(game, name, said, fines[name]) for name in ranked),
         reproduce={"Version": f"unmask {__version__}"},
     )
     if said.unknowns:
@@ -126,6 +129,7 @@ def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) ->
     return replace(
         data,
         deterring=_deterring(game, said) if data.taken.protection == WITHHELD else (),
+        safer=None if said.unknowns else _safer(game, data.taken),
         wrong=() if said.unknowns else _wrong(game, said, moves),
         alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
     )
@@ -181,6 +185,7 @@ def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
     expected = said.attackers[kind]
     told = parameters(expected.actual or expected.attacker)
     told |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
+    told |= {"rivals": expected.rivals} if expected.rivals > 1 else {}
     del told["prior"]
     return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
 
@@ -215,18 +220,31 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior,
 
 
 def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
-    """The best release that the least fine alone makes pay, and the best that the least price alone does: nobody
-    attacks it wherever in their ranges the numbers are.
+    """The best release that the least fine alone makes pay, and the best that the least price alone does, each with a
+    margin: nobody attacks it wherever in their ranges the numbers are.
     """
     hard = at(game, said.unknowns, [one.end(worst=True) for one in said.unknowns])
     by_fine, by_price = [], []
     for name in game.protections:
         fine = max(hard.break_even_fine(name, kind).high for kind in game.attackers)
         price = max(hard.break_even_price(name, kind).high for kind in game.attackers)
-        by_fine += [hard.move(name, Terms(fine=fine))] if fine < math.inf else []
-        by_price.append(hard.move(name, Terms(price=price)))
+        by_fine += [hard.move(name, Terms(fine=fine * (1 + MARGIN)))] if fine < math.inf else []
+        by_price.append(hard.move(name, Terms(price=price * (1 + MARGIN))))
     best = [max(found, key=lambda one: one.payoff.low) for found in (by_fine, by_price) if found]
     return tuple(_offer(hard, one) for one in best if one.payoff.low > 0)
+
+
+def _safer(game: PublisherGame, taken: Offer) -> Offer | None:
+    """The offer with a margin, played again; None where its fine and price do not only just keep somebody away."""
+    if taken.protection == WITHHELD:
+        return None
+    edge, less, more = (
+        Terms(price=taken.price * by, fine=taken.fine * by, audit=taken.audit) for by in (1, 1 - BESIDE, 1 + MARGIN)
+    )
+    just_below = (game.response(taken.protection, kind, less).attacks is not False for kind in game.attackers)
+    there = (game.response(taken.protection, kind, edge).attacks is False for kind in game.attackers)
+    kept_away = any(below and stays for below, stays in zip(just_below, there, strict=True))
+    return _offer(game, game.move(taken.protection, more)) if kept_away else None
 
 
 def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
@@ -283,15 +301,19 @@ def _realized(free: Attacker, belief: Posterior, truth: Truth | None) -> float |
     return float(play_out(free, belief, place.better, place.tied).sum())
 
 
-def _fines(game: PublisherGame, said: Stated) -> list[float]:
-    """The fines of all curves: up to a little beyond those that stop everybody, and just below and at each of them."""
-    price = min(said.terms["prices"])
-    every = product(game.protections, said.attackers)
-    stops = [game.break_even_fine(name, kind, price=price).high for name, kind in every]
-    known = [one for one in stops if 0 < one < math.inf]
+def _fines(game: PublisherGame, said: Stated) -> dict[str, list[float]]:
+    """The fines of each curve: up to a little beyond those that stop everybody, just below and at each of its own."""
+    price, stops = min(said.terms["prices"]), {}
+    for name in game.protections:
+        found = (game.break_even_fine(name, kind, price=price).high for kind in game.attackers)
+        stops[name] = [one for one in found if 0 < one < math.inf]
+    known = [one for found in stops.values() for one in found]
     most = 1.2 * max([*known, *said.terms["fines"], 1.0])
-    beside = [value for one in known for value in (one * (1 - BESIDE), one)]
-    return sorted({0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist(), *beside})
+    common = [0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist()]
+    return {
+        name: sorted({*common, *(value for one in found for value in (one * (1 - BESIDE), one))})
+        for name, found in stops.items()
+    }
 
 
 def _curve(game: PublisherGame, name: str, said: Stated, fines: Sequence[float]) -> Curve:

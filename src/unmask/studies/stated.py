@@ -98,13 +98,13 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     base, own = _profile(entry.get("attacker", {}), folder)
     told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
     own = _middles(told, kind, unknowns)
-    number, believed = own.pop("number", 1.0), own.pop("believed_detection", None)
+    number, believed, rivals = own.pop("number", 1.0), own.pop("believed_detection", None), own.pop("rivals", 1)
     known = _detected({**base, **own}, own.get("detection"))
     if believed is None:
-        return Expected(attacker_of(known, kind), number)
+        return Expected(attacker_of(known, kind), number, rivals=rivals)
     if any(one.of == kind and one.parameter == "detection" for one in unknowns):
         raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
-    return Expected(attacker_of(_detected(known, believed), kind), number, attacker_of(known, kind))
+    return Expected(attacker_of(_detected(known, believed), kind), number, attacker_of(known, kind), rivals)
 
 
 def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.economics.many import Group, Releases
+from unmask.economics.releases import Group, Releases
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables.attacks import ClassAttack, RegisterAttack
 from unmask.tables.attacks.classes import LEAST

@@ -204,7 +204,10 @@ class GameData:
     lattices  : the nodes of every lattice among the protections
     knowing   : what knowing all ranges before choosing is worth in expectation
     deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
-                something is left, wherever in their ranges the numbers are; none where there is none
+                something is left, wherever in their ranges the numbers are, a percent above those that only just keep
+                them away; none where there is none
+    safer     : the offer to take with its fine and price a percent higher, played again; None where these do not only
+                just keep somebody away
     wrong     : how wrong each assumption may be, the most delicate first; none where numbers are ranges
     alone     : one person at a time beside one campaign; none for beliefs whose candidates differ
     """
@@ -223,6 +226,7 @@ class GameData:
     judged: tuple[Judged, ...] = ()
     knowing: float = 0.0
     deterring: tuple[Offer, ...] = ()
+    safer: Offer | None = None
     wrong: tuple[Wrong, ...] = ()
     alone: tuple[Alone, ...] = ()
     lattices: tuple[Nodes, ...] = ()

@@ -27,6 +27,7 @@ PARAMETERS = {
     ),
     "detection": ("Caught, try by try", "probability that a try is detected; the last one holds for all later tries"),
     "believed_detection": ("Believes to be caught", "the same as the attacker believes, whose plans rest on it"),
+    "rivals": ("Rivals", "so many compete for the same people, and the first to re-identify a person is paid"),
     "audit_rate": ("Audits", "by so much the probability of being caught is multiplied at every try"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
     "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.charts import ends, plot
-from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Offer, Pair
+from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Kind, Offer, Pair
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.game import called, capital, count, money, people, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
@@ -45,7 +45,7 @@ CURVES = 6
 ASSUMPTIONS = (
     "Attackers count money: nobody who acts out of spite, curiosity or for fame is deterred by a price or a fine.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
-    "Attackers act on their own: a person whom two of them re-identify is lost twice.",
+    "Attackers act on their own: a person whom two of them re-identify is lost twice, unless they are said to compete.",
     "What attackers gain, pay and know is as the document says; they know it, unless it says what they believe.",
     "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
     "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
@@ -166,7 +166,20 @@ def _judgment(data: GameData) -> str:
         return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
     wrong = delicate(data.wrong)
     unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
-    return " ".join(filter(None, (f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}", wrong)))
+    weighed = f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
+    return " ".join(filter(None, (weighed, _safer(data), wrong)))
+
+
+def _safer(data: GameData) -> str:
+    """What to ask where the terms only just keep somebody away, and what came of it when it was played again."""
+    if data.safer is None:
+        return ""
+    away = not any(one.attacks is not False for one in data.safer.answers)
+    come = "nobody attacks and" if away else "the others answer as they do and"
+    return (
+        f"Its terms only just keep somebody away; a percent more, {terms(data.safer)}, does so safely: played again, "
+        f"{come} {money(data.safer.payoff)} is left."
+    )
 
 
 def _now(offer: Offer) -> str:
@@ -185,17 +198,28 @@ def _answer(answer: Answer, data: GameData) -> Checked:
         False: "stays away: no campaign pays",
         None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
     }[answer.attacks]
-    expected = next(one.number for one in data.kinds if one.name == answer.kind)
     named, of = count(answer.re_identified), f"of {data.people:,}"
     return Checked(
         state,
         answer.kind,
         told,
-        f"{amount(expected)} such attackers" if expected != 1 else "one such attacker",
+        _many(_kind_of(answer, data)),
         named,
         of,
         "",
     )
+
+
+def _kind_of(answer: Answer, data: GameData) -> Kind:
+    return next(one for one in data.kinds if one.name == answer.kind)
+
+
+def _many(kind: Kind) -> str:
+    """How many such attackers are expected, and whether they compete."""
+    each = "one" if kind.number == 1 else amount(kind.number)
+    if rivals := kind.parameters.get("rivals"):
+        return f"{each} such group{'' if kind.number == 1 else 's'} of {rivals} who compete"
+    return f"{each} such attacker{'' if kind.number == 1 else 's'}"
 
 
 def _keeps(answer: Answer) -> str:
@@ -216,7 +240,8 @@ def _at_risk(data: GameData) -> AtRisk:
     worst = max(best.answers, key=lambda one: one.re_identified[1])
     if not worst.re_identified[1]:
         return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
-    said = f"of {data.people:,} people {are} re-identified by one attacker: {worst.kind}"
+    by = "those who compete" if "rivals" in _kind_of(worst, data).parameters else "one attacker"
+    said = f"of {data.people:,} people {are} re-identified by {by}: {worst.kind}"
     return AtRisk(count(worst.re_identified), said, facts=facts)
 
 

@@ -1,0 +1,64 @@
+"""`unmask protect --with`: a protection of tables by its name, typed or in a document."""
+
+import pytest
+from click.testing import CliRunner
+
+from unmask.cli import main
+
+LATTICE = "tables.Lattice:k=2:suppression=0.25:levels={age=[0,5,10]}"
+DOCUMENT = """
+[data]
+file = "people.csv"
+[columns]
+age = "quasi-identifier"
+ill = "sensitive"
+[[protections]]
+use = "tables.Lattice"
+with = { k = 2, suppression = 0.25, levels = { age = [0, 5, 10] } }
+"""
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("age,ill\n30,a\n31,b\n32,a\n50,b\n51,b\n79,a\n")
+    (tmp_path / "unmask.toml").write_text(DOCUMENT)
+    return tmp_path
+
+
+def protected(*arguments):
+    return CliRunner().invoke(main, ["protect", *arguments, "-o", "release.csv", "--force"])
+
+
+def test_a_lattice_by_its_name_is_that_of_the_document(people):
+    assert protected("people.csv", "-q", "age", "-s", "ill", "--with", LATTICE).exit_code == 0
+    typed = (people / "release.csv").read_text()
+    assert typed.count('"[30, 35)"') == 3
+    assert "79" not in typed
+    assert protected("unmask.toml").exit_code == 0
+    assert (people / "release.csv").read_text() == typed
+
+
+@pytest.mark.usefixtures("people")
+def test_the_command_as_a_document_names_it():
+    told = protected("people.csv", "-q", "age", "-s", "ill", "--with", LATTICE, "--as-plan").stdout
+    assert 'use = "tables.Lattice"' in told
+    assert "suppression = 0.25" in told
+    assert "Mondrian" not in told
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--with", LATTICE, "--k", "3"), "are Mondrian's"),
+        (("--with", LATTICE, "--level", "age=5"), "are Mondrian's"),
+        (("--with", "tables.Latice"), "Lattice"),
+        (("--with", "graphs.KDegree"), "expected a protection of tables"),
+        (("--with", LATTICE, "--engine", "duckdb"), "--with needs the table in memory"),
+    ],
+)
+def test_what_does_not_go_together_is_a_sentence(more, said):
+    found = protected("people.csv", "-q", "age", "-s", "ill", *more)
+    assert found.exit_code == 2
+    assert said in found.output
