@@ -12,9 +12,15 @@ from unmask.cli import main
 from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame
 from unmask.errors import UnmaskError
 from unmask.graphs import Rematch
-from unmask.reports.sections.game import game_page, opening
-from unmask.studies.game import _wrong, play
+from unmask.reports import render
+from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
+from unmask.studies.beliefs import BELIEFS
+from unmask.studies.game import _wrong, file_game, filed_game, play
+from unmask.studies.page import study_page
+from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
 from unmask.studies.stated import stated
+from unmask.studies.workers import finished
 
 DOCUMENT = """
 title = "Discharges"
@@ -144,6 +150,42 @@ def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
     assert found.judged[0].regret[1] == pytest.approx(min(one.regret[1] for one in found.judged), abs=1e-6)
     assert all(one.payoff[0] - 1e-9 <= one.mean <= one.payoff[1] + 1e-9 for one in found.judged)
     assert 0 <= found.ranged[0].worth <= found.knowing + 1e-9
+
+
+@pytest.fixture(scope="module")
+def studied(folder):
+    """A study of the document, whose workers are this process, and its game."""
+    path, results = document(folder, DOCUMENT % 40), folder / "results"
+    with pytest.MonkeyPatch.context() as here:
+        here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+        here.setattr("unmask.studies.game.FINES", 4)
+        run_study(read_plan(path), results, source=path)
+        here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
+        return results, file_game(path, results)
+
+
+def test_a_study_keeps_what_its_game_prices(studied, found):
+    """No protection is run twice, and the game is the one without a study."""
+    results, game = studied
+    assert len(list((results / BELIEFS).iterdir())) == 2
+    assert {(one.protection, one.fine): one.payoff[0] for one in game.offers} == pytest.approx(
+        {(one.protection, one.fine): one.payoff[0] for one in found.offers}
+    )
+    assert game.stopping[0].realized == pytest.approx(found.stopping[0].realized)
+    assert filed_game(results) == game
+
+
+def test_the_page_of_a_study_has_its_game(studied):
+    text = render(study_page(studied[0]))
+    assert "What to release, and what to ask for it" in text
+    assert opening(studied[1])[0] in text
+    assert "What stops each attacker" in text
+    assert text.count(ASSUMPTIONS[0]) == 1
+
+
+def test_a_game_of_no_study_is_refused(folder):
+    with pytest.raises(UnmaskError, match="holds no study"):
+        play(folder / "unmask.toml", study=folder / "nowhere")
 
 
 @pytest.mark.usefixtures("again")

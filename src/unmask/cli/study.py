@@ -11,6 +11,7 @@ import click
 
 from unmask.cli.files import say_json, say_next
 from unmask.cli.generated import FILE
+from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -63,12 +64,30 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
+    if outcome.complete and outcome.done:
+        _play(plan, output)
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
     if not (outcome.complete and outcome.done):
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _play(plan: Path, output: Path) -> None:
+    """The game of a document with a publisher, beside the results; why there is none, if there is none."""
+    from unmask.document import load
+
+    if "publisher" not in load(plan):
+        return
+    from unmask.studies.game import file_game
+
+    try:
+        taken = file_game(plan, output, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True)).taken
+    except UnmaskError as error:
+        click.echo(f"no game was played: {error}", err=True)
+        return
+    click.echo(f"the publisher's game is played: {visible(taken.protection)} is the choice", err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:

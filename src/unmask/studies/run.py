@@ -28,6 +28,7 @@ JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
 PLAN = "plan.toml"
 POLICY = "policy.toml"
+GAME = "game.json"
 
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
@@ -116,6 +117,7 @@ def run_study(
             _keep_plan(source, folder, {part.domain for part in plan.datasets})
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
+        missing = missing if source is None or submit else _for_game(missing, plan, source, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         told = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, told, limit=plan.budget.seconds)
@@ -169,6 +171,7 @@ def _keep_plan(plan: Path, folder: Path, domains: Collection[str]) -> None:
     """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
     texts = {PLAN: plan.read_bytes(), POLICY: _policy(plan, domains)}
     try:
+        (folder / GAME).unlink(missing_ok=True)  # of what the document said before
         for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
             with whole(folder / name) as place:
                 place.write_bytes(texts[name])
@@ -181,6 +184,17 @@ def _policy(plan: Path, domains: Collection[str]) -> bytes:
     asked = policy_of(load(plan), plan.parent, title=plan.stem)
     about = tuple(one for one in asked.requirements if one.domain in ("", *domains))
     return whole_text(asked.title, said_policy({"policies": [replace(asked, requirements=about)]})).encode()
+
+
+def _for_game(cells: Sequence[Cell], plan: Plan, source: Path, folder: Path) -> list[Cell]:
+    """The cells; those that the game of the document prices keep what is believed in the folder."""
+    if "publisher" not in load(source):
+        return list(cells)
+    from unmask.studies.beliefs import place
+    from unmask.studies.game import priced
+
+    wanted = {place(cell, folder) for cell in priced(plan, source)}
+    return [replace(cell, kept=folder) if place(cell, folder) in wanted else cell for cell in cells]
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:

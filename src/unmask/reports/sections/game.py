@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from unmask.reports.charts import ends, plot
 from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Offer, Pair
+from unmask.reports.facts.study import StudyData
 from unmask.reports.few import FEWEST, handed_on
-from unmask.reports.findings.game import called, capital, count, money, people, terms
+from unmask.reports.findings.game import called, capital, count, money, offered, people, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
 from unmask.reports.marks import Line, Rule
 from unmask.reports.parts import (
@@ -23,6 +25,7 @@ from unmask.reports.parts import (
     Screen,
     Section,
     Tried,
+    Words,
     grid,
     lead,
     minds,
@@ -69,8 +72,47 @@ UNFINED = (
 
 def game_page(data: GameData) -> Page:
     """What stands on the page of a game."""
+    offers, *others = game_sections(data)
     sections = (
-        Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
+        replace(offers, open=True),
+        *others,
+        *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
+    )
+    kept = tuple(section for section in sections if section is not None)
+    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+
+
+def game_in_study(study: StudyData) -> tuple[Section, ...]:
+    """The game of a study on its page: what to do, beside what its policy says of that, and the sections of the game;
+    none where it has no game.
+    """
+    if study.game is None:
+        return ()
+    first, rest = opening(study.game)
+    best = _best(study.game)
+    answers = grid(
+        ("Attacker", f"If the offer is {offered(best)}", "Re-identified"),
+        [(one.kind, _told_of(one), count(one.re_identified)) for one in best.answers],
+        text=2,
+    )
+    shown = parts(Words(first), Words(rest), Words(_under_policy(study, best)), answers)
+    return Section("game", "What to release, and what to ask for it", shown, first), *game_sections(study.game)
+
+
+def _under_policy(study: StudyData, best: Offer) -> str:
+    """What the policy of a study says of an offer: deterrence is no condition of it."""
+    own = next((one for one in study.options if one.protection == best.protection), None)
+    if own is None:
+        return "No policy of this study judges it: money decides here, and nothing else."
+    state = {"met": "meets", "missed": "misses", "untested": "is not known to meet"}[own.state]
+    aside = "A policy asks what an attack reaches, and not whether it pays."
+    return f"{capital(called(best.protection))} {state} {study.policy}. {aside}"
+
+
+def game_sections(data: GameData) -> tuple[Section, ...]:
+    """All of a game but its first screen."""
+    sections = (
+        Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken)),
         Section("nodes", "All nodes of the lattice", parts(*nodes_shown(data.lattices)), nodes_told(data.lattices))
         if data.lattices
         else None,
@@ -78,10 +120,8 @@ def game_page(data: GameData) -> Page:
         how_wrong(data),
         one_by_one_section(data.alone),
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
-        *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
     )
-    kept = tuple(section for section in sections if section is not None)
-    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+    return tuple(section for section in sections if section is not None)
 
 
 # --- the first screen -------------------------------------------------------------------------------------------------
@@ -180,22 +220,26 @@ def _same(one: Offer, other: Offer) -> bool:
 def _answer(answer: Answer, data: GameData) -> Checked:
     """A kind of attacker as a line: whether they act, and what they get."""
     state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
-    told = {
-        True: f"attacks, and {_keeps(answer)}",
-        False: "stays away: no campaign pays",
-        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
-    }[answer.attacks]
     expected = next(one.number for one in data.kinds if one.name == answer.kind)
     named, of = count(answer.re_identified), f"of {data.people:,}"
     return Checked(
         state,
         answer.kind,
-        told,
+        _told_of(answer),
         f"{amount(expected)} such attackers" if expected != 1 else "one such attacker",
         named,
         of,
         "",
     )
+
+
+def _told_of(answer: Answer) -> str:
+    """What a kind of attacker does."""
+    return {
+        True: f"attacks, and {_keeps(answer)}",
+        False: "stays away: no campaign pays",
+        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
+    }[answer.attacks]
 
 
 def _keeps(answer: Answer) -> str:
