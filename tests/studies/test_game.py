@@ -15,7 +15,7 @@ from unmask.graphs import Rematch
 from unmask.reports import render
 from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
 from unmask.studies.beliefs import BELIEFS
-from unmask.studies.game import _wrong, file_game, filed_game, play
+from unmask.studies.game import _wrong, file_game, filed_game, play, priced
 from unmask.studies.page import study_page
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -159,7 +159,8 @@ def studied(folder):
     with pytest.MonkeyPatch.context() as here:
         here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
         here.setattr("unmask.studies.game.FINES", 4)
-        run_study(read_plan(path), results, source=path)
+        plan = read_plan(path)
+        run_study(plan, results, source=path, priced=priced(plan, path))
         here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
         return results, file_game(path, results)
 

@@ -65,8 +65,8 @@ def _say(found: GameData) -> None:
 
 
 def _line(one: Offer) -> str:
-    from unmask.reports.findings.game import money, people
+    from unmask.reports.findings.game import money, people, shown
     from unmask.reports.findings.price import amount
 
     left, named = money(one.payoff), people(one)
-    return f"{visible(one.protection)[:24]:24}{amount(one.price):>12}{amount(one.fine):>12}{left:>26}{named:>22}"
+    return f"{visible(shown(one.protection))[:24]:24}{amount(one.price):>12}{amount(one.fine):>12}{left:>26}{named:>22}"

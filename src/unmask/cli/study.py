@@ -47,11 +47,14 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         _say(_estimate(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
+    from unmask.studies.game import priced
     from unmask.studies.run import RESULTS, run_study
 
     progress = _Progress()
-    submit = on_spark(spark) if spark else None
-    outcome = run_study(read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan)
+    submit, game = on_spark(spark) if spark else None, priced(read, plan)
+    outcome = run_study(
+        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game
+    )
     progress.finish()
     found = {**vars(outcome), "results": str(output / RESULTS)}
     if outcome.damaged:
@@ -64,7 +67,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
-    if outcome.complete and outcome.done:
+    if game and outcome.complete and outcome.done:
         _play(plan, output)
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")
@@ -75,11 +78,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
 
 
 def _play(plan: Path, output: Path) -> None:
-    """The game of a document with a publisher, beside the results; why there is none, if there is none."""
-    from unmask.document import load
-
-    if "publisher" not in load(plan):
-        return
+    """Play the game of a document beside the results; say why, if that is none."""
     from unmask.studies.game import file_game
 
     try:

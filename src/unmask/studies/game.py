@@ -104,10 +104,13 @@ def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] 
 
 
 def priced(plan: Plan, path: Path) -> list[Cell]:
-    """The cells of a study that the game of its document prices: all but those of a lattice, whose nodes it asks for.
+    """The cells of a study that the game of its document prices, none where it has no publisher; none of a lattice,
+    whose nodes are attacked once they are known.
 
     Raises `UnmaskError` for a document whose game says what there is not.
     """
+    if "publisher" not in load(path):
+        return []
     with _in_document(path):
         cells = _cells(plan, stated(load(path), path.parent))
     return [cell for cell in cells if cell.protection.use != LATTICE]

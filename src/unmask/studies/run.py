@@ -19,6 +19,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import policy_of
+from unmask.studies.beliefs import place
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.toml_text import whole_text
@@ -96,6 +97,7 @@ def run_study(
     watch: Watcher | None = None,
     submit: Callable[[Sequence[Cell]], Iterator[Result]] | None = None,
     source: Path | None = None,
+    priced: Sequence[Cell] = (),
 ) -> Outcome:
     """Run the cells that the folder has no result for, and write `results.parquet`.
 
@@ -106,6 +108,7 @@ def run_study(
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
     source : the plan's file, put beside the results with what its policy requires, before anything is run, once no
              other process works on the folder
+    priced : cells whose beliefs are kept in the folder, see `unmask.studies.game.priced`; on a cluster none are
     """
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
@@ -117,7 +120,7 @@ def run_study(
             _keep_plan(source, folder, {part.domain for part in plan.datasets})
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
-        missing = missing if source is None or submit else _for_game(missing, plan, source, folder)
+        missing = missing if submit else _keeping(missing, priced, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         told = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, told, limit=plan.budget.seconds)
@@ -186,14 +189,9 @@ def _policy(plan: Path, domains: Collection[str]) -> bytes:
     return whole_text(asked.title, said_policy({"policies": [replace(asked, requirements=about)]})).encode()
 
 
-def _for_game(cells: Sequence[Cell], plan: Plan, source: Path, folder: Path) -> list[Cell]:
-    """The cells; those that the game of the document prices keep what is believed in the folder."""
-    if "publisher" not in load(source):
-        return list(cells)
-    from unmask.studies.beliefs import place
-    from unmask.studies.game import priced
-
-    wanted = {place(cell, folder) for cell in priced(plan, source)}
+def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
+    """The cells; those that a game prices keep what is believed in the folder."""
+    wanted = {place(cell, folder) for cell in priced}
     return [replace(cell, kept=folder) if place(cell, folder) in wanted else cell for cell in cells]
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from unmask.reports.charts import ends, plot
 from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Offer, Pair
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import FEWEST, handed_on
-from unmask.reports.findings.game import called, capital, count, money, offered, people, terms
+from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
-from unmask.reports.marks import Line, Rule
+from unmask.reports.marks import Line, Points, Rule
 from unmask.reports.parts import (
     Advice,
     AtRisk,
@@ -204,7 +205,7 @@ def _judgment(data: GameData) -> str:
         first = data.judged[0]
         more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
         return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
-    wrong = delicate(data.wrong)
+    wrong = delicate(data)
     unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
     return " ".join(filter(None, (f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}", wrong)))
 
@@ -266,11 +267,12 @@ def _at_risk(data: GameData) -> AtRisk:
 
 def _next(data: GameData) -> Iterator[Tried]:
     """The other protections at their best terms."""
-    mean = {id(one.offer): one.mean for one in data.judged}
+    judged = {id(one.offer): one for one in data.judged}
     for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
-        state = "met" if offer.payoff[0] > 0 else "missed" if offer.payoff[1] <= 0 else "untested"
-        left = amount(mean[id(offer)]) if mean else money(offer.payoff)
-        yield Tried(offer.protection, terms(offer), state, (left,))
+        low, high = judged[id(offer)].payoff if judged else offer.payoff
+        state = "met" if low > 0 else "missed" if high <= 0 else "untested"
+        left = amount(judged[id(offer)].mean) if judged else money(offer.payoff)
+        yield Tried(shown(offer.protection), terms(offer), state, (left,))
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------
@@ -302,18 +304,27 @@ def _not_drawn(data: GameData) -> list[str]:
 
 def _offer_row(offer: Offer) -> tuple[str, ...]:
     asked = (amount(offer.price), amount(offer.fine), number(offer.audit))
-    return offer.protection, *asked, percent(offer.utility), money(offer.payoff), people(offer)
+    return shown(offer.protection), *asked, percent(offer.utility), money(offer.payoff), people(offer)
 
 
 def _payoffs(curves: Sequence[Curve]) -> Figure:
     """What is left to the publisher by the fine, a line for each protection."""
     lines = [_line(one, one.payoffs, i) for i, one in enumerate(curves)]
+    lines = [replace(one, points=list(_held(one.points))) for one in lines]
     values = [value for one in curves for value in one.payoffs]
     x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
     y = linear(max(*values, 0.0), low=min(*values, 0.0), pads=(0.03, 0.03), unit="", title="")
     rules = [Rule(0.0, "not to release", across=True)]
     label = f"What is left to the publisher, by the contractual fine. {ends(lines, '')}"
     return Figure("Left to you, by the contractual fine", plot(x, y, lines, rules=rules, height=260.0, label=label))
+
+
+def _held(points: Points) -> Iterator[tuple[float, float]]:
+    """What is left at a fine is left up to the next one: it changes where an attacker changes plans, at once."""
+    for (fine, left), (until, _) in pairwise(points):
+        yield fine, left
+        yield until, left
+    yield points[-1]
 
 
 def _prices(curves: Sequence[Curve]) -> Figure:
@@ -326,7 +337,7 @@ def _prices(curves: Sequence[Curve]) -> Figure:
 
 
 def _line(curve: Curve, values: Sequence[float], style: int) -> Line:
-    return Line(curve.protection, list(zip(curve.fines, values, strict=True)), style, marked=False)
+    return Line(shown(curve.protection), list(zip(curve.fines, values, strict=True)), style, marked=False)
 
 
 def _stops(data: GameData) -> Iterator[Loose]:
@@ -338,7 +349,7 @@ def _stops(data: GameData) -> Iterator[Loose]:
     )
     rows = [
         (
-            one.protection, one.kind, _stop(one.price), _stop(one.fine), count((one.announced, one.announced)),
+            shown(one.protection), one.kind, _stop(one.price), _stop(one.fine), count((one.announced, one.announced)),
             "not known" if one.realized is None else count((one.realized, one.realized)),
         )
         for one in data.stopping

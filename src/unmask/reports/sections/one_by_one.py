@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.facts.game import Alone
-from unmask.reports.findings.game import called, capital
+from unmask.reports.findings.game import called, capital, shown
 from unmask.reports.parts import Bullets, Heading, Loose, Section, grid, lead, notes, parts
 from unmask.reports.words import number
 
@@ -50,7 +50,7 @@ def _said(alone: Sequence[Alone]) -> Iterator[Loose]:
 
 def _row(one: Alone) -> tuple[str, ...]:
     named = (_people(value) for value in (one.one_try, one.known, one.unknown, one.campaign))
-    return one.protection, *named, _people(one.spared[0]), _people(one.spared[1])
+    return shown(one.protection), *named, _people(one.spared[0]), _people(one.spared[1])
 
 
 def findings(alone: Sequence[Alone]) -> Iterator[str]:
