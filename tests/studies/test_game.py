@@ -1,22 +1,28 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms, Unknown
+from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.graphs import Rematch
+from unmask.plan import Cell
 from unmask.reports import render
 from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
 from unmask.studies.beliefs import BELIEFS
+from unmask.studies.cells import believed
 from unmask.studies.game import _wrong, file_game, filed_game, play, priced
 from unmask.studies.page import study_page
+from unmask.studies.questions import QUESTIONS, asked_lines
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 from unmask.studies.stated import stated
@@ -116,6 +122,35 @@ def test_the_same_release_at_other_terms_is_a_choice_too():
     cheaper = next(one for one in _wrong(game, said, moves) if one.parameter == "access_cost")
     assert (cheaper.below.protection, cheaper.below.fine) == ("raw", 3000)
     assert cheaper.low == pytest.approx(50, rel=0.02)
+
+
+def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
+    """Just within, the choice is the best of all offers; just beyond, the one named is."""
+    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
+    releases = {
+        "raw": Protected([1, 1, 2, 2, 3], 0.9),
+        "k2": Protected([2, 2, 3, 3, 3], 0.75),
+        "k3": Protected([3] * 5, 0.72),
+        "k4": Protected([4] * 5, 0.7),
+        "k5": Protected([5] * 5, 0.5),
+    }
+    game = PublisherGame(Publisher(benefit=6000, loss=900), releases, {"broker": Expected(broker)})
+    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 3000.0), "audits": (1.0,)})
+    taken, *_ = moves = game.moves(**said.terms)
+    checked = 0
+    for one in _wrong(game, said, moves):
+        for end, other, out in ((one.low, one.below, 1 / 1.02), (one.high, one.above, 1.02)):
+            if end is None:
+                continue
+            within, beyond = (at(game, [Unknown(one.of, one.parameter, 0.0, 1.0)], [end * by]) for by in (1 / out, out))
+            same = within.move(taken.protection, taken.terms).payoff.low
+            assert within.moves(**said.terms)[0].payoff.low == pytest.approx(same), one
+            best = beyond.moves(**said.terms)[0].payoff.low
+            named = beyond.move(other.protection, Terms(price=other.price, fine=other.fine)).payoff.low
+            assert named == pytest.approx(best), one
+            assert named > beyond.move(taken.protection, taken.terms).payoff.low
+            checked += 1
+    assert checked >= 5
 
 
 def test_one_person_at_a_time_and_all_at_once(found):
@@ -263,6 +298,14 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
 
 
+def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
+    text = "\n".join(asked_lines())
+    said = stated(tomllib.loads(text), Path())
+    assert {one.parameter for one in said.unknowns} == {"gain", "detection"}
+    assert text.count("# Assumed; ") == len(QUESTIONS)
+    assert all(f"\n{one.name} = " in text for one in QUESTIONS)
+
+
 STAKES = """\
 [publisher]
 benefit = 1000
@@ -298,6 +341,25 @@ targets = 20
 """
 
 
+def re_identified(belief, gain, cost):
+    """People whom somebody re-identifies whom nobody fines: person by person, the best place to stop of all."""
+    found = 0.0
+    for row in belief.observation:
+        listed = np.exp(belief.log_probability[belief.indptr[row] : belief.indptr[row + 1]])
+        shared = np.full(max(belief.n_unlisted[row], 0), belief.unlisted[row] / max(belief.n_unlisted[row], 1))
+        likely = np.sort(np.concatenate([listed, shared]))[::-1]
+        before = np.concatenate([[0.0], likely.cumsum()])
+        left = np.cumsum(gain * likely - cost * (1 - before[:-1]))
+        found += before[left.argmax() + 1] if left.max(initial=0.0) > 0 else 0.0
+    return found
+
+
+def first_belief(path):
+    """What the adversary of a document believes of its first release."""
+    plan = read_plan(path)
+    return believed(Cell(plan.datasets[0], plan.protections[0], plan.adversaries[0], plan.seeds[0], ("utility",)))[0]
+
+
 @dataclass(frozen=True)
 class Sure:
     """An attack whose scores are taken for probabilities."""
@@ -317,11 +379,14 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     answer = found.now.answers[0]
     assert answer.attacks
     assert answer.re_identified[1] <= found.people
+    assert answer.re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
-    found = play(document(tmp_path, 'title = "Places"' + PLACES + STAKES))
+    path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
+    found = play(path)
     assert found.people == 20
     assert 0 < found.now.utility < 1
     assert found.now.answers[0].attacks
+    assert found.now.answers[0].re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)

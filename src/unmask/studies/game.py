@@ -61,11 +61,8 @@ FINES: Final = 20
 BESIDE: Final = 1e-6
 """Share of a fine that stops somebody by which the fine beside it is lower."""
 
-RIVALS: Final = 4
-"""Offers, the best first, that an assumption may make the best, besides not to release."""
-
 MOST_JUDGED: Final = 60
-"""Offers that are judged over ranges."""
+"""Offers that are judged over ranges, or that a wrong number may make the best."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> its release, as they face it."""
@@ -279,11 +276,9 @@ def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
 
 
 def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
-    """How wrong each assumption may be before another of the best offers is better, or the same at other terms."""
-    best = _best(moves)
-    taken = best[0].protection
-    own = [] if taken == WITHHELD else [game.move(taken, one) for one in all_terms(said.terms)]
-    rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD), *own]
+    """How wrong each assumption may be before another offer is better, at the terms that deter most."""
+    others = product((one.protection for one in _best(moves) if one.protection != WITHHELD), _hardest(said))
+    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)][:MOST_JUDGED]
 
     def asked(place: int | None) -> Asked | None:
         if place is None:
@@ -295,6 +290,13 @@ def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wr
         Wrong(one.of, one.parameter, one.value, one.low, asked(one.below), one.high, asked(one.above))
         for one in margins(game, rivals)
     )
+
+
+def _hardest(said: Stated) -> list[Terms]:
+    """The terms of the document that deter most, with which no other of them leaves more unless money comes back."""
+    most = max(said.terms["prices"]), max(said.terms["fines"])
+    every = said.publisher.fees or said.publisher.recovered
+    return [one for one in all_terms(said.terms) if every or (one.price, one.fine) == most]
 
 
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:

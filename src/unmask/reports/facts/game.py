@@ -233,7 +233,8 @@ class GameData:
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> GameData:
         """The game whose plain values these are, as `dataclasses.asdict` gives them, lists for tuples."""
-        return _made(cls, plain)
+        found: GameData = _made(cls, plain)
+        return found
 
     @property
     def taken(self) -> Offer:
@@ -242,7 +243,7 @@ class GameData:
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """What was found, as tables of plain values, by name; what to do is `decision`."""
-        listed = {
+        listed: dict[str, tuple[Any, ...]] = {
             "wrong": self.wrong,
             "alone": self.alone,
             "stopping": self.stopping,
@@ -266,10 +267,10 @@ class GameData:
 
 def _made(kind: Any, plain: Any) -> Any:
     """Plain values as a type says: dataclasses of dictionaries, tuples of all lists."""
-    inner = get_args(kind)
+    inner, make = get_args(kind), kind
     if is_dataclass(kind):
         types = get_type_hints(kind)
-        return kind(**{name: _made(types[name], one) for name, one in plain.items()})
+        return make(**{name: _made(types[name], one) for name, one in plain.items()})
     if get_origin(kind) is tuple:
         kinds = inner[:1] * len(plain) if inner[-1] is Ellipsis else inner
         return tuple(map(_made, kinds, plain))

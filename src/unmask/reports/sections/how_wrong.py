@@ -12,9 +12,9 @@ from unmask.reports.words import plural
 
 WRONG = (
     "Every number was given as a point, and none is known that well. Each line changes one number and keeps all "
-    "others: between the two values the choice on this page stays better than the best of the other protections, than "
-    "the same one at the terms of the document, and than not to release. A number that you doubt beyond them should be "
-    "a range, from the least to the most that you can imagine (see unmask game --help)."
+    "others: between the two values the choice on this page stays better than the best of the other protections and "
+    "the same one, also at the most that the document may ask, and than not to release. A number that you doubt beyond "
+    "them should be a range, from the least to the most that you can imagine (see unmask game --help)."
 )
 
 LOOKED = "A number is followed down to a 64th of what was assumed, and up to 64 times; any: it stays better."
