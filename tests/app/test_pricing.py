@@ -77,6 +77,14 @@ def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):
     assert project.given["attackers"][1:] == given["attackers"][1:]
 
 
+def test_several_protections_of_a_document_are_weighed_as_they_stand(weighed: Browser, project: Project):
+    several = [{"use": "none"}, {"use": "tables.Mondrian", "grid": {"k": [3, 4]}}]
+    project.save({**project.given, "protections": several})
+    weighed.at("/game")
+    weighed.sends("/game", do="weigh")
+    assert load(project.folder / "game.toml")["protections"] == several
+
+
 def test_a_price_changes_no_verdict(weighed: Browser, project: Project):
     before = project.digest
     weighed.at("/game")

@@ -11,7 +11,9 @@ from unmask.app.forms import number
 from unmask.app.jobs import Command, shown
 from unmask.app.progress import busy_with
 from unmask.app.project import GAME, PRICED, STUDIED, Project
+from unmask.app.protection import asked
 from unmask.app.studying import plan_of
+from unmask.plan import NOTHING
 from unmask.studies.questions import ATTACKER, QUESTIONS, Question, answer, told
 from unmask.studies.run import JOURNAL
 from unmask.toml_text import text_of_document
@@ -59,12 +61,14 @@ def _command(project: Project) -> Command:
 
 
 def _document(project: Project) -> dict[str, Any]:
-    """The document of the game: that of the study, of few protections, and with everybody attacked."""
-    plan = plan_of(project.given, seen(project).facts[0].rows)
+    """The document of the game: what was opened, where it has several protections, else with some values of k."""
+    given = {key: one for key, one in project.given.items() if key != "releases"}
+    if len(given.get("protections", [])) > 1:
+        return given
+    plan = plan_of(given, seen(project).facts[0].rows)
     bare, mondrian = plan["protections"][:2]
-    own = project.given.get("protections", [{}])[0].get("with", {}).get("k")
-    few = [k for k in mondrian["grid"]["k"] if k in (*LADDER, own)]
-    return {**plan, "protections": [{**bare, "name": "none"}, {**mondrian, "grid": {"k": few}}]}
+    few = [k for k in mondrian["grid"]["k"] if k in (*LADDER, asked(given).get("k"))]
+    return {**plan, "protections": [{**bare, "name": NOTHING}, {**mondrian, "grid": {"k": few}}]}
 
 
 # --- questions --------------------------------------------------------------------------------------------------------
