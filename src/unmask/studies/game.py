@@ -199,8 +199,8 @@ def _probable(cell: Cell, found: Faced) -> Faced:
     """The release, if what is believed of it are probabilities."""
     if found.belief.status == "scores":
         raise UnmaskError(
-            f"{cell.adversary.name} has scores for {cell.protection.name}, and a price needs probabilities; calibrate it "
-            "first, or give graphs.Ensemble more seeds, drawn at random"
+            f"{cell.adversary.name} has scores for {cell.protection.name}, and a price needs probabilities; "
+            "calibrate it first, or give graphs.Ensemble more seeds, drawn at random"
         )
     return found
 
