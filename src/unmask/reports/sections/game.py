@@ -36,7 +36,7 @@ from unmask.reports.parts import (
 from unmask.reports.scales import amounts, linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.how_wrong import delicate, how_wrong
-from unmask.reports.sections.nodes import nodes_shown, nodes_told
+from unmask.reports.sections.nodes import levels_told, nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.words import number, percent, plural
 
@@ -134,7 +134,8 @@ def opening(data: GameData) -> tuple[str, str]:
     known = (data.taken, _best(data))
     now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
     instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
-    return f"{first} {rest}", f"{_judgment(data)}{instead}{now}"
+    levels = levels_told(data.lattices, _best(data).protection)
+    return f"{first} {rest}", f"{levels} {_judgment(data)}{instead}{now}".lstrip()
 
 
 def _screen(data: GameData) -> Screen:

@@ -10,7 +10,7 @@ from unmask.reports.findings.price import amount
 from unmask.reports.marks import Rule, Spot
 from unmask.reports.parts import Figure, Figures, Loose, grid, lead, notes
 from unmask.reports.scales import linear
-from unmask.reports.words import plural
+from unmask.reports.words import plural, release_name
 
 BINS = 40
 """Steps of utility of the picture."""
@@ -26,6 +26,16 @@ def nodes_told(lattices: Sequence[Nodes]) -> str:
     n, solved = (sum(count) for count in zip(*((len(one.utility), one.solved) for one in lattices), strict=True))
     left = f"all but {plural(solved, 'move')}" if solved else "every move"
     return f"{plural(n, 'node')} of the lattice: the sizes of groups settle {left}."
+
+
+def levels_told(lattices: Sequence[Nodes], protection: str) -> str:
+    """What a node does to each column, in a sentence; "" of a protection that is none."""
+    levels = next((one.levels[protection] for one in lattices if protection in one.levels), None)
+    if levels is None:
+        return ""
+    words = {"0": "as it is", "*": "left out"}
+    said = (f"{column} {words.get(str(level), f'at {level}')}" for column, level in levels.items())
+    return f"{release_name(protection)} is {', '.join(said)}."
 
 
 def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
