@@ -79,14 +79,15 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
 
 def _play(plan: Path, output: Path) -> None:
     """Play the game of a document beside the results; say why, if that is none."""
+    from unmask.reports.sections.game import opening
     from unmask.studies.game import file_game
 
     try:
-        taken = file_game(plan, output, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True)).taken
+        found = file_game(plan, output, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True))
     except UnmaskError as error:
         click.echo(f"no game was played: {error}", err=True)
         return
-    click.echo(f"the publisher's game is played: {visible(taken.protection)} is the choice", err=True)
+    click.echo(visible(f"the publisher's game: {opening(found)[0]}"), err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:

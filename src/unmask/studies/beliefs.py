@@ -40,13 +40,13 @@ def faced(cell: Cell, folder: Path | None = None) -> Faced:
     """The release of a cell as its adversary faces it; of a folder, what is kept there, or is from now on."""
     if folder is None:
         return _made(cell)
-    path = place(cell, folder)
+    path = belief_file(cell, folder)
     if not path.is_file():
         keep(cell, folder)
     return _read(path)
 
 
-def place(cell: Cell, folder: Path) -> Path:
+def belief_file(cell: Cell, folder: Path) -> Path:
     """Where the belief of a cell is kept, whatever the plan measures of it."""
     return folder / BELIEFS / f"{replace(cell, measures=()).key}.npz"
 
@@ -56,7 +56,7 @@ def keep(cell: Cell, folder: Path) -> None:
 
     Targets, observations and candidates are numbered anew, by nothing but what is believed of them.
     """
-    found, path = _nameless(_made(cell)), place(cell, folder)
+    found, path = _nameless(_made(cell)), belief_file(cell, folder)
     truth = {name: array for name in ("better", "tied") if (array := getattr(found, name)) is not None}
     belief: dict[str, Any] = {one.name: getattr(found.belief, one.name) for one in fields(Posterior)}
     kept = {name: belief[name] for name in (*_ARRAYS, "n_candidates", "log_prior", "status")}

@@ -19,7 +19,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import policy_of
-from unmask.studies.beliefs import place
+from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.toml_text import whole_text
@@ -191,8 +191,8 @@ def _policy(plan: Path, domains: Collection[str]) -> bytes:
 
 def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
     """The cells; those that a game prices keep what is believed in the folder."""
-    wanted = {place(cell, folder) for cell in priced}
-    return [replace(cell, kept=folder) if place(cell, folder) in wanted else cell for cell in cells]
+    wanted = {belief_file(cell, folder) for cell in priced}
+    return [replace(cell, kept=folder) if belief_file(cell, folder) in wanted else cell for cell in cells]
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:

@@ -236,7 +236,7 @@ def _keep_belief(cell: Cell, folder: Path) -> None:
     """What the game of a study asks for; where there is none, the game says why."""
     from unmask.studies.beliefs import keep
 
-    with suppress(UnmaskError):
+    with suppress(UnmaskError, MemoryError):
         keep(cell, folder)
 
 
