@@ -287,7 +287,7 @@ def _told(offer: Offer) -> str:
 
 def _offers(data: GameData) -> Iterator[Loose]:
     """The picture, and the best terms of each protection."""
-    yield lead(PICTURE)
+    yield lead(PICTURE + (" Every range is at its middle." if data.judged else ""))
     yield Figures((_payoffs(data.curves[:CURVES]), _prices(data.curves[:CURVES])))
     yield notes(_not_drawn(data))
     yield BEST
@@ -377,7 +377,10 @@ def _stop_told(data: GameData) -> str:
 def _kinds(data: GameData) -> Iterator[Loose]:
     """The parameters of each kind of attacker."""
     for kind in data.kinds:
-        yield Heading(kind.name, f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.")
+        yield Heading(
+            f"Who attacks: {kind.name}",
+            f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.",
+        )
         if kind.assumed:
             yield minds(
                 ["This attacker rests on an embedded profile that nobody has checked."], "Assumed, not observed."
