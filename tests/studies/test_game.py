@@ -371,7 +371,7 @@ class Sure:
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
-    with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities; calibrate it"):
+    with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
     monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
     found = play(path)

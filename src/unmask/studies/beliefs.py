@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.success import standing
 from unmask.plan import Cell
 from unmask.posterior import Posterior
@@ -75,8 +76,12 @@ def _read(path: Path) -> Faced:
 
 
 def _made(cell: Cell) -> Faced:
-    """Attacked now."""
+    """Attacked now; an error where the adversary announces no probabilities, with the reasons that they give."""
     belief, truth, utility = believed(replace(cell, measures=("utility",)))
+    if belief.status == "scores":
+        why = "; ".join(getattr(belief, "refused", ())) or "calibrate it first"
+        who = f"{cell.adversary.name} has scores for {cell.protection.name}"
+        raise UnmaskError(f"{who}, and a price needs probabilities: {why}")
     at = None if truth is None else standing(belief, truth)
     return Faced(belief, None if at is None else at.better, None if at is None else at.tied, utility)
 

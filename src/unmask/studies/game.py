@@ -191,18 +191,8 @@ def _attacked(plan: Plan, said: Stated, study: Path | None, watch: Callable[[str
     for cell in _cells(plan, said):
         if cell.protection.name not in releases:
             watch(cell.protection.name)
-        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = _probable(cell, faced(cell, study))
+        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = faced(cell, study)
     return releases
-
-
-def _probable(cell: Cell, found: Faced) -> Faced:
-    """The release, if what is believed of it are probabilities."""
-    if found.belief.status == "scores":
-        raise UnmaskError(
-            f"{cell.adversary.name} has scores for {cell.protection.name}, and a price needs probabilities; "
-            "calibrate it first, or give graphs.Ensemble more seeds, drawn at random"
-        )
-    return found
 
 
 def _cells(plan: Plan, said: Stated) -> list[Cell]:
