@@ -101,12 +101,12 @@ def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] 
 
 
 def priced(plan: Plan, path: Path) -> list[Cell]:
-    """The cells of a study that the game of its document prices, none where it has no publisher; none of a lattice,
-    whose nodes are attacked once they are known.
+    """The cells of a study that the game of its document prices: none where it has no publisher, or several data sets,
+    and none of a lattice, whose nodes are attacked once they are known.
 
     Raises `UnmaskError` for a document whose game says what there is not.
     """
-    if "publisher" not in load(path):
+    if "publisher" not in load(path) or len(plan.datasets) > 1:
         return []
     with _in_document(path):
         cells = _cells(plan, stated(load(path), path.parent))

@@ -96,8 +96,8 @@ def game_in_study(study: StudyData) -> tuple[Section, ...]:
         [(one.kind, _told_of(one), count(one.re_identified)) for one in best.answers],
         text=2,
     )
-    shown = parts(Words(first), Words(rest), Words(_under_policy(study, best)), answers)
-    return Section("game", "What to release, and what to ask for it", shown, first), *game_sections(study.game)
+    said = parts(Words(first), Words(rest), Words(_under_policy(study, best)), answers)
+    return Section("game", "What to release, and what to ask for it", said, first), *game_sections(study.game)
 
 
 def _under_policy(study: StudyData, best: Offer) -> str:

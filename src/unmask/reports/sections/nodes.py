@@ -35,7 +35,7 @@ def levels_told(lattices: Sequence[Nodes], protection: str) -> str:
         return ""
     words = {"0": "as it is", "*": "left out"}
     said = (f"{column} {words.get(str(level), f'at {level}')}" for column, level in levels.items())
-    return f"{release_name(protection)} is {', '.join(said)}."
+    return f"{release_name(protection)} shows {', '.join(said)}."
 
 
 def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
