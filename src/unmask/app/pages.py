@@ -85,9 +85,8 @@ def report_body(project: Project, name: str = names.REPORT) -> str:
 
 def report_style(project: Project) -> str:
     """The style of such a page, the same on all, for what is inside `.report` alone."""
-    written = (path for name in (names.REPORT, names.GAME) if (path := project.folder / name).exists())
-    path = next(written, None)
-    text = path.read_text(encoding="utf-8") if path else ""
+    written = [path for name in (names.REPORT, names.GAME) if (path := project.folder / name).exists()]
+    text = written[0].read_text(encoding="utf-8") if written else ""
     style = text.partition("<style>")[2].partition("</style>")[0]
     inside = "\n".join(_inside(line) for line in style.splitlines() if not line.startswith("@page"))
     return f".report {{\n{inside}\n}}\n"
