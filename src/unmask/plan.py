@@ -69,13 +69,17 @@ class Part:
 
 @dataclass(frozen=True)
 class Cell:
-    """One protection of one dataset against one adversary, with one seed."""
+    """One protection of one dataset against one adversary, with one seed.
+
+    kept : folder of the study where a game finds what the adversary believes; None where no game asks
+    """
 
     dataset: Part
     protection: Part
     adversary: Part
     seed: int
     measures: tuple[str, ...]
+    kept: Path | None = None
 
     @property
     def key(self) -> str:

@@ -1,20 +1,32 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms, Unknown
+from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.graphs import Rematch
-from unmask.reports.sections.game import game_page, opening
-from unmask.studies.game import _offer, _safer, _wrong, play
+from unmask.plan import Cell
+from unmask.reports import render
+from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
+from unmask.studies.beliefs import BELIEFS
+from unmask.studies.cells import believed
+from unmask.studies.game import _offer, _safer, _wrong, file_game, filed_game, play, priced
+from unmask.studies.page import study_page
+from unmask.studies.questions import QUESTIONS, asked_lines
+from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
 from unmask.studies.stated import stated
+from unmask.studies.workers import finished
 
 DOCUMENT = """
 title = "Discharges"
@@ -126,6 +138,35 @@ def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     assert _safer(game, _offer(game, game.move("raw", Terms(fine=30_000)))) is None
 
 
+def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
+    """Just within, the choice is the best of all offers; just beyond, the one named is."""
+    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
+    releases = {
+        "raw": Protected([1, 1, 2, 2, 3], 0.9),
+        "k2": Protected([2, 2, 3, 3, 3], 0.75),
+        "k3": Protected([3] * 5, 0.72),
+        "k4": Protected([4] * 5, 0.7),
+        "k5": Protected([5] * 5, 0.5),
+    }
+    game = PublisherGame(Publisher(benefit=6000, loss=900), releases, {"broker": Expected(broker)})
+    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 3000.0), "audits": (1.0,)})
+    taken, *_ = moves = game.moves(**said.terms)
+    checked = 0
+    for one in _wrong(game, said, moves):
+        for end, other, out in ((one.low, one.below, 1 / 1.02), (one.high, one.above, 1.02)):
+            if end is None:
+                continue
+            within, beyond = (at(game, [Unknown(one.of, one.parameter, 0.0, 1.0)], [end * by]) for by in (1 / out, out))
+            same = within.move(taken.protection, taken.terms).payoff.low
+            assert within.moves(**said.terms)[0].payoff.low == pytest.approx(same), one
+            best = beyond.moves(**said.terms)[0].payoff.low
+            named = beyond.move(other.protection, Terms(price=other.price, fine=other.fine)).payoff.low
+            assert named == pytest.approx(best), one
+            assert named > beyond.move(taken.protection, taken.terms).payoff.low
+            checked += 1
+    assert checked >= 5
+
+
 def test_one_person_at_a_time_and_all_at_once(found):
     for one in found.alone:
         assert one.people == 20 == sum(one.tried)
@@ -158,6 +199,43 @@ def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
     assert found.judged[0].regret[1] == pytest.approx(min(one.regret[1] for one in found.judged), abs=1e-6)
     assert all(one.payoff[0] - 1e-9 <= one.mean <= one.payoff[1] + 1e-9 for one in found.judged)
     assert 0 <= found.ranged[0].worth <= found.knowing + 1e-9
+
+
+@pytest.fixture(scope="module")
+def studied(folder):
+    """A study of the document, whose workers are this process, and its game."""
+    path, results = document(folder, DOCUMENT % 40), folder / "results"
+    with pytest.MonkeyPatch.context() as here:
+        here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+        here.setattr("unmask.studies.game.FINES", 4)
+        plan = read_plan(path)
+        run_study(plan, results, source=path, priced=priced(plan, path))
+        here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
+        return results, file_game(path, results)
+
+
+def test_a_study_keeps_what_its_game_prices(studied, found):
+    """No protection is run twice, and the game is the one without a study."""
+    results, game = studied
+    assert len(list((results / BELIEFS).iterdir())) == 2
+    assert {(one.protection, one.fine): one.payoff[0] for one in game.offers} == pytest.approx(
+        {(one.protection, one.fine): one.payoff[0] for one in found.offers}
+    )
+    assert game.stopping[0].realized == pytest.approx(found.stopping[0].realized)
+    assert filed_game(results) == game
+
+
+def test_the_page_of_a_study_has_its_game(studied):
+    text = render(study_page(studied[0]))
+    assert "What to release, and what to ask for it" in text
+    assert opening(studied[1])[0] in text
+    assert "What stops each attacker" in text
+    assert text.count(ASSUMPTIONS[0]) == 1
+
+
+def test_a_game_of_no_study_is_refused(folder):
+    with pytest.raises(UnmaskError, match="holds no study"):
+        play(folder / "unmask.toml", study=folder / "nowhere")
 
 
 @pytest.mark.usefixtures("again")
@@ -244,6 +322,14 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
         play(document(tmp_path, text.replace("knows = { coverage = 0.6 }\n", "")))
 
 
+def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
+    text = "\n".join(asked_lines())
+    said = stated(tomllib.loads(text), Path())
+    assert {one.parameter for one in said.unknowns} == {"gain", "detection"}
+    assert text.count("# Assumed; ") == len(QUESTIONS)
+    assert all(f"\n{one.name} = " in text for one in QUESTIONS)
+
+
 STAKES = """\
 [publisher]
 benefit = 1000
@@ -279,6 +365,25 @@ targets = 20
 """
 
 
+def re_identified(belief, gain, cost):
+    """People whom somebody re-identifies whom nobody fines: person by person, the best place to stop of all."""
+    found = 0.0
+    for row in belief.observation:
+        listed = np.exp(belief.log_probability[belief.indptr[row] : belief.indptr[row + 1]])
+        shared = np.full(max(belief.n_unlisted[row], 0), belief.unlisted[row] / max(belief.n_unlisted[row], 1))
+        likely = np.sort(np.concatenate([listed, shared]))[::-1]
+        before = np.concatenate([[0.0], likely.cumsum()])
+        left = np.cumsum(gain * likely - cost * (1 - before[:-1]))
+        found += before[left.argmax() + 1] if left.max(initial=0.0) > 0 else 0.0
+    return found
+
+
+def first_belief(path):
+    """What the adversary of a document believes of its first release."""
+    plan = read_plan(path)
+    return believed(Cell(plan.datasets[0], plan.protections[0], plan.adversaries[0], plan.seeds[0], ("utility",)))[0]
+
+
 @dataclass(frozen=True)
 class Sure:
     """An attack whose scores are taken for probabilities."""
@@ -290,7 +395,7 @@ class Sure:
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
-    with pytest.raises(UnmaskError, match="calibrate it first"):
+    with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
     monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
     found = play(path)
@@ -298,11 +403,14 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     answer = found.now.answers[0]
     assert answer.attacks
     assert answer.re_identified[1] <= found.people
+    assert answer.re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
-    found = play(document(tmp_path, 'title = "Places"' + PLACES + STAKES))
+    path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
+    found = play(path)
     assert found.people == 20
     assert 0 < found.now.utility < 1
     assert found.now.answers[0].attacks
+    assert found.now.answers[0].re_identified == pytest.approx([re_identified(first_belief(path), 50, 10)] * 2)

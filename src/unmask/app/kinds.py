@@ -78,6 +78,7 @@ TABLE = Kind(
         Step("adversaries", "Adversaries", "adversaries", _has_roles, _has_policy),
         Step("verdict", "Verdict", "verdict", _has_policy, _has_release),
         Step("protect", "Protect", "protecting", _has_policy, _has_study),
+        Step("game", "Price", "pricing", _has_policy, lambda p: (p.folder / names.GAME).exists()),
         Step("sign", "Sign", "signing", _has_release, lambda p: p.done("certificate")),
     ),
     lambda sample: f"{len(sample.columns)} columns, and nothing that says it is anything else",

@@ -19,12 +19,12 @@ from unmask.app.project import Project
 from unmask.errors import visible
 from unmask.toml_text import DOCUMENT
 
-NAMES = ("open", "roles", "adversaries", "verdict", "protect", "sign")
+NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")
 """Addresses of screens, in their order; what is opened may have no use for one."""
 
 FILES = (
     names.RELEASE, names.ORIGIN, names.AT_RISK, names.REPORT, names.AUDIT, names.CERTIFICATE, names.PAGE,
-    DOCUMENT, names.STUDY, names.MECHANISM, "attacker.toml",
+    DOCUMENT, names.STUDY, names.MECHANISM, names.GAME, names.PRICED, "attacker.toml",
 )  # fmt: skip
 """What can be downloaded."""
 
@@ -76,17 +76,17 @@ def _about(project: Project) -> str:
 # --- the page of a report inside the shell ----------------------------------------------------------------------------
 
 
-def report_body(project: Project) -> str:
-    """What stands on the page of the audit, as the command wrote it."""
-    text = (project.folder / names.REPORT).read_text(encoding="utf-8")
+def report_body(project: Project, name: str = names.REPORT) -> str:
+    """What stands on the page of the audit, or of another command, as it wrote it."""
+    text = (project.folder / name).read_text(encoding="utf-8")
     body = text.partition("<body>")[2].rpartition("<script>")[0]  # which this page has as a file of its own
     return body.replace("<main>", "<div>").replace("</main>", "</div>")  # it is a part of the main of this page
 
 
 def report_style(project: Project) -> str:
-    """The style of that page, for what is inside `.report` alone."""
-    path = project.folder / names.REPORT
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    """The style of such a page, the same on all, for what is inside `.report` alone."""
+    written = [path for name in (names.REPORT, names.GAME) if (path := project.folder / name).exists()]
+    text = written[0].read_text(encoding="utf-8") if written else ""
     style = text.partition("<style>")[2].partition("</style>")[0]
     inside = "\n".join(_inside(line) for line in style.splitlines() if not line.startswith("@page"))
     return f".report {{\n{inside}\n}}\n"

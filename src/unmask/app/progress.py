@@ -11,6 +11,7 @@ WORDS = {
     "audit": "Attacking the release",
     "columns": "Reading and counting the columns",
     "count": "Reading and counting the columns",
+    "game": "Weighing what to release against every attacker",
     "certify": "Running the audit once more for the certificate",
 }
 """Command -> what it is doing."""

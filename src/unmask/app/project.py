@@ -33,17 +33,20 @@ ATTACK = ("--report", REPORT, "--json", "--force")
 
 MECHANISM, CURVE, TRIED, GUESSED = "mechanism.csv", "curve.csv", "tried.csv", "guessed.txt"
 
+GAME, PRICED = "game.html", "game.toml"
+"""The page of the publisher's game, and its document."""
+
 COUNTED = "counted.pickle"
 """What was counted in a large table."""
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    TRIED, GUESSED, "jobs", "lock",
+    TRIED, GUESSED, GAME, PRICED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 
-NOT_JUDGED = ("title", "certificate")
-"""What a document says that changes no number."""
+NOT_JUDGED = ("title", "certificate", "publisher", "attackers")
+"""What a document says that changes no number of a verdict."""
 
 OPENED = (
     ("data", "file"), ("linkage", "truth"), ("channel", "channels"), ("channel", "coordinates"), ("channel", "prior"),

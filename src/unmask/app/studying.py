@@ -12,7 +12,7 @@ from unmask.app.counting import seen
 from unmask.app.jobs import shown
 from unmask.app.kind import Trials
 from unmask.app.points import Point, ranked
-from unmask.app.project import STUDIED, STUDY, Project
+from unmask.app.project import NOT_JUDGED, STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
 from unmask.errors import UnmaskError
@@ -60,7 +60,7 @@ def is_fresh(project: Project, trials: Trials) -> bool:
 def digest(project: Project, trials: Trials) -> str:
     """Of what a study is made of: all but the settings that it tries."""
     plain = trials.used(project.given, dict.fromkeys(one.name for one in trials.parameters))
-    return text_of_document({key: one for key, one in plain.items() if key not in ("certificate", "title")})
+    return text_of_document({key: one for key, one in plain.items() if key not in NOT_JUDGED})
 
 
 def plan_of_table(project: Project) -> dict[str, Any]:

@@ -20,20 +20,16 @@ RELEASED = """\
 # file = "release.csv"
 # origin = "origin.csv"
 
-# What to release, and what to ask for it: unmask game. Every number is yours to give; none is known here.
-# [publisher]
-# benefit = 100000    # controller: what would the unprotected data bring?
-# loss = 500          # controller: what does it cost if one person is re-identified, in notices, claims and care?
-# penalty = 0         # lawyer: which fine is due, and from how many people on? GDPR, article 83: up to 20 million EUR
-# threshold = 500     # or 4 % of turnover; HIPAA, 45 CFR 164.408: from 500 people on a breach is told at once
-# prices = [0, 1000]  # controller: what may access cost?
-# fines = [0, 50000]  # lawyer: which fine by contract would a court uphold?
-# [[attackers]]
-# name = "broker"
-# gain = { from = 1, to = 100 }   # what is one re-identified person worth to them?
-# exploit_cost = 1                # and one try, in work?
-# max_fines = 1                   # how often can they be fined before they are shut out?
-# detection = { from = 0.001, to = 0.05 }  # how likely is it that one try is noticed?"""
+# What to release, and what to ask for it, is weighed by unmask game: take the marks off the lines below, and put your
+# own answers in. Every number is assumed until you do; one that you do not know may be { from = 1, to = 2 }.
+#
+# [[protections]]
+# use = "none"
+#
+# [[protections]]
+# use = "tables.Mondrian"
+# grid = { k = [5, 20, 50] }
+"""
 
 
 @click.command("init", cls=Command)
@@ -52,6 +48,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unmask audit unmask.toml --report out.html
     """
     from unmask.face.starting import first_document, reasons
+    from unmask.studies.questions import asked_lines
     from unmask.tables.exposure import column_facts
     from unmask.toml_text import text_of_document
 
@@ -63,5 +60,6 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     given = first_document(place, reading, facts)
     why = reasons(facts, {column.name: column.type for column in table.written})
     notes = {"data": "".join(f"\n# {note}" for note in table.notes)}
-    write_text(output, f"{text_of_document(given, why={'columns': why}, below=notes)}\n{RELEASED}\n")
+    questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
+    write_text(output, f"{text_of_document(given, why={'columns': why}, below=notes)}\n{RELEASED}#\n{questions}\n")
     click.echo(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

@@ -11,6 +11,7 @@ import click
 
 from unmask.cli.files import say_json, say_next
 from unmask.cli.generated import FILE
+from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -46,11 +47,14 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         _say(_estimate(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
+    from unmask.studies.game import priced
     from unmask.studies.run import RESULTS, run_study
 
     progress = _Progress()
-    submit = on_spark(spark) if spark else None
-    outcome = run_study(read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan)
+    submit, game = on_spark(spark) if spark else None, priced(read, plan)
+    outcome = run_study(
+        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game
+    )
     progress.finish()
     found = {**vars(outcome), "results": str(output / RESULTS)}
     if outcome.damaged:
@@ -63,12 +67,27 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
+    if game and outcome.complete and outcome.done:
+        _play(plan, output)
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
     if not (outcome.complete and outcome.done):
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _play(plan: Path, output: Path) -> None:
+    """Play the game of a document beside the results; say why, if that is none."""
+    from unmask.reports.sections.game import opening
+    from unmask.studies.game import file_game
+
+    try:
+        found = file_game(plan, output, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True))
+    except UnmaskError as error:
+        click.echo(f"no game was played: {error}", err=True)
+        return
+    click.echo(visible(f"the publisher's game: {opening(found)[0]}"), err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,15 @@ def study(
     workers: int = 1,
     retry: bool = False,
 ) -> Result:
-    """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found.
+    """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found; of a
+    plan with a publisher the game, too.
 
     plan   : the file of the plan, see the reference
     output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
     """
+    from unmask.errors import UnmaskError
     from unmask.reports.result import Result
+    from unmask.studies.game import file_game, priced
     from unmask.studies.page import study_page
     from unmask.studies.reading import read_plan
     from unmask.studies.run import run_study
@@ -31,5 +35,10 @@ def study(
     source = Path(plan)
     with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
         folder = Path(scratch) / "results" if output is None else Path(output)
-        run_study(read_plan(source), folder, workers=workers, retry=retry, source=source)
+        read = read_plan(source)
+        game = priced(read, source)
+        outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game)
+        if game and outcome.complete and outcome.done:
+            with suppress(UnmaskError):  # an adversary who asks something else has no game
+                file_game(source, folder)
         return Result(study_page(folder))

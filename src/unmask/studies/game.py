@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -29,9 +31,8 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
-from unmask.measures.success import standing
+from unmask.files import text_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
-from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
     Answer,
@@ -46,12 +47,13 @@ from unmask.reports.facts.game import (
     Stopping,
     Wrong,
 )
-from unmask.studies.cells import believed
+from unmask.studies.beliefs import Faced, faced
 from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
 from unmask.studies.reading import read_plan
+from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
-from unmask.truth import Truth
 from unmask.version import __version__
+from unmask.writing import whole, write_text
 
 FINES: Final = 20
 """Fines on a curve, besides those that stop somebody."""
@@ -62,29 +64,63 @@ BESIDE: Final = 1e-6
 MARGIN: Final = 0.01
 """Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
 
-RIVALS: Final = 4
-"""Offers, the best first, that an assumption may make the best, besides not to release."""
-
 MOST_JUDGED: Final = 60
-"""Offers that are judged over ranges."""
+"""Offers that are judged over ranges, or that a wrong number may make the best."""
 
-Believed = Mapping[str, Mapping[str, tuple[Posterior, Truth | None]]]
-"""Protection -> adversary -> the belief and the truth."""
+Releases = Mapping[str, Mapping[str, Faced]]
+"""Protection -> adversary -> its release, as they face it."""
 
 
-def play(path: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
+def file_game(path: Path, study: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
+    """Play the game of a study's document, and keep it with the results of the study."""
+    found = play(path, study=study, watch=watch)
+    with whole(study / GAME) as place:
+        write_text(place, json.dumps(asdict(found)))
+    return found
+
+
+def filed_game(study: Path) -> GameData | None:
+    """The game that was played of a study; None where none was."""
+    path = study / GAME
+    return GameData.of(json.loads(text_of(path))) if path.is_file() else None
+
+
+def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] | None = None) -> GameData:
     """The game of a document: every protection is attacked with what the adversaries know, and every belief priced.
 
+    study : folder of a study of the document; what it has attacked is not attacked again
     watch : called with each protection whose release is attacked
     """
-    plan, given = read_plan(path), load(path)
-    try:
-        said = stated(given, path.parent)
-        watched = watch or (lambda _: None)
+    if study is not None and not (study / JOURNAL).is_file():
+        raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
+    plan, watched = read_plan(path), watch or (lambda _: None)
+    with _in_document(path):
+        said = stated(load(path), path.parent)
         plan, lattices = _unfolded(plan, said, watched)
-        beliefs, protections = _attacked(plan, said, watched)
-        found = _played(plan, said, beliefs, PublisherGame(said.publisher, protections, said.attackers))
+        releases = _attacked(plan, said, study, watched)
+        game = PublisherGame(said.publisher, _protected(releases, plan, said), said.attackers)
+        found = _played(plan, said, releases, game)
         return replace(found, lattices=lattices)
+
+
+def priced(plan: Plan, path: Path) -> list[Cell]:
+    """The cells of a study that the game of its document prices: none where it has no publisher, or several data sets,
+    and none of a lattice, whose nodes are attacked once they are known.
+
+    Raises `UnmaskError` for a document whose game says what there is not.
+    """
+    if "publisher" not in load(path) or len(plan.datasets) > 1:
+        return []
+    with _in_document(path):
+        cells = _cells(plan, stated(load(path), path.parent))
+    return [cell for cell in cells if cell.protection.use != LATTICE]
+
+
+@contextmanager
+def _in_document(path: Path) -> Iterator[None]:
+    """Errors of a document, with its name."""
+    try:
+        yield
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
 
@@ -105,14 +141,14 @@ def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[P
     return replace(plan, protections=tuple(parts)), tuple(lattices)
 
 
-def _played(plan: Plan, said: Stated, beliefs: Believed, game: PublisherGame) -> GameData:
+def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -> GameData:
     """The game, weighed."""
     moves = game.moves(**said.terms)
     ranked, fines = _ranked(moves), _fines(game, said)
-    whose = [(name, kind, beliefs[name][_whose(kind, said, plan)]) for name, kind in product(ranked, said.attackers)]
+    whose = [(name, kind, releases[name][_whose(kind, said, plan)]) for name, kind in product(ranked, said.attackers)]
     data = GameData(
         title=plan.title,
-        people=whose[0][2][0].n_targets,
+        people=whose[0][2].belief.n_targets,
         publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
         kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
         now=_offer(game, game.move(_first(plan), Terms())),
@@ -153,28 +189,38 @@ def _ranked(moves: Sequence[Move]) -> list[str]:
     return list(dict.fromkeys(one.protection for one in moves if one.protection != WITHHELD))
 
 
-def _attacked(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Believed, dict[str, Protected]]:
-    """Each protection as the adversaries find it; of several seeds the first."""
+def _attacked(plan: Plan, said: Stated, study: Path | None, watch: Callable[[str], None]) -> Releases:
+    """The release of each protection as the adversaries face it; of several seeds the first."""
+    releases: dict[str, dict[str, Faced]] = {}
+    for cell in _cells(plan, said):
+        if cell.protection.name not in releases:
+            watch(cell.protection.name)
+        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = faced(cell, study)
+    return releases
+
+
+def _cells(plan: Plan, said: Stated) -> list[Cell]:
+    """The cells whose beliefs are priced: every protection against the adversaries whose knowledge attackers have."""
     if len(plan.datasets) > 1:
         raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
     named = {part.name: part for part in plan.adversaries}
     for kind, name in said.adversary.items():
         if name and name not in named:
             raise UnmaskError(unknown(name, list(named), f"adversary of {kind!r}"))
-    whose = {kind: name or next(iter(named)) for kind, name in said.adversary.items()}
-    beliefs: dict[str, dict[str, tuple[Posterior, Truth | None]]] = {}
-    protections = {}
-    for protection in plan.protections:
-        watch(protection.name)
-        found = {
-            name: believed(Cell(plan.datasets[0], protection, named[name], plan.seeds[0], ("utility",)))
-            for name in dict.fromkeys(whose.values())
-        }
-        beliefs[protection.name] = {name: (belief, truth) for name, (belief, truth, _) in found.items()}
-        utility = next(iter(found.values()))[2]
-        who = {kind: found[name][0] for kind, name in whose.items()}
-        protections[protection.name] = Protected(who, min(max(utility, 0.0), 1.0))
-    return beliefs, protections
+    whose = dict.fromkeys(_whose(kind, said, plan) for kind in said.adversary)
+    return [
+        Cell(plan.datasets[0], protection, named[name], plan.seeds[0], ())
+        for protection, name in product(plan.protections, whose)
+    ]
+
+
+def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, Protected]:
+    """What attackers of each kind face, and the utility, of each protection."""
+    found = {}
+    for name, own in releases.items():
+        who = {kind: own[_whose(kind, said, plan)].belief for kind in said.adversary}
+        found[name] = Protected(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
+    return found
 
 
 def _whose(kind: str, said: Stated, plan: Plan) -> str:
@@ -205,7 +251,7 @@ def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
     return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
 
 
-def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Stopping:
+def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stopping:
     """What stops a kind, and whom they re-identify where nobody fines them: as they believe, and in truth."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
     unfined = replace(game, attackers={kind: Expected(free)}).raid(name, kind)
@@ -215,7 +261,7 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: tuple[Posterior,
         game.break_even_price(name, kind),
         game.break_even_fine(name, kind),
         unfined.re_identified.high,
-        _realized(free, *found),
+        _realized(free, found),
     )
 
 
@@ -248,11 +294,9 @@ def _safer(game: PublisherGame, taken: Offer) -> Offer | None:
 
 
 def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
-    """How wrong each assumption may be before another of the best offers is better, or the same at other terms."""
-    best = _best(moves)
-    taken = best[0].protection
-    own = [] if taken == WITHHELD else [game.move(taken, one) for one in all_terms(said.terms)]
-    rivals = [*best[:RIVALS], *(one for one in best[RIVALS:] if one.protection == WITHHELD), *own]
+    """How wrong each assumption may be before another offer is better, at the terms that deter most."""
+    others = product((one.protection for one in _best(moves) if one.protection != WITHHELD), _hardest(said))
+    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)][:MOST_JUDGED]
 
     def asked(place: int | None) -> Asked | None:
         if place is None:
@@ -266,9 +310,16 @@ def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wr
     )
 
 
-def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Truth | None]) -> Alone | None:
+def _hardest(said: Stated) -> list[Terms]:
+    """The terms of the document that deter most, with which no other of them leaves more unless money comes back."""
+    most = max(said.terms["prices"]), max(said.terms["fines"])
+    every = said.publisher.fees or said.publisher.recovered
+    return [one for one in all_terms(said.terms) if every or (one.price, one.fine) == most]
+
+
+def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
     """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
-    belief, _ = found
+    belief = found.belief
     inside, row = chance_inside(belief), belief.observation
     if not (alike_rows(belief).all() and inside.any()):
         return None
@@ -293,12 +344,11 @@ def _alone(game: PublisherGame, name: str, kind: str, found: tuple[Posterior, Tr
     )
 
 
-def _realized(free: Attacker, belief: Posterior, truth: Truth | None) -> float | None:
+def _realized(free: Attacker, found: Faced) -> float | None:
     """People who are re-identified by somebody who fears no fine, played out against the truth."""
-    if truth is None:
+    if found.better is None or found.tied is None:
         return None
-    place = standing(belief, truth)
-    return float(play_out(free, belief, place.better, place.tied).sum())
+    return float(play_out(free, found.belief, found.better, found.tied).sum())
 
 
 def _fines(game: PublisherGame, said: Stated) -> dict[str, list[float]]:

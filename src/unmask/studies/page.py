@@ -28,6 +28,7 @@ from unmask.reports.facts.study import (
     undominated,
 )
 from unmask.results import Row
+from unmask.studies.game import filed_game
 from unmask.studies.run import PLAN, RESULTS
 from unmask.studies.summary import Results, Summary, read_results
 from unmask.studies.verdicts import options
@@ -81,6 +82,7 @@ def study_page(folder: Path) -> StudyData:
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
         options=options(results, [(item.dataset, item.row) for item in rows], policy) if policy.requirements else (),
+        game=filed_game(folder),
     )
 
 

@@ -19,6 +19,7 @@ from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import policy_of
+from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
 from unmask.toml_text import whole_text
@@ -28,6 +29,7 @@ JOURNAL = "journal.jsonl"
 RESULTS = "results.parquet"
 PLAN = "plan.toml"
 POLICY = "policy.toml"
+GAME = "game.json"
 
 COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
@@ -95,6 +97,7 @@ def run_study(
     watch: Watcher | None = None,
     submit: Callable[[Sequence[Cell]], Iterator[Result]] | None = None,
     source: Path | None = None,
+    priced: Sequence[Cell] = (),
 ) -> Outcome:
     """Run the cells that the folder has no result for, and write `results.parquet`.
 
@@ -105,6 +108,7 @@ def run_study(
     submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
     source : the plan's file, put beside the results with what its policy requires, before anything is run, once no
              other process works on the folder
+    priced : cells whose beliefs are kept in the folder, see `unmask.studies.game.priced`; on a cluster none are
     """
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
@@ -116,6 +120,7 @@ def run_study(
             _keep_plan(source, folder, {part.domain for part in plan.datasets})
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
+        missing = missing if submit else _keeping(missing, priced, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         told = None if watch is None else _progress(watch, len(cells), len(missing))
         interrupted = _file(results, journal, told, limit=plan.budget.seconds)
@@ -169,6 +174,7 @@ def _keep_plan(plan: Path, folder: Path, domains: Collection[str]) -> None:
     """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
     texts = {PLAN: plan.read_bytes(), POLICY: _policy(plan, domains)}
     try:
+        (folder / GAME).unlink(missing_ok=True)  # of what the document said before
         for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
             with whole(folder / name) as place:
                 place.write_bytes(texts[name])
@@ -181,6 +187,12 @@ def _policy(plan: Path, domains: Collection[str]) -> bytes:
     asked = policy_of(load(plan), plan.parent, title=plan.stem)
     about = tuple(one for one in asked.requirements if one.domain in ("", *domains))
     return whole_text(asked.title, said_policy({"policies": [replace(asked, requirements=about)]})).encode()
+
+
+def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
+    """The cells; those that a game prices keep what is believed in the folder."""
+    wanted = {belief_file(cell, folder) for cell in priced}
+    return [replace(cell, kept=folder) if belief_file(cell, folder) in wanted else cell for cell in cells]
 
 
 def _distinct(plan: Plan) -> dict[str, Cell]:

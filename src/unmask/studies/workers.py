@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from unmask.errors import FailedError, NotRunError, UnmaskError
@@ -218,6 +219,8 @@ def finished(cell: Cell) -> Result:
     start = time.perf_counter()
     try:
         rows = run_cell(cell)
+        if cell.kept is not None:
+            _keep_belief(cell, cell.kept)
     except UnmaskError as error:
         status: Status = "not run" if isinstance(error, NotRunError) else "failed"
         return Result(cell.key, status, str(error), time.perf_counter() - start)
@@ -227,6 +230,14 @@ def finished(cell: Cell) -> Result:
         reason = f"failed inside unmask ({type(error).__name__}); please report it"
         return Result(cell.key, "failed", reason, time.perf_counter() - start)
     return Result(cell.key, "done", "", time.perf_counter() - start, tuple(row.as_dict() for row in rows))
+
+
+def _keep_belief(cell: Cell, folder: Path) -> None:
+    """What the game of a study asks for; where there is none, the game says why."""
+    from unmask.studies.beliefs import keep
+
+    with suppress(UnmaskError, MemoryError):
+        keep(cell, folder)
 
 
 def _limit_memory(limit: int) -> None:

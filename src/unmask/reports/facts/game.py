@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 Pair = tuple[float, float]
 
@@ -232,7 +234,52 @@ class GameData:
     lattices: tuple[Nodes, ...] = ()
     reproduce: Mapping[str, object] | None = None
 
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> GameData:
+        """The game whose plain values these are, as `dataclasses.asdict` gives them, lists for tuples."""
+        found: GameData = _made(cls, plain)
+        return found
+
     @property
     def taken(self) -> Offer:
         """The offer to take: the least regret where numbers are ranges, else the best."""
         return self.judged[0].offer if self.judged else self.offers[0]
+
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """What was found, as tables of plain values, by name; what to do is `decision`."""
+        listed: dict[str, tuple[Any, ...]] = {
+            "wrong": self.wrong,
+            "alone": self.alone,
+            "stopping": self.stopping,
+            "judged": self.judged,
+            "ranges": self.ranged,
+            "lattices": self.lattices,
+        }
+        return {"decision": [self._decision()], **{name: [asdict(one) for one in own] for name, own in listed.items()}}
+
+    def _decision(self) -> dict[str, Any]:
+        """What to do: the offer to take, who attacks it, and what would make a release pay."""
+        state = {True: "attacks", None: "may attack"}
+        return {
+            "release": self.taken.protection != WITHHELD,
+            **asdict(self.taken),
+            "attackers": {one.kind: state.get(one.attacks, "stays away") for one in self.taken.answers},
+            "regret": self.judged[0].regret if self.judged else None,
+            "would_pay": [asdict(one) for one in self.deterring],
+        }
+
+
+def _made(kind: Any, plain: Any) -> Any:
+    """Plain values as a type says: dataclasses of dictionaries, tuples of all lists."""
+    inner, make = get_args(kind), kind
+    if is_dataclass(kind):
+        types = get_type_hints(kind)
+        return make(**{name: _made(types[name], one) for name, one in plain.items()})
+    if get_origin(kind) is tuple:
+        kinds = inner[:1] * len(plain) if inner[-1] is Ellipsis else inner
+        return tuple(map(_made, kinds, plain))
+    if NoneType in inner and plain is not None:
+        return _made(inner[0], plain)
+    if isinstance(plain, dict):
+        return {name: _made(Any, one) for name, one in plain.items()}
+    return tuple(plain) if isinstance(plain, list) else plain

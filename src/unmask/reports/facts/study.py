@@ -13,6 +13,7 @@ from unmask.measures.registry import SHARES
 from unmask.policy import Judged, Policy
 from unmask.policy.verdict import State, line_of, times
 from unmask.reports.facts.found import Found, plain_row
+from unmask.reports.facts.game import GameData
 from unmask.reports.words import styles_of
 from unmask.results import Row
 
@@ -159,6 +160,7 @@ class StudyData(Found):
     reproduce   : command, version, digests ...
     policy      : title of the policy in its document; "" where there is none
     options     : every protection of each dataset that a condition is about, the best first
+    game        : what to release and what to ask for it, where the document has a publisher
     """
 
     rows: tuple[Measured, ...]
@@ -171,6 +173,7 @@ class StudyData(Found):
     reproduce: Mapping[str, object] = field(default_factory=dict)
     policy: str = ""
     options: tuple[Option, ...] = ()
+    game: GameData | None = None
 
     command: ClassVar = "report"
 
@@ -197,6 +200,7 @@ class StudyData(Found):
             for own in one.judged
         )
         yield "verdicts", tuple({"dataset": dataset, **vars(line)} for dataset, line in lines)
+        yield from ((f"game_{name}", tuple(table)) for name, table in (self.game.tables() if self.game else {}).items())
         yield "undominated", tuple({"dataset": dataset, "protection": name} for dataset, name in best)
 
     @property

@@ -30,13 +30,14 @@ def whose(of: str) -> str:
     return "you" if of == "publisher" else of
 
 
-def broken(wrong: Wrong) -> tuple[str, str]:
-    """The nearest value of an assumption at which another choice is better, in words, and that choice."""
+def broken(wrong: Wrong) -> tuple[str, Asked | None]:
+    """Where another choice is better, at the nearest, in words; and that choice."""
     if wrong.high and (not wrong.low or wrong.high / wrong.value <= wrong.value / wrong.low):
-        value, side, other = wrong.high, "above", wrong.above
+        value, side, more, other = wrong.high, "above", "higher", wrong.above
     else:
-        value, side, other = wrong.low or 0.0, "below", wrong.below
-    return f"{side} {parameter_value(wrong.parameter, value)}", "not to release" if other is None else offered(other)
+        value, side, more, other = wrong.low or 0.0, "below", "lower", wrong.below
+    said, assumed = (parameter_value(wrong.parameter, one) for one in (value, wrong.value))
+    return f"if it is any {more}" if said == assumed else f"{side} {said}", other
 
 
 def offered(offer: Asked) -> str:
@@ -52,6 +53,11 @@ def terms(offer: Asked) -> str:
         f"with {number(offer.audit)} times the audits" if offer.audit != 1 else "",
     ]
     return " and ".join(filter(None, asked)) or "with nothing asked"
+
+
+def shown(protection: str) -> str:
+    """A protection in a table: that nobody is protected is not that nothing is released."""
+    return "unprotected" if protection == NOTHING else protection
 
 
 def called(protection: str) -> str:

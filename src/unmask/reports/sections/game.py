@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from unmask.reports.charts import ends, plot
 from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Kind, Offer, Pair
+from unmask.reports.facts.study import StudyData
 from unmask.reports.few import FEWEST, handed_on
-from unmask.reports.findings.game import called, capital, count, money, people, terms
+from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
-from unmask.reports.marks import Line, Rule
+from unmask.reports.marks import Line, Points, Rule
 from unmask.reports.parts import (
     Advice,
     AtRisk,
@@ -23,6 +26,7 @@ from unmask.reports.parts import (
     Screen,
     Section,
     Tried,
+    Words,
     grid,
     lead,
     minds,
@@ -32,7 +36,7 @@ from unmask.reports.parts import (
 from unmask.reports.scales import amounts, linear
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.how_wrong import delicate, how_wrong
-from unmask.reports.sections.nodes import nodes_shown, nodes_told
+from unmask.reports.sections.nodes import levels_told, nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.words import number, percent, plural
 
@@ -69,8 +73,47 @@ UNFINED = (
 
 def game_page(data: GameData) -> Page:
     """What stands on the page of a game."""
+    offers, *others = game_sections(data)
     sections = (
-        Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken), open=True),
+        replace(offers, open=True),
+        *others,
+        *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
+    )
+    kept = tuple(section for section in sections if section is not None)
+    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+
+
+def game_in_study(study: StudyData) -> tuple[Section, ...]:
+    """The game of a study on its page: what to do, beside what its policy says of that, and the sections of the game;
+    none where it has no game.
+    """
+    if study.game is None:
+        return ()
+    first, rest = opening(study.game)
+    best = _best(study.game)
+    answers = grid(
+        ("Attacker", f"If the offer is {offered(best)}", "Re-identified"),
+        [(one.kind, _told_of(one), count(one.re_identified)) for one in best.answers],
+        text=2,
+    )
+    said = parts(Words(first), Words(rest), Words(_under_policy(study, best)), answers)
+    return Section("game", "What to release, and what to ask for it", said, first), *game_sections(study.game)
+
+
+def _under_policy(study: StudyData, best: Offer) -> str:
+    """What the policy of a study says of an offer: deterrence is no condition of it."""
+    own = next((one for one in study.options if one.protection == best.protection), None)
+    if own is None:
+        return "No policy of this study judges it: money decides here, and nothing else."
+    state = {"met": "meets", "missed": "misses", "untested": "is not known to meet"}[own.state]
+    aside = "A policy asks what an attack reaches, and not whether it pays."
+    return f"{capital(called(best.protection))} {state} {study.policy}. {aside}"
+
+
+def game_sections(data: GameData) -> tuple[Section, ...]:
+    """All of a game but its first screen."""
+    sections = (
+        Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken)),
         Section("nodes", "All nodes of the lattice", parts(*nodes_shown(data.lattices)), nodes_told(data.lattices))
         if data.lattices
         else None,
@@ -78,10 +121,8 @@ def game_page(data: GameData) -> Page:
         how_wrong(data),
         one_by_one_section(data.alone),
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
-        *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
     )
-    kept = tuple(section for section in sections if section is not None)
-    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+    return tuple(section for section in sections if section is not None)
 
 
 # --- the first screen -------------------------------------------------------------------------------------------------
@@ -93,7 +134,8 @@ def opening(data: GameData) -> tuple[str, str]:
     known = (data.taken, _best(data))
     now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
     instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
-    return f"{first} {rest}", f"{_judgment(data)}{instead}{now}"
+    levels = levels_told(data.lattices, _best(data).protection)
+    return f"{first} {rest}", f"{levels} {_judgment(data)}{instead}{now}".lstrip()
 
 
 def _screen(data: GameData) -> Screen:
@@ -164,7 +206,7 @@ def _judgment(data: GameData) -> str:
         first = data.judged[0]
         more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
         return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
-    wrong = delicate(data.wrong)
+    wrong = delicate(data)
     unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
     weighed = f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
     return " ".join(filter(None, (weighed, _safer(data), wrong)))
@@ -193,16 +235,11 @@ def _same(one: Offer, other: Offer) -> bool:
 def _answer(answer: Answer, data: GameData) -> Checked:
     """A kind of attacker as a line: whether they act, and what they get."""
     state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
-    told = {
-        True: f"attacks, and {_keeps(answer)}",
-        False: "stays away: no campaign pays",
-        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
-    }[answer.attacks]
     named, of = count(answer.re_identified), f"of {data.people:,}"
     return Checked(
         state,
         answer.kind,
-        told,
+        _told_of(answer),
         _many(_kind_of(answer, data)),
         named,
         of,
@@ -220,6 +257,15 @@ def _many(kind: Kind) -> str:
     if rivals := kind.parameters.get("rivals"):
         return f"{each} such group{'' if kind.number == 1 else 's'} of {rivals} who compete"
     return f"{each} such attacker{'' if kind.number == 1 else 's'}"
+
+
+def _told_of(answer: Answer) -> str:
+    """What a kind of attacker does."""
+    return {
+        True: f"attacks, and {_keeps(answer)}",
+        False: "stays away: no campaign pays",
+        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
+    }[answer.attacks]
 
 
 def _keeps(answer: Answer) -> str:
@@ -247,11 +293,12 @@ def _at_risk(data: GameData) -> AtRisk:
 
 def _next(data: GameData) -> Iterator[Tried]:
     """The other protections at their best terms."""
-    mean = {id(one.offer): one.mean for one in data.judged}
+    judged = {id(one.offer): one for one in data.judged}
     for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
-        state = "met" if offer.payoff[0] > 0 else "missed" if offer.payoff[1] <= 0 else "untested"
-        left = amount(mean[id(offer)]) if mean else money(offer.payoff)
-        yield Tried(offer.protection, terms(offer), state, (left,))
+        low, high = judged[id(offer)].payoff if judged else offer.payoff
+        state = "met" if low > 0 else "missed" if high <= 0 else "untested"
+        left = amount(judged[id(offer)].mean) if judged else money(offer.payoff)
+        yield Tried(shown(offer.protection), terms(offer), state, (left,))
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------
@@ -265,7 +312,7 @@ def _told(offer: Offer) -> str:
 
 def _offers(data: GameData) -> Iterator[Loose]:
     """The picture, and the best terms of each protection."""
-    yield lead(PICTURE)
+    yield lead(PICTURE + (" Every range is at its middle." if data.judged else ""))
     yield Figures((_payoffs(data.curves[:CURVES]), _prices(data.curves[:CURVES])))
     yield notes(_not_drawn(data))
     yield BEST
@@ -283,18 +330,27 @@ def _not_drawn(data: GameData) -> list[str]:
 
 def _offer_row(offer: Offer) -> tuple[str, ...]:
     asked = (amount(offer.price), amount(offer.fine), number(offer.audit))
-    return offer.protection, *asked, percent(offer.utility), money(offer.payoff), people(offer)
+    return shown(offer.protection), *asked, percent(offer.utility), money(offer.payoff), people(offer)
 
 
 def _payoffs(curves: Sequence[Curve]) -> Figure:
     """What is left to the publisher by the fine, a line for each protection."""
     lines = [_line(one, one.payoffs, i) for i, one in enumerate(curves)]
+    lines = [replace(one, points=list(_held(one.points))) for one in lines]
     values = [value for one in curves for value in one.payoffs]
     x = amounts([fine for one in curves for fine in one.fines], "Contractual fine")
     y = linear(max(*values, 0.0), low=min(*values, 0.0), pads=(0.03, 0.03), unit="", title="")
     rules = [Rule(0.0, "not to release", across=True)]
     label = f"What is left to the publisher, by the contractual fine. {ends(lines, '')}"
     return Figure("Left to you, by the contractual fine", plot(x, y, lines, rules=rules, height=260.0, label=label))
+
+
+def _held(points: Points) -> Iterator[tuple[float, float]]:
+    """What is left at a fine is left up to the next one: it changes where an attacker changes plans, at once."""
+    for (fine, left), (until, _) in pairwise(points):
+        yield fine, left
+        yield until, left
+    yield points[-1]
 
 
 def _prices(curves: Sequence[Curve]) -> Figure:
@@ -307,7 +363,7 @@ def _prices(curves: Sequence[Curve]) -> Figure:
 
 
 def _line(curve: Curve, values: Sequence[float], style: int) -> Line:
-    return Line(curve.protection, list(zip(curve.fines, values, strict=True)), style, marked=False)
+    return Line(shown(curve.protection), list(zip(curve.fines, values, strict=True)), style, marked=False)
 
 
 def _stops(data: GameData) -> Iterator[Loose]:
@@ -319,7 +375,7 @@ def _stops(data: GameData) -> Iterator[Loose]:
     )
     rows = [
         (
-            one.protection, one.kind, _stop(one.price), _stop(one.fine), count((one.announced, one.announced)),
+            shown(one.protection), one.kind, _stop(one.price), _stop(one.fine), count((one.announced, one.announced)),
             "not known" if one.realized is None else count((one.realized, one.realized)),
         )
         for one in data.stopping
@@ -346,7 +402,10 @@ def _stop_told(data: GameData) -> str:
 def _kinds(data: GameData) -> Iterator[Loose]:
     """The parameters of each kind of attacker."""
     for kind in data.kinds:
-        yield Heading(kind.name, f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.")
+        yield Heading(
+            f"Who attacks: {kind.name}",
+            f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.",
+        )
         if kind.assumed:
             yield minds(
                 ["This attacker rests on an embedded profile that nobody has checked."], "Assumed, not observed."

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.facts.game import GameData, Judged, Ranged, Wrong
-from unmask.reports.findings.game import broken, capital, money, number_name, offered, terms, whose
+from unmask.reports.findings.game import broken, capital, money, number_name, offered, shown, terms, whose
 from unmask.reports.findings.price import amount, parameter_value
 from unmask.reports.parts import Heading, Loose, Section, grid, notes, parts
 from unmask.reports.words import plural
 
 WRONG = (
     "Every number was given as a point, and none is known that well. Each line changes one number and keeps all "
-    "others: between the two values the choice on this page stays better than the best of the other protections, than "
-    "the same one at the terms of the document, and than not to release. A number that you doubt beyond them should be "
-    "a range, from the least to the most that you can imagine (see unmask game --help)."
+    "others: between the two values the choice on this page stays better than the best of the other protections and "
+    "the same one, also at the most that the document may ask, and than not to release. A number that you doubt beyond "
+    "them should be a range, from the least to the most that you can imagine (see unmask game --help)."
 )
 
 LOOKED = "A number is followed down to a 64th of what was assumed, and up to 64 times; any: it stays better."
@@ -33,19 +33,23 @@ def how_wrong(data: GameData) -> Section:
 def _told(data: GameData) -> str:
     if data.judged:
         return f"At most {amount(data.judged[0].regret[1])} is regretted, over {plural(len(data.ranged), 'range')}."
-    return delicate(data.wrong) or "No number alone makes another of these choices better, within a factor of 64."
+    return delicate(data) or "No number alone makes another of these choices better, within a factor of 64."
 
 
-def delicate(wrong: Sequence[Wrong]) -> str:
+def delicate(data: GameData) -> str:
     """The assumption that may be least wrong, in a sentence; "" where none matters."""
-    if not wrong or not _matters(wrong[0]):
+    if not data.wrong or not _matters(data.wrong[0]):
         return ""
-    one = wrong[0]
+    one = data.wrong[0]
     value, other = broken(one)
+    just = other is not None and other.protection == data.taken.protection
     of = "" if one.of == "publisher" else f" of {one.of}"
     said = parameter_value(one.parameter, one.value)
+    better = "not to release" if other is None else offered(other)
+    more = " The terms just deter: ask for more than they say where you can." if just else ""
     return (
-        f"Most delicate: {number_name(one.parameter).lower()}{of}, {said} here; {value} the better choice is {other}."
+        f"Most delicate: {number_name(one.parameter).lower()}{of}, {said} here; {value}, the better choice is {better}."
+        f"{more}"
     )
 
 
@@ -87,21 +91,27 @@ def _idle(wrong: Sequence[Wrong]) -> list[str]:
 
 
 def _wrong_row(one: Wrong) -> tuple[str, ...]:
-    low, high = ("any" if end is None else parameter_value(one.parameter, end) for end in (one.low, one.high))
     better = ("\u2013" if other is None else capital(offered(other)) for other in (one.below, one.above))
     assumed = parameter_value(one.parameter, one.value)
+    low, high = _end(one, one.low, "no less"), _end(one, one.high, "no more")
     return number_name(one.parameter), whose(one.of), assumed, low, high, *better
 
 
+def _end(one: Wrong, end: float | None, just: str) -> str:
+    """Where the choice stops being better, in words."""
+    said = "any" if end is None else parameter_value(one.parameter, end)
+    return just if said == parameter_value(one.parameter, one.value) else said
+
+
 def _judged_row(one: Judged) -> tuple[str, ...]:
-    worst, best = one.payoff
-    return one.offer.protection, terms(one.offer), amount(one.mean), amount(worst), amount(best), money(one.regret)
+    amounts = (amount(value) for value in (one.mean, *one.payoff))
+    return shown(one.offer.protection), terms(one.offer), *amounts, money(one.regret)
 
 
 def _ranged_row(one: Ranged) -> tuple[str, ...]:
     values = [one.low, one.high, *(one.switches[:1] if one.switches else ())]
     low, high, *switch = (parameter_value(one.parameter, value) for value in values)
-    other = f"{switch[0]} ({one.switches[1]})" if one.switches else "never"
+    other = f"{switch[0]} ({shown(one.switches[1])})" if one.switches else "never"
     ends = (amount(one.worst), amount(one.best))
     return number_name(one.parameter), whose(one.of), low, high, *ends, other, amount(one.worth)
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from unmask.reports.charts import ends, plot
+from unmask.reports.charts import plot
 from unmask.reports.facts.game import Nodes
 from unmask.reports.findings.price import amount
-from unmask.reports.marks import Line, Rule, Spot
+from unmask.reports.marks import Rule, Spot
 from unmask.reports.parts import Figure, Figures, Loose, grid, lead, notes
 from unmask.reports.scales import linear
-from unmask.reports.words import plural
+from unmask.reports.words import plural, release_name
 
 BINS = 40
 """Steps of utility of the picture."""
+
+PICTURE = (
+    "A mark is the best node at its utility, at its best terms of the document: what it leaves at least. The thin line "
+    "above it ends where any node of that utility may be at most."
+)
 
 
 def nodes_told(lattices: Sequence[Nodes]) -> str:
@@ -23,12 +28,20 @@ def nodes_told(lattices: Sequence[Nodes]) -> str:
     return f"{plural(n, 'node')} of the lattice: the sizes of groups settle {left}."
 
 
+def levels_told(lattices: Sequence[Nodes], protection: str) -> str:
+    """What a node does to each column, in a sentence; "" of a protection that is none."""
+    levels = next((one.levels[protection] for one in lattices if protection in one.levels), None)
+    if levels is None:
+        return ""
+    words = {"0": "as it is", "*": "left out"}
+    said = (f"{column} {words.get(str(level), f'at {level}')}" for column, level in levels.items())
+    return f"{release_name(protection)} shows {', '.join(said)}."
+
+
 def nodes_shown(lattices: Sequence[Nodes]) -> Iterator[Loose]:
     """For each lattice the picture, and the levels of the nodes that are offered."""
     for one in lattices:
-        yield lead(
-            "The best nodes at each utility, at their best terms of the document: what they leave at least, at most."
-        )
+        yield lead(PICTURE)
         yield Figures((_plane(one),))
         columns = list(next(iter(one.levels.values()), ()))
         rows = [(name, *(str(levels[column]) for column in columns)) for name, levels in one.levels.items()]
@@ -50,28 +63,24 @@ def _doubt(one: Nodes) -> list[str]:
 
 
 def _plane(one: Nodes) -> Figure:
-    """The best of the nodes with about the same utility: what they leave at least, and at most."""
-    lines = [
-        Line(name, _upper(one.utility, values), style, marked=False)
-        for style, (name, values) in enumerate((("at least", one.low), ("at most", one.high)))
-    ]
-    values = [value for line in lines for _, value in line.points]
+    """The best of the nodes with about the same utility: what it leaves at least, and at most."""
     best = max(range(len(one.low)), key=lambda i: one.low[i])
+    spots = [*_others(one, best), Spot(one.utility[best], one.low[best], 0, name="best node", high=one.high[best])]
+    values = [value for spot in spots for value in spot.ends]
     x = linear(1.0, title="Utility kept")
     y = linear(max(*values, 0.0), low=min(*values, 0.0), pads=(0.03, 0.03), unit="")
-    spot = Spot(one.utility[best], one.low[best], 0, name="best node")
-    label = f"What is left to the publisher by the utility of a node. {ends(lines, '')}"
+    label = f"What is left to the publisher by the utility of a node; the best leaves {amount(max(one.low))}."
     rules = [Rule(0.0, "not to release", across=True)]
-    return Figure(
-        "Left to you, by utility kept", plot(x, y, lines, spots=[spot], rules=rules, height=260.0, label=label)
-    )
+    return Figure("Left to you, by utility kept", plot(x, y, spots=spots, rules=rules, height=260.0, label=label))
 
 
-def _upper(utility: Sequence[float], values: Sequence[float]) -> list[tuple[float, float]]:
-    """The largest value in each step of utility, at the utility of the node that has it."""
-    best: dict[int, tuple[float, float]] = {}
-    for at, value in zip(utility, values, strict=True):
-        step = min(int(at * BINS), BINS - 1)
-        if step not in best or value > best[step][1]:
-            best[step] = (at, value)
-    return [best[step] for step in sorted(best)]
+def _others(one: Nodes, best: int) -> Iterator[Spot]:
+    """In each step of utility the node that leaves most at least, up to what any there leaves at most."""
+    steps: dict[int, list[int]] = {}
+    for place, at in enumerate(one.utility):
+        steps.setdefault(min(int(at * BINS), BINS - 1), []).append(place)
+    for own in (steps[step] for step in sorted(steps)):
+        top = max(own, key=lambda place: one.low[place])
+        if top != best:
+            high = max(one.high[place] for place in own)
+            yield Spot(one.utility[top], one.low[top], 0, high=high, hollow=True)

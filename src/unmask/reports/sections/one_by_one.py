@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unmask.reports.facts.game import Alone
-from unmask.reports.findings.game import called, capital
+from unmask.reports.findings.game import called, capital, shown
 from unmask.reports.parts import Bullets, Heading, Loose, Section, grid, lead, notes, parts
 from unmask.reports.words import number
 
@@ -38,7 +38,7 @@ def _said(alone: Sequence[Alone]) -> Iterator[Loose]:
     yield lead(ABOUT)
     for kind in dict.fromkeys(one.kind for one in alone):
         its = [one for one in alone if one.kind == kind]
-        yield Heading(kind, conclusion(its))
+        yield Heading(f"One at a time, or all at once: {kind}", conclusion(its))
         yield Bullets(tuple(findings(its)))
         yield grid(
             ("Protection", "One try", "Alone", "Sizes unknown", "Campaign", "Safe alone", "of them in the campaign"),
@@ -50,7 +50,7 @@ def _said(alone: Sequence[Alone]) -> Iterator[Loose]:
 
 def _row(one: Alone) -> tuple[str, ...]:
     named = (_people(value) for value in (one.one_try, one.known, one.unknown, one.campaign))
-    return one.protection, *named, _people(one.spared[0]), _people(one.spared[1])
+    return shown(one.protection), *named, _people(one.spared[0]), _people(one.spared[1])
 
 
 def findings(alone: Sequence[Alone]) -> Iterator[str]:
@@ -73,9 +73,9 @@ def conclusion(alone: Sequence[Alone]) -> str:
 def _one_try(alone: Sequence[Alone]) -> str:
     most = max(alone, key=lambda one: one.campaign - one.one_try)
     if most.campaign - most.one_try <= SHARE * most.people:
-        return "not here; going on and a campaign re-identify no more people."
+        return "no: going on and a campaign re-identify no more people."
     ways = f"one try at each re-identifies {_people(most.one_try)} people, going on {_people(most.known)}"
-    return f"{_of(most)}, {ways}, one campaign {_people(most.campaign)} of {most.people:,}."
+    return f"yes: of {called(most.protection)}, {ways}, one campaign {_people(most.campaign)} of {most.people:,}."
 
 
 def _in_part(alone: Sequence[Alone]) -> str:

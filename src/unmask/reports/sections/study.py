@@ -42,6 +42,7 @@ from unmask.reports.screens.conditions import one_sentence
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures, settings
+from unmask.reports.sections.game import ASSUMPTIONS, game_in_study, opening
 from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.words import (
@@ -103,12 +104,21 @@ def study_page(data: StudyData) -> Page:
     sections = (
         *found,
         Section("findings", "In sentences", (Terms(sentences, "findings"),), many),
+        *game_in_study(data),
         *_keys(data),
-        *closing(data.assumptions, _missing(data, undrawn), data.reproduce, "How to reproduce"),
+        *closing(
+            data.assumptions + (ASSUMPTIONS if data.game else ()),
+            _missing(data, undrawn),
+            data.reproduce,
+            "How to reproduce",
+        ),
     )
     kept = tuple(section for section in sections if section is not None)
     foot = handed_on(FEWEST)
-    return Page(data.title, parts(screen(data)), kept, kind="Study", folded=True, foot=foot)
+    first = screen(data)
+    if data.game is not None:
+        first = replace(first, lede=f"{first.lede} By what it pays: {opening(data.game)[0]}")
+    return Page(data.title, parts(first), kept, kind="Study", folded=True, foot=foot)
 
 
 def _keys(data: StudyData) -> Iterator[Section]:
