@@ -237,9 +237,9 @@ FEW, MANY = 100, 500
 OFF = (
     "Each belief is fitted to halves of 800 members and 800 others. The error is that of the people of a tenth or, if",
     "larger, between releases, whose fits differ, too. Chance: 3.3 errors, about one tenth in a thousand. By isotonic",
-    "regression of quarters alone a bootstrap was off by 6.3 +- 1.8 points from 0.3 to 0.4, in 12 other draws by 8.4 +-",
-    "1.4, and by -1.9 +- 0.2 above 0.9: nearly everybody's score is worth 0.27, and steps that rise by chance at its end",
-    "believed too much. Steps that chance explains are merged now, and four fifths of the people tell, not a half.",
+    "regression of quarters alone a bootstrap was off by 6.3 +- 1.8 points from 0.3 to 0.4, in 12 other draws by 8.4",
+    "+- 1.4, and by -1.9 +- 0.2 above 0.9: nearly everybody's score is worth 0.27, and steps that rise by chance at",
+    "its end believed too much. Steps that chance explains are merged, and four fifths of the people tell the others.",
 )
 
 
