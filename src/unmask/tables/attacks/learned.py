@@ -202,7 +202,7 @@ def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int
 def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
     """The places of the columns, with the released rows for people, those that say most of the secret first."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
-    said = [mutual_information(one.asked[row], value, weight=counts.data) for one in columns]
+    said = [mutual_information(one.asked[row].astype(np.int64), value, weight=counts.data) for one in columns]
     return tuple(np.argsort(-np.array(said), kind="stable").tolist())
 
 

@@ -309,10 +309,10 @@ def _blocks(
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
     at, of = np.unique(score, return_inverse=True)
-    each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)])
+    each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)]).astype(np.float64)
     weight = each / each.sum(axis=1, keepdims=True)
     found = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0))
-    return at, each, found.blocks[:-1]
+    return at, each, np.asarray(found.blocks[:-1], dtype=np.int64)
 
 
 def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
