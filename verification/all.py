@@ -39,6 +39,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "learned": (),
     "membership": (),
     "wp216": (),
+    "synthetic": (),
     "mechanisms": (),
     "without": (),
     "suggestions": (),

@@ -89,19 +89,22 @@ def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
     several = len({row.release for row in heads}) > 1
     control = any(row.control is not None for row in heads)
     exceed = {(one.release, one.adversary, one.target): _at_risk(one) for one in data.distribution}
+    drawn = {(one.release, one.adversary, one.target): one.people for one in data.distribution if one.drawn_from}
     worst = {(row.release, row.adversary, row.target): row.worst for row in data.rows if row.measure == BELIEVED}
     names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
 
     def line(row: Row) -> tuple[Sequence[str], str]:
         key = row.release, row.adversary, row.target
         above, most = exceed.get(key), worst.get(key, math.nan)
-        told = ("-" if above is None else _figure(above),) * bool(exceed)
+        of = f" of {drawn[key]:,}" if key in drawn and above is not None else ""
+        told = (f"{'-' if above is None else _figure(above)}{of}",) * bool(exceed)
         cells = *_reached(row, several=several, control=control), "-" if math.isnan(most) else percent(most), *told
         return cells, _kind(row, above, most)
 
     yield from _grid(("release",) * several + names + ("at risk",) * bool(exceed), [line(row) for row in heads])
     if exceed and heads:
-        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}."))
+        some = " Of some: of those who were drawn at random." if drawn else ""
+        yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{some}"))
 
 
 def _counted(targets: Collection[str]) -> str:

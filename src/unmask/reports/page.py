@@ -21,6 +21,7 @@ from unmask.reports.sections import tables, utility, where
 from unmask.reports.sections.closing import closing, not_run_section
 from unmask.reports.sections.measures import measures_section
 from unmask.reports.sections.membership import membership_section
+from unmask.reports.sections.person import person_section
 from unmask.reports.sections.promises import promises_section
 from unmask.reports.sections.shapes import shapes_section
 from unmask.reports.sections.study import study_page
@@ -71,6 +72,7 @@ def _audit_page(data: ReportData) -> Page:
     scope = Scope(data)
     found = (
         *_before("success", scope),
+        person_section(scope),
         tables.success_section(scope),
         conditions_section(scope),
         _key(scope),

@@ -19,8 +19,8 @@ HIGH = 64.0
 BETWEEN = 8.0
 """Pixels from the floor of a row to the next row."""
 
-SIDE = 4.0
-"""Pixels at the right of the bars."""
+SIDE = 12.0
+"""Pixels at the right of the bars: half of the last label, so that the one before it has room on a phone, too."""
 
 APART = 4.0
 """Pixels between a figure and the limit beside it."""

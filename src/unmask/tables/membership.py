@@ -16,13 +16,16 @@ from unmask.measures.excess import who_is_in
 from unmask.measures.membership import IN, OUT
 from unmask.posterior import Posterior, log_odds
 from unmask.promise import Check
-from unmask.tables.attacks.membership import LABELS, alike, log_shares, logistic, rising, scored
+from unmask.tables.attacks.membership import LABELS, alike, log_shares, logistic, rising, scored, worth
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]
+
+FOLDS = 5
+"""Parts of the people who are judged, each of which is told by the others."""
 
 WITHIN = 0.03
 """By how much announced success may be off."""
@@ -39,7 +42,7 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     """
     inside = who_is_in(inside, beliefs[0].n_targets)
     scores, found = _scores(beliefs), np.empty(len(inside))
-    for half in _halves(inside):
+    for half in _folds(inside, n=2):
         found[half] = _joining(scores, inside, ~half)(half)
     return scored(found, np.arange(len(found)), by=_named(beliefs))
 
@@ -67,28 +70,29 @@ def _log_odds(p: Floats) -> Floats:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _halves(inside: Among, of: Among | None = None) -> tuple[Among, Among]:
-    """Two halves of the people, or of some of them, each with half of the members and half of the others."""
+def _folds(inside: Among, of: Among | None = None, n: int = FOLDS) -> list[Among]:
+    """Parts of the people, or of some of them, each with as large a part of the members as of the others; fewer than n
+    where there are fewer of a kind.
+    """
     some = np.ones(len(inside), dtype=np.bool_) if of is None else of
-    counts = np.bincount(~inside[some], minlength=2)
+    counts, fold = np.bincount(~inside[some], minlength=2), np.full(len(inside), -1)
     if counts.min() < 2:
         raise UnmaskError(f"{counts[0]} members and {counts[1]} control people, expected at least 2 of each")
-    first = np.zeros(len(inside), dtype=np.bool_)
-    for who in (inside, ~inside):
-        first[np.flatnonzero(who & some)[::2]] = True
-    return first, some & ~first
+    for who in (inside & some, ~inside & some):
+        fold[who] = np.arange(np.count_nonzero(who)) % min(n, counts.min())
+    return [fold == number for number in range(fold.max() + 1)]
 
 
 def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
-    """The belief that rises with the scores as they held on other people: each half of members and control people is
-    told what the other half's scores were worth, at even odds before.
+    """The belief that rises with the scores as they held on other people: each fifth of members and control people is
+    told what the scores of the others were worth, at even odds before.
 
     inside : (n_targets,) who is a member
-    The belief is `attacks.membership.rising` of the other half. Of several scores, joined as in `joined`, that half is
-    halved again: either quarter joins the scores, and the other one tells what they are then worth; the belief is the
-    mean of the two. So what is told is of the very score that it is told of, and of nobody's own truth. (Joined by
-    halves and then told by halves, it was of a score joined otherwise: of Chow-Liu networks of 1,000 people, people who
-    were believed to be in with 30 to 40 % were 5 points oftener in; so they are 1.)
+    The belief is `attacks.membership.worth` of the others. Of several scores, joined as in `joined`, the others are
+    halved: either half joins the scores, and the other one tells what they are then worth; the belief is the mean of
+    the two. So what is told is of the very score that it is told of, and of nobody's own truth. (Joined by all and then
+    told by all, it was of a score joined otherwise: of Chow-Liu networks of 1,000 people, people who were believed to
+    be in with 30 to 40 % were 5 points oftener in; so they are 1.)
 
     Members weigh half of all, so that means are at even odds, too. The status is `calibrated` if what is announced of
     people held out came true, within 3 points, of at least 100 of either kind; else it stays `scores`. The check is in
@@ -97,8 +101,8 @@ def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.boo
     beliefs = [belief] if isinstance(belief, Posterior) else list(belief)
     inside = who_is_in(inside, beliefs[0].n_targets)
     scores, p = _scores(beliefs), np.empty(len(inside))
-    for half in _halves(inside):
-        p[half] = _told(scores[0], inside, ~half, half) if len(scores) == 1 else _joined(scores, inside, ~half, half)
+    for fold in _folds(inside):
+        p[fold] = _told(scores[0], inside, ~fold, fold) if len(scores) == 1 else _joined(scores, inside, ~fold, fold)
     counts, by = np.bincount(~inside, minlength=2), {"attack": _named(beliefs)} if len(scores) > 1 else {}
     weight = 0.5 / counts[np.where(inside, 0, 1)]
     right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
@@ -114,15 +118,16 @@ def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.boo
 
 def _told(score: Floats, inside: Among, by: Among, of: Among) -> Floats:
     """What some people tell of others."""
-    return np.interp(score[of], *rising(score[by], inside[by]))
+    at, p = worth(score[by], inside[by])
+    return np.asarray(p[np.searchsorted(at, score[of])])
 
 
 def _joined(scores: Sequence[Floats], inside: Among, by: Among, of: Among) -> Floats:
     """The same of several scores, which either half of those who tell joins for the other."""
-    found = []
-    for some in (halves := _halves(inside, by)):
+    found, halves = [], _folds(inside, by, n=2)
+    for some, others in (halves, halves[::-1]):
         score = _joining(scores, inside, some)(np.ones(len(inside), dtype=np.bool_))
-        found.append(_told(score, inside, halves[1] if some is halves[0] else halves[0], of))
+        found.append(_told(score, inside, others, of))
     return np.asarray(np.mean(found, axis=0))
 
 

@@ -64,6 +64,8 @@ class PRAM:
     theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
 
+    fitted_in: ClassVar = {"keep": (0.0, 1.0)}
+
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
 
@@ -148,6 +150,7 @@ class AddNoise:
     """
 
     by_row: ClassVar[bool] = True
+    fitted_in: ClassVar = {"sd": (0.0, np.inf)}
 
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)
     base: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -220,6 +223,8 @@ class RankSwap:
     1996. J. Nin, J. Herranz & V. Torra, "Rethinking rank swapping to decrease disclosure risk", Data & Knowledge
     Engineering 64(1), 2008, for an attacker who knows it.
     """
+
+    fitted_in: ClassVar = {"share": (1e-3, 1.0)}
 
     share: float = 0.05
     columns: str | tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -81,7 +82,9 @@ def distribution(case: Case) -> Distribution:
     shares = tuple(float(share) for share in counts / counts.sum())
     values, place = np.unique(success, return_inverse=True)
     each = tuple(zip(values.tolist(), np.bincount(place, weight).tolist(), strict=True))
-    found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, each=each)
+    of_all = case.drawn_from or 0
+    drawn_from = int(of_all) if people < of_all < math.inf else 0
+    found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, {}, each, drawn_from)
     return found.at(LIMITS.values())
 
 

@@ -55,7 +55,7 @@ ALONE: Mapping[str, Attack] = {MARGINS: MarginalRatio(), CLOSEST: ClosestRecord(
 COIN = "a bound only where chance decided, for each person alone, whether they are in the table"
 
 TELLING = {
-    RECORD: "knows every released column of people, even the sensitive ones",
+    RECORD: "knows every released column of people (sensitive ones, too)",
     MARGINS: "compares nothing but the margins of the release with those of people in general",
     CLOSEST: "looks at nothing but the distance to the closest record",
 }

@@ -6,7 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from unmask.facts import Count
+from unmask.measures.interval import of_targets
+from unmask.posterior import equal_weights
 from unmask.reports.few import in_steps, rounded_up
 
 
@@ -16,7 +20,7 @@ class Distribution:
 
     edges  : (B + 1,) success probabilities in increasing order, between 0 and 1
     shares : (B,) shares of people, summing to 1
-    people : how many there are
+    people : how many there are; drawn_from : of how many they were drawn at random, 0 where they are all
     above  : success probability -> how many people exceed it
     each   : (success probability, share of people with it) by rising probability; nothing that is given out has it
     """
@@ -29,6 +33,20 @@ class Distribution:
     people: int
     above: Mapping[float, Count] = field(default_factory=dict)
     each: tuple[tuple[float, float], ...] = field(default=(), repr=False)
+    drawn_from: int = 0
+
+    def in_all(self, above: int, least: int = 1) -> tuple[int, int, int]:
+        """Of all people from whom these were drawn, how many are like so many of these, and the ends of the 95 %
+        interval, in steps of `least`.
+
+        >>> Distribution("r", "neighbor", "identity", (0.0, 1.0), (1.0,), 100, drawn_from=300).in_all(50)
+        (150, 126, 174)
+        """
+        found = (np.arange(self.people) < above).astype(np.float64)
+        low, high, _ = of_targets(found, equal_weights(self.people), drawn_from=self.drawn_from, rate=True)
+        each = (self.drawn_from * share for share in (found.mean(), low or 0.0, high or 1.0))
+        value, first, last = (least * round(n / least) for n in each)
+        return value, max(first, above), last
 
     def at(self, limits: Iterable[float]) -> Distribution:
         """The same with the people who exceed further limits, where each of them is known.

@@ -9,7 +9,7 @@ from unmask.facts import ColumnFacts
 from unmask.measures.registry import UTILITIES, needs_truth
 from unmask.reports.data import ORIGINAL, Scope
 from unmask.reports.facts.exposure import Exposure
-from unmask.reports.findings.rows import contrasts, leading, risky
+from unmask.reports.findings.rows import added_most, contrasts, leading, risky, told_most
 from unmask.reports.parts import Section
 from unmask.reports.words import (
     FAILURES,
@@ -53,28 +53,25 @@ def _success(scope: Scope) -> str:
         return next(iter(found), "")
     best = max(values, key=risky)
     reached = f"{best.target} is inferred for {row_estimate(best)} of {best.n:,} people"
-    beside = "guessing gives" if best.control is None else "of control people for"
+    beside = "guessing gives" if best.control is None else "of people who are not in it for"
     return _begun(
         f"{_of(best, scope)}{reached}; {beside} {percent(best.prior if best.control is None else best.control)}."
     )
 
 
 def _added(scope: Scope) -> str:
-    rows = [row for row in scope.heads.values() if row.excess is not None and row.release in scope.protected]
-    rows = [row for row in rows if row.target != MEMBERSHIP]
-    if not rows:
+    best = max(added_most(scope), key=lambda row: row.excess or 0.0, default=None)
+    if best is None:
         return ""
-    best = max(rows, key=lambda row: row.excess or 0.0)
     if (best.excess_low or 0.0) <= 0:
         return f"Nothing shows that people\u2019s own records give their {best.target} away ({points(best)})."
     return _begun(f"{_of(best, scope)}own records add {points(best)} to what is known of people\u2019s {best.target}.")
 
 
 def _membership(scope: Scope) -> str:
-    rows = [row for key, row in scope.heads.items() if key[2] == MEMBERSHIP and key[0] in scope.protected]
-    if not rows:
+    best = told_most(scope)
+    if best is None:
         return ""
-    best = max(rows, key=lambda row: row.posterior)
     return f"Right about {row_estimate(best)} of {best.n:,} people; a coin about {percent(best.prior)}."
 
 

@@ -160,16 +160,29 @@ def findings(scope: Scope, heads: Heads) -> list[str]:
     return sentences
 
 
+def told_most(scope: Scope) -> Row | None:
+    """Of who is in the table: the adversary who tells most, on the release that gives most away."""
+    return max(_asked_of(scope, MEMBERSHIP), key=lambda row: row.posterior, default=None)
+
+
+def added_most(scope: Scope) -> list[Row]:
+    """Of each value: the adversary and the release to whom people's own records added most."""
+    rows = ([row for row in _asked_of(scope, target) if row.excess is not None] for target in scope.targets)
+    return [max(own, key=lambda row: row.excess or 0.0) for own in rows if own and own[0].target != MEMBERSHIP]
+
+
+def _asked_of(scope: Scope, target: str) -> list[Row]:
+    """What adversaries reach on protected releases."""
+    return [row for key, row in scope.heads.items() if key[2] == target and key[0] in scope.protected]
+
+
 def membership_findings(scope: Scope) -> list[str]:
     """Who is in the table: the adversary who tells most, on the release that gives most away, and whom they recognize
     while one control person in a hundred, or in ten, is taken for a member.
     """
-    rows = [
-        row for (release, _, target), row in scope.heads.items() if target == MEMBERSHIP and release in scope.protected
-    ]
-    if not rows:
+    best, rows = told_most(scope), _asked_of(scope, MEMBERSHIP)
+    if best is None:
         return []
-    best = max(rows, key=lambda row: row.posterior)
     others = [row for row in rows if row.release != best.release and row.adversary == best.adversary]
     found = _finding(scope, [best, *sorted(others, key=lambda row: -row.posterior)], None)
     asked = (best.release, best.adversary, best.target)

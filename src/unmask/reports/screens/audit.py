@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from unmask.facts import Count
 from unmask.policy import Judged, Policy, Verdict
 from unmask.policy.policies import shipped
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
@@ -30,6 +31,8 @@ from unmask.reports.words import IDENTITY, SPACE, listed, percent, plural, rate,
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
+
+BY = "by their risk"
 
 UTILITY = "Utility is one minus the global certainty penalty; a column that is left out counts as lost."
 
@@ -174,18 +177,26 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
     limit, whose = limit_of(risk, judged)
     above = risk.above[limit]
     drawing = people(
-        [replace(spread_of(risk, limit, "by their risk"), above="")],
+        [replace(spread_of(risk, limit, f"the {risk.people:,}, by their risk" if risk.drawn_from else BY), above="")],
         risk.edges,
         style=scope.styles.get(risk.adversary, 0),
         limit=limit if limit in risk.edges else None,
         label=f"People by the probability that {scope.subject(risk.adversary)} is right about them.",
     )
-    return AtRisk(
-        above if isinstance(above, str) else f"{above:,}",
-        f"of {risk.people:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {whose}",
-        drawing,
-        tuple(_facts(risk, limit, scope, judged)),
-    )
+    number, of, drawn = _counted(risk, above, scope)
+    said = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {whose}{drawn}"
+    return AtRisk(number, said, drawing, tuple(_facts(risk, limit, scope, judged)))
+
+
+def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, str]:
+    """How many are at risk, of how many, and how that is known of people who were not drawn."""
+    if isinstance(above, str):
+        return above, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
+    if not risk.drawn_from:
+        return f"{above:,}", risk.people, ""
+    value, low, high = risk.in_all(above, scope.data.least)
+    drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
+    return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
 
 
 def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:

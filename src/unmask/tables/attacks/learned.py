@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import tee
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import bins_of, mutual_information, shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import classes_of
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import class_counts, group
 from unmask.tables.release import Table
@@ -87,11 +89,11 @@ class BackOff:
             raise UnmaskError(why)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
         labels, prior, source = before(secret, population)
-        columns, overall = self._columns(release, knowledge), _overall(secret, len(labels))
-        of, p = _learned(columns, secret, overall, self.strengths or _strengths(columns, secret, overall))
-        p *= prior / overall
+        columns, counts = self._counted(release, knowledge, len(labels))
+        strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
+        of, (p,) = _learned(columns, [counts], ([one] for one in strengths))
         return Posterior.from_dense(
-            p / p.sum(axis=1, keepdims=True),
+            _shifted(p, prior / _overall(counts)),
             prior=prior,
             observation=of,
             status="model",
@@ -103,30 +105,41 @@ class BackOff:
         """The same with the strengths of a release, for several calls about it."""
         secret = release.column(self.sensitive)
         labels, _, _ = before(secret, Background.of(knowledge).population)
-        found = _strengths(self._columns(release, knowledge), secret, _overall(secret, len(labels)))
-        return replace(self, strengths=tuple(found))
+        columns, counts = self._counted(release, knowledge, len(labels))
+        return replace(self, strengths=tuple(_strengths(columns, counts, _steps([one.itself for one in columns]))))
 
     def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
         """The values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of this
         table; fold : (n_rows,) the fold of each.
         """
-        secret, every = table.column(self.sensitive), list(_shared(table, table, table, self.bins))
+        secret = table.column(self.sensitive)
         labels, prior, _ = before(secret, table)
-        found = np.empty((table.n_rows, len(labels)))
-        for at in np.unique(fold):
-            mine, others = fold == at, secret.take(np.flatnonzero(fold != at))
-            columns = _first([one.of(~mine, mine) for one in every], others)
-            overall = _overall(others, len(labels))
-            of, p = _learned(columns, others, overall, self.strengths or _strengths(columns, others, overall))
-            p *= prior / overall
-            found[mine] = (p / p.sum(axis=1, keepdims=True))[of]
+        columns, of_row = _of_classes(list(_shared(table, table, table, self.bins)))
+        some_row = np.unique(of_row, return_index=True)[1]
+        columns = [one._replace(asked=one.asked[some_row]) for one in columns]
+        shown = [one.itself for one in columns]
+        found, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
+        for mine in (fold == at for at in np.unique(fold)):
+            others = class_counts(of_row[~mine], len(columns[0].row), secret.codes[~mine], len(labels))
+            alike[_order(shown, others)].append((mine, others))
+        for order, folds in alike.items():
+            first, counts = [columns[j] for j in order], [others for _, others in folds]
+            walks = tee(_steps([shown[j] for j in order]), len(folds))
+            strengths = [self.strengths or _strengths(first, *each) for each in zip(counts, walks, strict=True)]
+            of, beliefs = _learned(first, counts, zip(*strengths, strict=True))
+            for (mine, others), p in zip(folds, beliefs, strict=True):
+                found[mine] = _shifted(p, prior / _overall(others))[of[of_row[mine]]]
         return labels, found
 
-    def _columns(self, release: Table, knowledge: Background | None) -> list[Shared]:
-        """Those that say most of the secret first."""
-        known = Background.of(knowledge)
+    def _counted(self, release: Table, knowledge: Background | None, n_values: int) -> tuple[list[Shared], csr_array]:
+        """The columns, those that say most of the secret first, with classes of rows in the place of rows; and
+        (n_classes, n_values) the rows of each.
+        """
+        known, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if known.people is None else known.people
-        return _first(_shared(release, people, known.population, self.bins), release.column(self.sensitive))
+        columns, of_row = _of_classes(list(_shared(release, people, known.population, self.bins)))
+        counts = class_counts(of_row, len(columns[0].row), secret.codes, n_values)
+        return [columns[j] for j in _order([one.itself for one in columns], counts)], counts
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
         """Why nothing is learned from a release about the people known; "" where it is."""
@@ -156,10 +169,6 @@ class Shared(NamedTuple):
     asked: Codes
     holds: csr_array
 
-    def of(self, rows: NDArray[np.bool_], people: NDArray[np.bool_]) -> Shared:
-        """The same of some rows and some people."""
-        return self._replace(row=self.row[rows], asked=self.asked[people])
-
     @property
     def itself(self) -> Shared:
         """The same with the released rows for people, each in the bin that has most of its cell."""
@@ -182,35 +191,49 @@ def _shared(release: Table, people: Table, population: Table | None, bins: int) 
             yield Shared(released.codes, share, known.codes, csr_array(holds.astype(np.float64)))
 
 
-def _first(columns: Iterable[Shared], secret: Column) -> list[Shared]:
-    """Those that say most of the secret first."""
-    value = secret.codes.astype(np.int64)
-    return sorted(columns, key=lambda one: -mutual_information(one.itself.asked.astype(np.int64), value))
-
-
-def _overall(secret: Column, n_values: int) -> Floats:
-    return np.asarray((np.bincount(secret.codes, minlength=n_values) + 0.5) / (len(secret.codes) + 0.5 * n_values))
-
-
-def _counted(columns: Sequence[Shared], secret: Column, n_values: int) -> tuple[list[Shared], csr_array]:
-    """The columns with classes of rows in the place of rows, and (n_classes, n_values) the rows of each."""
-    rows, sizes, levels = group(
+def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
+    """The columns with classes of rows in the place of rows, and (n_rows,) the class of each."""
+    rows, _, levels = group(
         [one.row.astype(np.int32, copy=False) for one in columns], [one.share.shape[0] for one in columns]
     )
-    counts = class_counts(rows, len(sizes), secret.codes, n_values)
-    return [one._replace(row=levels[:, j]) for j, one in enumerate(columns)], counts
+    return [one._replace(row=levels[:, j]) for j, one in enumerate(columns)], rows
+
+
+def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
+    """The places of the columns, with the released rows for people, those that say most of the secret first."""
+    row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
+    said = [mutual_information(one.asked[row].astype(np.int64), value, weight=counts.data) for one in columns]
+    return tuple(np.argsort(-np.array(said), kind="stable").tolist())
+
+
+def _overall(counts: csr_array) -> Floats:
+    """p_0, of the rows of classes."""
+    n = counts.sum(axis=0) + 0.5
+    return np.asarray(n / n.sum())
+
+
+def _shifted(p: Floats, factor: Floats) -> Floats:
+    """Beliefs times a factor of each value, normalized."""
+    found = p * factor
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def _learned(
-    columns: Sequence[Shared], secret: Column, overall: Floats, strengths: Iterable[float]
-) -> tuple[NDArray[np.int64], Floats]:
-    """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it."""
-    classes, counts = _counted(columns, secret, len(overall))
-    p, of = overall[None], np.zeros(len(columns[0].asked), dtype=np.int64)
-    for step, strength in zip(_steps(classes), strengths, strict=True):
-        n = (step.agree.T @ counts).toarray()
-        p, of = (n + strength * p[step.shorter]) / (n.sum(axis=1, keepdims=True) + strength), step.of
+    columns: Sequence[Shared], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
+) -> tuple[NDArray[np.int64], list[Floats]]:
+    """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by each of
+    some counts; strengths : of each column, one for each of them.
+    """
+    p, of = [_overall(one)[None] for one in counts], np.zeros(len(columns[0].asked), dtype=np.int64)
+    for step, each in zip(_steps(columns), strengths, strict=True):
+        p = [_backed(step, *one) for one in zip(counts, p, each, strict=True)]
+        of = step.of
     return of, p
+
+
+def _backed(step: Step, counts: csr_array, p: Floats, strength: float) -> Floats:
+    n = (step.agree.T @ counts).toarray()
+    return np.asarray((n + strength * p[step.shorter]) / (n.sum(axis=1, keepdims=True) + strength))
 
 
 class Step(NamedTuple):
@@ -272,12 +295,13 @@ def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:
     return np.asarray(np.where(keys[at] == wanted, table.data[at], 0.0)) if len(keys) else np.zeros(len(wanted))
 
 
-def _strengths(columns: Sequence[Shared], secret: Column, overall: Floats) -> Iterator[float]:
-    """a_j of one column after the other: what makes the values of all rows likeliest, each given the others."""
-    classes, counts = _counted(columns, secret, len(overall))
+def _strengths(columns: Sequence[Shared], counts: csr_array, steps: Iterable[Step]) -> Iterator[float]:
+    """a_j of one column after the other: what makes the values of all rows likeliest, each given the others. steps : of
+    the columns with the released rows for people
+    """
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices
-    p, own = overall[value], np.ones(counts.shape[0])
-    for one, step in zip(classes, _steps([one.itself for one in classes]), strict=True):
+    p, own = _overall(counts)[value], np.ones(counts.shape[0])
+    for one, step in zip(columns, steps, strict=True):
         own = own * one.share.max(axis=1).toarray().reshape(-1)[one.row]
         n = (step.agree.T @ counts).toarray()
         alike, same = n.sum(axis=1)[step.of[row]] - own[row], n[step.of[row], value] - own[row]

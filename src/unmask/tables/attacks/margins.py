@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.tables.cells import compatible
-from unmask.tables.column import Column
+from unmask.tables.column import Column, classes_of
+from unmask.tables.counts import distinct
 
 COUNTABLE = 1 << 18
 """Cells of a margin up to which all are counted; of a larger one, only those asked for."""
@@ -92,14 +93,15 @@ def log_margins(
 
     share : of each column, see `shares`; at : (d, n_people) the bins of each person
     """
-    n = len(columns[0].codes)
-    held = [_Held.of(*pair) for pair in zip(columns, share, strict=True)]
-    return np.asarray(np.mean([np.log((_agreeing(held, at, one) + 0.5) / (n + 1)) for one in sets], axis=0))
+    alike = classes_of(columns)
+    held = [_Held.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
+    agreeing = (_agreeing(held, alike.sizes, at, one) for one in sets)
+    return np.asarray(np.mean([np.log((c + 0.5) / (len(columns[0].codes) + 1)) for c in agreeing], axis=0))
 
 
 class _Held(NamedTuple):
-    """A column of rows: the bin of each where every cell has one, and `spread` is None; else the level of each, and
-    (n_bins, n_levels) how far each level is in each bin.
+    """A column of classes of rows: the bin of each where every cell has one, and `spread` is None; else the level of
+    each, and (n_bins, n_levels) how far each level is in each bin.
     """
 
     code: NDArray[np.int64]
@@ -108,22 +110,20 @@ class _Held(NamedTuple):
     spread: csr_array | None
 
     @classmethod
-    def of(cls, column: Column, share: csr_array) -> _Held:
+    def of(cls, codes: NDArray[np.int32], share: csr_array) -> _Held:
         levels, bins = share.shape
         if np.all(np.diff(share.indptr) == 1):
-            return cls(bins_of(share)[column.codes], bins, bins, None)
-        return cls(column.codes.astype(np.int64), levels, bins, share.T.tocsr())
+            return cls(bins_of(share)[codes], bins, bins, None)
+        return cls(codes.astype(np.int64), levels, bins, share.T.tocsr())
 
 
-def _agreeing(held: Sequence[_Held], at: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
-    """(n_people,) how many rows agree with each in these columns."""
+def _agreeing(
+    held: Sequence[_Held], sizes: NDArray[np.int64], at: NDArray[np.int64], subset: Subset
+) -> NDArray[np.float64]:
+    """(n_people,) how many rows agree with each in these columns; sizes : (n_classes,) the rows of each class."""
     of = [held[j] for j in subset]
-    rows, asked = _key([one.code for one in of], [one.size for one in of]), _key(at[list(subset)], [b.bins for b in of])
     cells = prod(one.size for one in of)
-    if all(one.spread is None for one in of):
-        return _equal(rows, asked, cells)
-    key, count = np.unique(rows, return_counts=True)
-    weight = count.astype(np.float64)
+    key, weight = distinct(_key([one.code for one in of], [one.size for one in of]), cells, weight=sizes)
     for one in of:  # the first column is read, and goes to the end
         rest = cells // one.size
         level, other = np.divmod(key, rest)
@@ -131,13 +131,13 @@ def _agreeing(held: Sequence[_Held], at: NDArray[np.int64], subset: Subset) -> N
             found = (one.spread @ csr_array((weight, (level, other)), shape=(one.size, rest))).tocoo()
             level, other, weight = found.row.astype(np.int64), found.col.astype(np.int64), found.data
         key, cells = other * one.bins + level, rest * one.bins
-    order = np.argsort(key)
-    key, weight = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
-    return np.asarray(weight[np.searchsorted(key, asked, side="right")] - weight[np.searchsorted(key, asked)])
+    return _equal(key, weight, _key(at[list(subset)], [one.bins for one in of]), cells)
 
 
 def bins_of(share: csr_array) -> NDArray[np.int64]:
     """(n_levels,) the bin that has most of each level."""
+    if np.all(np.diff(share.indptr) == 1):  # as is usual, and scipy would walk from level to level
+        return share.indices.astype(np.int64)
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
@@ -149,12 +149,15 @@ def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence
     return key
 
 
-def _equal(rows: NDArray[np.int64], asked: NDArray[np.int64], cells: int) -> NDArray[np.float64]:
-    """How many rows have each key asked for, of so many keys."""
+def _equal(
+    key: NDArray[np.int64], weight: NDArray[np.number], asked: NDArray[np.int64], cells: int
+) -> NDArray[np.float64]:
+    """The weight of each key asked for, of so many keys."""
     if cells <= COUNTABLE:
-        return np.asarray(np.bincount(rows, minlength=cells)[asked], dtype=np.float64)
-    rows = np.sort(rows)
-    return np.asarray(np.searchsorted(rows, asked, side="right") - np.searchsorted(rows, asked), dtype=np.float64)
+        return np.asarray(np.bincount(key, weight, minlength=cells)[asked])
+    order = np.argsort(key)
+    key, upto = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
+    return np.asarray(upto[np.searchsorted(key, asked, side="right")] - upto[np.searchsorted(key, asked)])
 
 
 def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: int, most: int) -> list[Subset]:
@@ -168,19 +171,19 @@ def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: i
     return [every[at] for at in sorted(np.argsort(-np.array(strength), kind="stable")[:most])]
 
 
-def mutual_information(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Of two columns of bins, in nats: sum p log(p / (q q')).
+def mutual_information(
+    one: NDArray[np.int64], other: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
+) -> float:
+    """Of two columns of bins, in nats: sum p log(p / (q q')). weight : how many rows each is; 1 when left out
 
     >>> round(mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])), 4)
     0.6931
     """
     width = int(other.max()) + 1
-    both = one * width + other
-    cells = (int(one.max()) + 1) * width
-    joint = np.bincount(both) if cells <= COUNTABLE else np.unique(both, return_counts=True)[1]
-    return float(sum(_entropy(np.bincount(side)) for side in (one, other)) - _entropy(joint))
+    joint = distinct(one * width + other, (int(one.max()) + 1) * width, weight=weight)[1]
+    return float(sum(_entropy(np.bincount(side, weight)) for side in (one, other)) - _entropy(joint))
 
 
-def _entropy(counts: NDArray[np.int64]) -> float:
+def _entropy(counts: NDArray[np.number]) -> float:
     p = counts[counts > 0] / counts.sum()
     return float(-(p * np.log(p)).sum())

@@ -197,18 +197,21 @@ class SinglingOut:
     def _drawn(
         self, release: Table, said: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
     ) -> list[list[int]]:
-        """The predicates drawn, each once, by the numbers of their conditions."""
-        columns = release.quasi_identifiers
+        """The predicates drawn, each once, by the numbers of their conditions; of rows that have no equal, whose
+        predicates hold for that one, too.
+        """
+        columns, alike = release.quasi_identifiers, release.classes
         rows = rng.integers(0, release.n_rows, self.tries)
         n = rng.integers(self.conditions[0], self.conditions[1] + 1, self.tries)
-        order = rng.random((self.tries, len(columns))).argsort(axis=1)
+        order = rng.random((self.tries, len(columns)))
+        some = alike.sizes[alike.of_row[rows]] == 1
+        rows, n, place = rows[some], n[some], order[some].argsort(axis=1).argsort(axis=1)
         first = np.cumsum([0, *(len(column.levels) for column in columns)])
         silent = np.array([one is None for _, one in said])
         drawn = np.stack([column.codes[rows] + at for column, at in zip(columns, first, strict=False)], axis=1)
-        asked = order.argsort(axis=1) < n[:, None]
-        drawn[~asked | silent[drawn]] = -1
-        alike = group([(one + 1).astype(np.int32) for one in drawn.T], [len(said) + 1] * len(columns))[0]
-        once = np.sort(np.unique(alike, return_index=True)[1])
+        drawn[(place >= n[:, None]) | silent[drawn]] = -1
+        same = group([(one + 1).astype(np.int32) for one in drawn.T], [len(said) + 1] * len(columns))[0]
+        once = np.sort(np.unique(same, return_index=True)[1])
         found = ([number for number in each if number >= 0] for each in drawn[once].tolist())
         return [each for each in found if each]
 
