@@ -34,9 +34,10 @@ from pathlib import Path
 from typing import Any
 
 import harness
-import scale
 import tables
 from harness import Case, Found, Race, Step
+from scale import generate
+from tables import build, build_distinct
 
 SEED = 0
 SIX = ("age", "sex", "region", "race", "education", "marital")
@@ -327,7 +328,7 @@ def of_small(chosen: argparse.Namespace) -> Iterator[Race]:
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "audit of 8 rows", (audit,), libraries, "the whole command")
         if wanted(chosen, "page"):
-            harness.apart(tables.build, adult, 0)
+            harness.apart(build, adult, 0)
         page, bare = Case("ours", our_page, (adult,), at_most=0.5), Case("bare HTML table", bare_page, (adult,))
         yield Race("page", "page of an audit", (page,), (bare,), "two adversaries, five columns")
         if wanted(chosen, "wide"):
@@ -337,7 +338,7 @@ def of_small(chosen: argparse.Namespace) -> Iterator[Race]:
         literal = (Case("plain Python, partition", mondrian_wide, (folder,)),)
         yield Race("wide", f"{WIDE} quasi-identifiers x 2,000", (wide,), literal, "protected, and the release audited")
         if wanted(chosen, "protect"):
-            harness.apart(tables.build_distinct, f"{folder}/distinct.csv")
+            harness.apart(build_distinct, f"{folder}/distinct.csv")
         limit = "importing, reading, cutting boxes, and the 77,000 cells of these take a fifth of the time each"
         case = Case("ours", protect_csv, (folder,), at_most=1.3, limit=limit)
         scan = (Case("DuckDB, sort and write", copy_csv, (folder,)),)
@@ -371,7 +372,7 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
     bars = {10**7: 1.5, 10**8: 9, 10**9: 90}
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         if wanted(chosen, "parquet", "protect", "spark"):
-            harness.apart(scale.generate, folder, rows)
+            harness.apart(generate, folder, rows)
         title, shows = f"{rows:,} rows of Parquet", "criteria and adversaries within 2 GiB"
         ours = Case("ours", audit_parquet, (folder, 3), at_most=bars.get(rows, 0), mib_at_most=2048, limit=PASSES)
         peer = Case("DuckDB, group by", count_parquet, (folder, 3))
