@@ -164,22 +164,19 @@ ratios()
 
 def machine(rows: list[Row]) -> str:
     """The machine, how busy it was before the run, and what is installed."""
-    import unmask
-
     cpuinfo = Path("/proc/cpuinfo")
     about = cpuinfo.read_text() if cpuinfo.exists() else ""
     model = next(
         (text.split(":")[1].strip() for text in about.splitlines() if "model name" in text), platform.machine()
     )
     cores = os.cpu_count() or 1
-    runs = {row["program"]: f"{row['program']} {row['day']} ({row['load']:g})" for row in rows}
+    runs = dict.fromkeys(f"{row['program']} {row['day']} ({row['load']:g})" for row in rows)
     peers = sorted({" with ".join(row["packages"]) for row in rows if row["packages"] and not row["not_done"]})
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("unmask", *LIBRARIES))
     return f"""\
 **Machine.** {cores} cores of {model}, {platform.system()}. Programs, the day on which each ran, and the load before:
-{", ".join(runs.values())}. Where it was above {cores / 4:g}, others shared the machine: CPU seconds are too
-long by a tenth, at {2 * cores} and above by up to twice. Python {platform.python_version()}, unmask
-{unmask.__version__},
+{", ".join(runs)}. Where it was above {cores / 4:g}, others shared the machine: CPU seconds are too
+long by a tenth, at {2 * cores} and above by up to twice. Python {platform.python_version()},
 {versions}. Packages compared with: {", ".join(peers) or "none"}.
 """
 
