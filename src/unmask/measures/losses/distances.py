@@ -249,8 +249,8 @@ class _Rows:
         if not geometry.curved:
             steep = self._newton(pull, weight / np.where(away > 0, away, 1.0) ** 2, vector, total)
             newton = np.where((own > 0)[:, None], stride, steep)
-        moved = (geometry.walk(at, one) for one in (stride, newton))
-        return _Step(expected, done, *moved, self.place[self._argmax(-away)])
+        nearest = self.place[self._argmax(-away)]
+        return _Step(expected, done, geometry.walk(at, stride), geometry.walk(at, newton), nearest)
 
     def _newton(self, pull: Floats, weight: Floats, vector: Floats, total: Floats) -> Floats:
         """The steps to the smallest value of the parabola that fits f here; Weiszfeld's where it has none.
