@@ -2,11 +2,11 @@
 
     python benchmarks/all.py                                everything, an hour or two
     python benchmarks/all.py --quick                        no case of more than about a minute; a quarter of an hour
-    python benchmarks/all.py --only channels,graphs         some programs; writes no file unless -o says so
+    python benchmarks/all.py --only channels,graphs         some programs; the page keeps what it has of the others
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
-Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. The file is written anew with
-every row, so that a run that is stopped leaves what it has.
+Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
+rows in rows.jsonl, from which alone the page is written.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-PROGRAMS = ("tables", "channels", "graphs", "unlinkability", "economics", "separation", "scale", "studies")
+PROGRAMS = ("tables", "limits", "channels", "graphs", "unlinkability", "economics", "separation", "scale", "studies")
 LIBRARIES = ("numpy", "scipy", "numba", "duckdb")
+ROWS = HERE / "rows.jsonl"
 HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "program")
 LEGEND = """\
 **How to read it.** Seconds are CPU seconds of the step alone, of all its threads; making the input and importing are
@@ -41,24 +42,47 @@ one. What it shows ends with the figures found; *same* means that both found the
 *MISSED* are about bars that were set beforehand. The last column names the program in `benchmarks/`, which describes
 its cases.
 """
-STOPPED = f"The run was stopped after these rows; the programs are {', '.join(PROGRAMS)}, in this order.\n"
+BARS_HEAD = ("work", "ours", "to reach", "nearest peer", "ratio", "reached")
+SLOWER = 1.25
+"""Times what the run before took, from which on a case is told to be slower."""
+
 Row = dict[str, Any]
-"""A row of a program, as `harness.rows` makes it, and the name of the program."""
+"""A row of a program, as `harness.rows` makes it, with the name of the program, the day, the load before it, and the
+seconds that the same case took in the run before.
+"""
 
 
-def rows_of(program: str, flags: list[str]) -> Iterator[tuple[Row, Row]]:
-    """The rows of a program as they come, each with the first of its race; told on stderr."""
+def measured(program: str, flags: list[str], before: list[Row]) -> Iterator[Row]:
+    """The rows of a program as they come, told on stderr. before : those of the last run."""
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
-    first: Row = {"race": None}
+    about = {"program": program, "day": f"{date.today():%Y-%m-%d}", "load": round(os.getloadavg()[0], 1)}
+    took = {(row["race"], row["case"]): row["seconds"] for row in before if row["program"] == program}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for text in running.stdout:
-            row = json.loads(text) | {"program": program}
-            first = first if first["race"] == row["race"] else row
+            row = json.loads(text) | about
             print(harness.line(row), file=sys.stderr, flush=True)
-            yield row, first
+            yield row | {"before": took.get((row["race"], row["case"]))}
     if running.returncode:
         print(f"{program}.py ended with exit code {running.returncode}, rows may be missing", file=sys.stderr)
+
+
+def kept() -> list[Row]:
+    """What was measured so far."""
+    return [json.loads(text) for text in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
+
+
+def keep(program: str, found: list[Row]) -> None:
+    """These rows of a program in place of its others, programs in their order."""
+    rows = [*(row for row in kept() if row["program"] != program), *found]
+    rows.sort(key=lambda row: PROGRAMS.index(row["program"]))
+    ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def with_first(rows: list[Row]) -> list[tuple[Row, Row]]:
+    """Each row with the first of its race."""
+    first: dict[tuple[str, str], Row] = {}
+    return [(row, first.setdefault((row["program"], row["race"]), row)) for row in rows]
 
 
 def timed(row: Row) -> str:
@@ -79,10 +103,55 @@ def cells(row: Row, first: Row) -> tuple[str, ...]:
 
 def table(rows: list[tuple[Row, Row]]) -> str:
     """The rows that were carried out, as a Markdown table with aligned columns."""
-    lines = [HEAD, *(cells(row, first) for row, first in rows if not row["not_done"])]
+    return aligned([HEAD, *(cells(row, first) for row, first in rows if not row["not_done"])])
+
+
+def aligned(lines: list[tuple[str, ...]]) -> str:
+    """A Markdown table, its head first."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, tuple("-" * width for width in widths))
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
+
+
+def reached(rows: list[Row]) -> str:
+    """What was to be reached, as a table, and what keeps the cases that miss it from taking less."""
+    asked = [row for row in rows if row["judged"]]
+    told = [f"- *{work(row)}*: {row['limit']}." for row in asked if missed(row) and row["limit"]]
+    why = ["What keeps the missed ones from less:\n", "\n".join(told) + "\n"] if told else []
+    return "\n".join(
+        ["## What was to be reached\n", aligned([BARS_HEAD, *(of_bar(row, rows) for row in asked)]), "", *why]
+    )
+
+
+def missed(row: Row) -> bool:
+    """Whether a case misses a thing that is demanded of it."""
+    return any(one.startswith("MISSED") for one in row["judged"])
+
+
+def of_bar(row: Row, rows: list[Row]) -> tuple[str, ...]:
+    """A case that something is demanded of, as cells. A demand on the ratio is one on the case that has it."""
+    clock, race = row["clock"], [one for one in rows if one["race"] == row["race"] and not one["not_done"]]
+    ours, peers = (race[0], [row]) if row["is_peer"] else (row, [one for one in race if one["is_peer"]])
+    nearest = min(peers, key=lambda one: float(one[clock]), default=None)
+    ratio = harness.number(nearest[clock] / ours[clock], 3) if nearest else ""
+    took = f"{harness.number(ours[clock], 3)} s{' wall' * (clock == 'wall')}, {ours['peak_mib']:,.0f} MiB"
+    demands = ", ".join(one.partition(": ")[2].removeprefix("at most ") for one in row["judged"])
+    return work(ours), took, demands, timed(nearest) if nearest else "", ratio, "MISSED" if missed(row) else "met"
+
+
+def work(row: Row) -> str:
+    """What a case does."""
+    return row["race"] if row["case"] == "ours" else f"{row['race']}, {row['case']}"
+
+
+def slower(rows: list[Row]) -> str:
+    """Which cases took longer than in the run before of their program."""
+    found = [
+        f"{work(row)} ({harness.number(row['before'], 3)} s before, now {harness.number(row['seconds'], 3)})"
+        for row in rows
+        if row["before"] and row["seconds"] and row["seconds"] > max(SLOWER * row["before"], row["before"] + 0.05)
+    ]
+    return f"Slower by a quarter or more than in the run before: {'; '.join(found)}.\n" if found else ""
 
 
 PICTURE = """```{picture} Cases with a peer, by program, from the table below: right of 1 unmask takes less time.
@@ -93,39 +162,40 @@ ratios()
 """
 
 
-def machine(load: float, rows: list[tuple[Row, Row]]) -> str:
+def machine(rows: list[Row]) -> str:
     """The machine, how busy it was before the run, and what is installed."""
-    import unmask
-
     cpuinfo = Path("/proc/cpuinfo")
     about = cpuinfo.read_text() if cpuinfo.exists() else ""
     model = next(
         (text.split(":")[1].strip() for text in about.splitlines() if "model name" in text), platform.machine()
     )
     cores = os.cpu_count() or 1
-    busy = "other programs shared it, so seconds may be too long by a tenth to a half"
-    peers = sorted({" with ".join(row["packages"]) for row, _ in rows if row["packages"] and not row["not_done"]})
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
+    runs = dict.fromkeys(f"{row['program']} {row['day']} ({row['load']:g})" for row in rows)
+    peers = sorted({" with ".join(row["packages"]) for row in rows if row["packages"] and not row["not_done"]})
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("unmask", *LIBRARIES))
     return f"""\
-**Machine.** {cores} cores of {model}, {platform.system()}. The load was {load:.1f} before the run:
-{busy if load > cores / 4 else "it did nothing else"}. Python {platform.python_version()},
-unmask {unmask.__version__}, {versions}. Packages compared with: {", ".join(peers) or "none"}.
+**Machine.** {cores} cores of {model}, {platform.system()}. Programs, the day on which each ran, and the load before:
+{", ".join(runs)}. Where it was above {cores / 4:g}, others shared the machine: CPU seconds are too
+long by a tenth, at {2 * cores} and above by up to twice. Python {platform.python_version()},
+{versions}. Packages compared with: {", ".join(peers) or "none"}.
 """
 
 
-def page(rows: list[tuple[Row, Row]], options: argparse.Namespace, load: float, *, finished: bool) -> str:
+def page(rows: list[Row], *, quick: bool) -> str:
     """The whole file."""
-    flag, counted = (" --quick", " (input and imports counted)") if options.quick else ("", "")
-    left_out = [f"{row['race']}, {row['case']} ({row['not_done']})" for row, _ in rows if row["not_done"]]
+    flag, counted = (" --quick", " (input and imports counted)") if quick else ("", "")
+    left_out = [f"{row['race']}, {row['case']} ({row['not_done']})" for row in rows if row["not_done"]]
     parts = (
         "# Benchmarks\n",
         f"Written by `python benchmarks/all.py{flag}` on {date.today():%Y-%m-%d}.\n",
-        machine(load, rows),
+        reached(rows),
+        "## All cases\n",
+        machine(rows),
         LEGEND.format(quick=counted),
         PICTURE,
-        table(rows) + "\n",
+        table(with_first(rows)) + "\n",
+        slower(rows),
         f"Not run: {'; '.join(left_out)}.\n" if left_out else "",
-        "" if finished else STOPPED,
     )
     return "\n".join(filter(None, parts))
 
@@ -137,7 +207,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave out cases of more than about a minute")
     parser.add_argument("--peers", help="folder with an environment for each peer")
     parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
-    parser.add_argument("-o", "--output", type=Path, help=f"default docs/{PAGE.name}; with --only none")
+    parser.add_argument("-o", "--output", type=Path, default=PAGE, help=f"default docs/{PAGE.name}")
     options = parser.parse_args()
     programs = options.only.split(",") if options.only else PROGRAMS
     if unknown := sorted(set(programs) - set(PROGRAMS)):
@@ -146,17 +216,10 @@ def main() -> None:
         parser.error("--install-peers needs --peers DIR, where the environments go")
     flags = ["--quick"] * options.quick + ["--install-peers"] * options.install_peers
     flags += ["--peers", options.peers] if options.peers else []
-    output = options.output or (None if options.only else PAGE)
-    load = os.getloadavg()[0]
-    rows: list[tuple[Row, Row]] = []
     for program in programs:
-        for pair in rows_of(program, flags):
-            rows.append(pair)
-            if output:
-                output.write_text(page(rows, options, load, finished=False), encoding="utf-8")
-    if output:
-        output.write_text(page(rows, options, load, finished=True), encoding="utf-8")
-    print(table(rows))
+        keep(program, list(measured(program, flags, kept())))
+        options.output.write_text(page(kept(), quick=options.quick), encoding="utf-8")
+    print(reached(kept()))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ class Case:
     long: bool = False  # left out by --quick
     times: float = 1.0  # the step does 1/times of the work, its seconds are multiplied
     at_most: float = 0.0  # seconds demanded, if any, on the clock of the race
+    mib_at_most: float = 0.0  # peak memory demanded, if any
+    limit: str = ""  # what keeps it from taking less, said where it misses what is demanded
     ratio_at_least: float = 0.0  # ratio demanded, if any
     most: Mapping[str, float] = field(default_factory=dict)  # what is demanded of the numbers found, if anything
 
@@ -118,8 +120,9 @@ def apart(function: Callable[..., None], *arguments: Any) -> None:
 
 
 def peak() -> float:
-    """Peak memory of this process so far, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    """Peak memory so far, in MiB: of this process, or of the largest that it started and that has ended."""
+    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return largest / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def cpu() -> float:
@@ -194,7 +197,8 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
         one = measured(case, options)
         is_peer = case in race.peers
         ratio = getattr(one, race.clock) / getattr(first, race.clock) if first and is_peer else math.nan
-        found = [race.compare(one.found, first and first.found), *verdicts(case, one, race.clock, ratio)]
+        judged = list(verdicts(case, one, race.clock, ratio))
+        found = [race.compare(one.found, first and first.found), *judged]
         row = {
             "race": race.title,
             "shows": race.shows,
@@ -208,6 +212,8 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
             "peak_mib": one.peak_mib,
             "base_mib": one.base_mib,
             "found": "; ".join(filter(None, found)),
+            "judged": judged,
+            "limit": case.limit,
             "not_done": one.why,
         }
         yield {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in row.items()}
@@ -220,6 +226,8 @@ def verdicts(case: Case, one: Outcome, clock: str, ratio: float) -> Iterator[str
         return
     if case.at_most:
         yield f"{met(getattr(one, clock) <= case.at_most)}: at most {case.at_most:g} s"
+    if case.mib_at_most:
+        yield f"{met(one.peak_mib <= case.mib_at_most)}: at most {case.mib_at_most:,.0f} MiB"
     if case.ratio_at_least:
         yield f"{met(ratio >= case.ratio_at_least)}: ratio of at least {case.ratio_at_least:,.3g}"
     for name, most in case.most.items():

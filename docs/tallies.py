@@ -65,8 +65,9 @@ def ratios() -> Drawn:
 
 
 def lines(page: str) -> Iterator[dict[str, str]]:
-    """The lines of the first table of a page, by their heads."""
-    rows = [line for line in (HERE / page).read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    """The lines of the last table of a page, by their heads."""
+    *_, table = (HERE / page).read_text(encoding="utf-8").split("\n\n|")
+    rows = [line for line in f"|{table}".splitlines() if line.startswith("|")]
     head, _, *cells = ([cell.strip() for cell in row.strip("| ").split("|")] for row in rows)
     yield from (dict(zip(head, own, strict=False)) for own in cells)
 

@@ -14,6 +14,8 @@ def visible(text: str) -> str:
     >>> print(visible("\u202eega\x1b[1m"), visible("\u00e2ge"))
     \u202eega\x1b[1m âge
     """
+    if text.isprintable():
+        return text
     unseen = {character for character in text if unicodedata.category(character) in UNSEEN}
     return text.translate({ord(one): one.encode("unicode_escape").decode() for one in unseen})
 

@@ -363,7 +363,8 @@ def _check_prior(belief: Posterior) -> None:
         if len(belief.log_prior) != belief.n_candidates:
             raise UnmaskError(f"the prior has {len(belief.log_prior)} numbers for {belief.n_candidates} candidates")
         total = float(np.exp(belief.log_prior).sum())
-        if not np.all(np.isfinite(belief.log_prior[belief.candidate])):
+        possible = np.isfinite(belief.log_prior)
+        if not possible.all() and not possible[belief.candidate].all():
             raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
     if not total <= 1.0 + MASS_TOLERANCE:
         raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")

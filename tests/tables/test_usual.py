@@ -13,6 +13,7 @@ from unmask.tables.exposure import dependence
 AT = st.datetimes(min_value=datetime(900, 1, 1))
 USUAL = (
     st.integers(-20, 200).map(str),
+    st.tuples(st.integers(-20, 20), st.integers(-20, 200)).map(lambda ends: f"[{ends[0]}, {ends[1]}]"),
     st.decimals(-3, 3000, places=2).map(str),
     st.decimals(-3, 3, places=4).map(str),
     AT.map(lambda at: f"{at:%Y-%m-%d}"),

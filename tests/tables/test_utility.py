@@ -248,3 +248,19 @@ def test_of_many_columns_only_pairs_that_are_asked_about_are_counted(monkeypatch
     monkeypatch.setattr(evaluation, "joint", lambda a, b: counted.append(1) or joint(a, b))
     utility.evaluate(table, table, np.arange(30), queries=20)
     assert 780 < len(counted) <= 780 + 20  # every pair once for its association, and those of the queries
+
+
+def test_few_levels_are_compared_as_many_are(monkeypatch):
+    """Shares multiplied as arrays, and as sparse matrices, where some rows are not released."""
+    rng = np.random.default_rng(3)
+    table = Table.read(
+        {"age": rng.integers(20, 60, 300), "town": rng.choice(list("abc"), 300)}, quasi_identifiers=["age", "town"]
+    )
+    release, origin = Mondrian(k=7)(table, rng=rng)
+    some = np.arange(250)
+    as_arrays = utility.evaluate(table, release.take(some), origin[some])
+    monkeypatch.setattr("unmask.tables.utility.columns._FEW", 0)
+    as_sparse = utility.evaluate(table, release.take(some), origin[some])
+    for pair, distance in as_arrays.pairwise_distance.items():
+        assert as_sparse.pairwise_distance[pair] == pytest.approx(distance, abs=1e-12)
+    assert as_sparse.query_error == pytest.approx(as_arrays.query_error, abs=1e-12)

@@ -13,8 +13,8 @@ from unmask.channels._matrices import Floats, Ints, Matrix
 from unmask.errors import UnmaskError
 from unmask.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 
-BLOCK = 4_000_000
-"""Entries turned into logarithms at a time, so that a large channel needs no second copy of itself."""
+BLOCK = 200_000
+"""Entries turned into logarithms at a time: they stay in the cache, and a large channel needs no copy of itself."""
 
 
 def closed_belief(
@@ -77,17 +77,15 @@ def dense_rows(matrix: Floats, prior: Floats, p_y: Floats, y: Ints) -> tuple[Int
         columns = y[first : first + step]
         block = np.ascontiguousarray((matrix[:, columns] if whole else matrix[np.ix_(secret, columns)]).T)
         place = slice(indptr[first], indptr[min(first + step, len(y))])
-        shown = block > 0
         every = bool(length[first : first + step].min() == len(secret))  # nothing to leave out: no mask, half the time
+        shown = ... if every else block > 0
         with np.errstate(divide="ignore"):
             log_block = np.log(block, out=block)
         log_block += log_prior
         log_block -= log_p_y[first : first + step, None]
         np.minimum(log_block, 0.0, out=log_block)
-        log_p[place] = log_block.ravel() if every else log_block[shown]
-        candidate[place] = (
-            np.broadcast_to(secret, block.shape).ravel() if every else np.broadcast_to(secret, block.shape)[shown]
-        )
+        log_p[place] = log_block[shown].ravel()
+        candidate[place] = np.broadcast_to(secret, block.shape)[shown].ravel()
     return length, candidate, log_p
 
 

@@ -355,7 +355,8 @@ def _protect_in_memory(
     check_formulas(run, formulas)
     say_formulas(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
-    write_release(leaving, output, "row\n" + "".join(f"{row}\n" for row in made.origin.tolist()), origin)
+    rows = "".join(f"{row}\n" for row in made.origin.tolist()) if origin else ""
+    write_release(leaving, output, f"row\n{rows}", origin)
     return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 

@@ -337,7 +337,7 @@ def encoding(text: str | None) -> str | None:
 NAMES: dict[str, Any] = {"parse": split, "type": click.UNPROCESSED}
 """Names, typed or from a document's list."""
 
-encoding_option = options("unmask.tables:Table.read", encoding={"parse": encoding})
+encoding_option = options("unmask.engines:open_engine", encoding={"parse": encoding})
 
 
 def table_options(command: Any) -> Any:

@@ -36,7 +36,7 @@ def open_engine(
         port, or another master such as "spark://local[2]" or "spark://yarn".
     memory_limit : bytes; DuckDB's own limit, the memory of Spark's driver.
     temp_directory : where what exceeds the memory goes; the system's folder for temporary files unless given.
-    encoding : of text files that are not UTF-8; guessed unless given.
+    encoding : encoding of a text file that is not UTF-8; guessed when left out, which is noted.
 
     >>> with open_engine("duckdb") as engine:
     ...     engine.keep("t", "select 1 as a union all select 2 as a")

@@ -15,7 +15,7 @@ from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
 from unmask.reports.facts.wp216 import ASKED, PARTS
 from unmask.reports.facts.wp216 import SINGLING as SINGLED
 from unmask.reports.findings.rows import LINKAGE, did, risky, without
-from unmask.reports.findings.study import spoken, who
+from unmask.reports.findings.study import who
 from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import IDENTITY, MEMBERSHIP, number, percent, release_name, row_estimate
 from unmask.results import Row
@@ -100,7 +100,7 @@ def summary(data: ReportData | StudyData) -> str:
 def _study(data: StudyData) -> list[_Told]:
     found: list[_Told] = []
     for dataset in data.datasets:
-        heads = list(spoken(data, dataset).values())
+        heads = list(data.spoken[dataset].values())
         protected = [item for item in heads if item.row.release not in data.unprotected] or heads
         for item in _strongest(protected):
             row = item.row

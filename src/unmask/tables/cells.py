@@ -130,18 +130,31 @@ def _usual(texts: Sequence[str | None], as_type: Type, known: Sequence[str]) -> 
     form = form_of(present)
     if form is None or as_type != _OF_FORM[form] or (values := values_of(present, form)) is None:
         return None
-    numbers, first, place = np.unique(values, return_index=True, return_inverse=True)
+    (low, high), first, place = _distinct(*values)
     labels = tuple(label_of(present[at], form) for at in first.tolist())
     code, missing = place.astype(np.int32), -1
     if len(present) < len(texts):
         missing = len(labels)
         code = np.full(len(texts), missing, dtype=np.int32)
         code[np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))] = place
-        labels, numbers = (*labels, MISSING), np.append(numbers, np.nan)
-    return Levels(labels, as_type, numbers, numbers, (), np.zeros((len(labels), 0), dtype=np.bool_), missing), code
+        labels, low, high = (*labels, MISSING), np.append(low, np.nan), np.append(high, np.nan)
+    return Levels(labels, as_type, low, high, (), np.zeros((len(labels), 0), dtype=np.bool_), missing), code
 
 
-_OF_FORM: Mapping[Usual, Type] = {"whole": "number", "decimal": "number", "day": "date", "moment": "datetime"}
+def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDArray[np.intp], NDArray[np.intp]]:
+    """Distinct bounds by the lower, then the upper; the place of one of each, and which each one is."""
+    if low is high:
+        values, first, place = np.unique(low, return_index=True, return_inverse=True)
+        return (values, values), first, place
+    both, first, place = np.unique(low + 1j * high, return_index=True, return_inverse=True)  # by real part, then other
+    return (both.real.copy(), both.imag.copy()), first, place
+
+
+_Floats = NDArray[np.float64]
+
+_OF_FORM: Mapping[Usual, Type] = {
+    "whole": "number", "decimal": "number", "span": "number", "day": "date", "moment": "datetime",
+}  # fmt: skip
 """The type whose cells are written so."""
 
 

@@ -18,6 +18,9 @@ Bounds = tuple[float, float]
 _DIGITS = 15
 """Decimal digits that a float keeps, whatever they are."""
 
+_WHOLE = 1e15
+"""Whole numbers below it have no float next to them with as few digits, so an end at one of them is closed."""
+
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
@@ -121,6 +124,8 @@ class Numbers(Scale):
             )
         if low == high:
             return format_number(low)
+        if low.is_integer() and high.is_integer() and max(-low, high) < _WHOLE:
+            return f"[{int(low)}, {int(high)}]"
         from_, open_low = _written(low, -math.inf)
         to, open_high = _written(high, math.inf)
         if math.isinf(low) or math.isinf(high):
@@ -137,7 +142,7 @@ def format_number(value: float) -> str:
     ('20', '0.1')
     """
     value = float(value)
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else repr(value)
 
 
 def _rounded(value: float) -> float:

@@ -163,7 +163,7 @@ class _Column:
         """See `decimal_of`; None for a column that is said to be something else than numbers."""
         guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
         if guessed and self.usual is not None:
-            return {"whole": "", "decimal": "."}.get(self.usual)
+            return {"whole": "", "decimal": ".", "span": ""}.get(self.usual)
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
     def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
@@ -233,8 +233,8 @@ class _Column:
         return f"{self.name}: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"
 
     def _are_numbers(self, mark: str | None) -> bool:
-        """Whether all values are numbers in the usual way, with this mark before decimals."""
-        return self.usual == "whole" or (self.usual == "decimal" and mark == ".")
+        """Whether all values are numbers, or spans, in the usual way, with this mark before decimals."""
+        return self.usual in ("whole", "span") or (self.usual == "decimal" and mark == ".")
 
     def _number(self, mark: str | None, usual: Decimal) -> _Typed:
         decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else usual

@@ -13,14 +13,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Usual = Literal["whole", "decimal", "day", "moment"]
-"""What all texts of a column are: whole numbers, numbers, days, or days with a time."""
+Usual = Literal["whole", "decimal", "span", "day", "moment"]
+"""What all texts of a column are: whole numbers, numbers, whole numbers and `[a, b]` between two, days, or days with a
+time.
+"""
 
 _NUMBER = r"(?:-(?=[0-9.]*[1-9]))?(?:0|[1-9][0-9]{0,9})"
 _DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
 _FORMS: Mapping[Usual, str] = {
     "whole": _NUMBER,
     "decimal": rf"{_NUMBER}(?:\.[0-9]{{1,4}})?",
+    "span": rf"(?:{_NUMBER}|\[{_NUMBER}, {_NUMBER}\])",
     "day": _DAY,
     "moment": rf"{_DAY} (?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?",
 }
@@ -30,19 +33,32 @@ _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 def form_of(texts: Sequence[str]) -> Usual | None:
     """How all texts are written; None where one of them is written in another way, or there is none.
 
-    >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["1970-03-05"]), form_of(["007"])
-    ('whole', 'decimal', 'day', None)
+    >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["[5, 9]", "7"]), form_of(["007"])
+    ('whole', 'decimal', 'span', None)
     """
     joined = "\n".join([*texts, ""])
     return next((form for form, one in _FORMS.items() if re.fullmatch(rf"(?:{one}\n)+", joined)), None)
 
 
-def values_of(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
-    """The numbers, the days or the seconds since 1970; None where a day does not exist.
+def values_of(texts: Sequence[str], form: Usual) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """First and last number, day or second since 1970 of each text; None where there is no such day or span.
 
     >>> values_of(["1970-01-02"], "day"), values_of(["2023-02-30"], "day")
-    (array([1.]), None)
+    ((array([1.]), array([1.])), None)
     """
+    if form == "span":
+        return _spans(texts)
+    values = _points(texts, form)
+    return None if values is None else (values, values)
+
+
+def _spans(texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    ends = [text.strip("[]").partition(", ") for text in texts]
+    low, high = np.array([(first, last or first) for first, _, last in ends], dtype=np.float64).T
+    return (low, high) if (low <= high).all() else None
+
+
+def _points(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
     if form in ("whole", "decimal"):
         return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     try:
@@ -54,9 +70,12 @@ def values_of(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
 def label_of(text: str, form: Usual) -> str:
     """The shortest text of the same value.
 
-    >>> label_of("12.50", "decimal"), label_of("1970-03-05 09:30:00", "moment")
-    ('12.5', '1970-03-05 09:30')
+    >>> label_of("12.50", "decimal"), label_of("[5, 5]", "span"), label_of("1970-03-05 09:30:00", "moment")
+    ('12.5', '5', '1970-03-05 09:30')
     """
+    if form == "span":
+        first, _, last = text.strip("[]").partition(", ")
+        return first if first == last else text
     if form == "decimal" and "." in text:
         return text.rstrip("0").rstrip(".")
     return text[:16] if form == "moment" and text.endswith(":00") else text

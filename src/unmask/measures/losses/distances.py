@@ -1,9 +1,13 @@
-"""Distances in the plane and on the Earth; their best answer is the geometric median, found by Weiszfeld's steps."""
+"""Distances in the plane and on the Earth; their best answer is the geometric median, found by Newton's and Weiszfeld's
+steps.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,14 +36,17 @@ def length_of(vector: Floats) -> Floats:
 class Distance(Points):
     """d(a, x) = |a - z_x|, Euclidean. The best answer is the geometric median.
 
-    Where the median is one of the points, it is that point exactly; elsewhere Weiszfeld's steps stop as soon as
-    the expected distance is known to be within `PRECISION` of the smallest. On the Earth that holds if the points of
-    a row lie within a quarter of the circumference; otherwise it may be a local minimum.
+    Where the median is one of the points, it is that point exactly; elsewhere Newton's steps, and Weiszfeld's where
+    those lead farther away, stop as soon as the expected distance is known to be within `PRECISION` of the smallest.
+    On the Earth, where all steps are Weiszfeld's, that holds if the points of a row lie within a quarter of the
+    circumference; otherwise it may be a local minimum.
 
     E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937; Y. Vardi and
     C.-H. Zhang, "The multivariate L1-median and associated data depth", 2000 (steps that land on a point); P. T.
     Fletcher et al., "The geometric median on Riemannian manifolds", 2009.
     """
+
+    curved: ClassVar[bool] = False
 
     @cached_property
     def largest(self) -> float:
@@ -76,6 +83,8 @@ class Distance(Points):
 @dataclass(frozen=True, eq=False)
 class Earth(Distance):
     """Great circles on a sphere of `EARTH_RADIUS_M`. points : (n_candidates, 3) unit vectors."""
+
+    curved: ClassVar[bool] = True
 
     @classmethod
     def from_degrees(cls, coordinates: Floats) -> Earth:
@@ -129,26 +138,55 @@ def geometric_medians(part: Cells, geometry: Distance) -> Floats:
     answer = geometry.nearby(mean(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
     work = _Rows(part.p, geometry.points[part.candidate], part.indptr[np.append(rows, len(part.nobody))])
-    work, rows = _settle(work, rows, answer, geometry, work.heaviest())
+    search = _Search(rows, work, answer[rows], np.full(len(rows), np.inf)).settled(answer, geometry, work.heaviest())
     for step in range(1, STEPS + 1):
-        if not len(rows):
+        if not len(search.rows):
             break
-        moved, done, nearest = work.step(answer[rows], geometry)
-        answer[rows[~done]] = moved[~done]
-        work, rows, nearest = work.keep(~done), rows[~done], nearest[~done]
-        if step & (step - 1) == 0 and len(rows):  # after 1, 2, 4, ... steps: is it the point that is closest by?
-            work, rows = _settle(work, rows, answer, geometry, nearest)
+        search, nearest = search.stepped(answer, geometry)
+        if step & (step - 1) == 0:  # after 1, 2, 4, ... steps: is it the point that is closest by?
+            search = search.settled(answer, geometry, nearest)
     return answer
 
 
-def _settle(work: _Rows, rows: Ints, answer: Floats, geometry: Distance, guess: Floats) -> tuple[_Rows, Ints]:
-    """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
-    if not len(rows):
-        return work, rows
-    pull, own, _, _ = work.pull(guess, geometry)
-    settled = length_of(pull) <= own * (1.0 + 1e-9)
-    answer[rows[settled]] = guess[settled]
-    return work.keep(~settled), rows[~settled]
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Rows whose median is still to be found.
+
+    rows     : (n_rows,) their numbers
+    work     : their entries
+    safe     : (n_rows, n_dimensions) where Weiszfeld's step led from the best place so far
+    expected : (n_rows,) expected distance there
+    """
+
+    rows: Ints
+    work: _Rows
+    safe: Floats
+    expected: Floats
+
+    def keep(self, mask: Bools) -> _Search:
+        """The rows of the mask."""
+        return _Search(self.rows[mask], self.work.keep(mask), self.safe[mask], self.expected[mask])
+
+    def settled(self, answer: Floats, geometry: Distance, guess: Floats) -> _Search:
+        """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
+        if not len(self.rows):
+            return self
+        pull, own, *_ = self.work.pull(guess, geometry)
+        settled = length_of(pull) <= own * (1.0 + 1e-9)
+        answer[self.rows[settled]] = guess[settled]
+        return self.keep(~settled)
+
+    def stepped(self, answer: Floats, geometry: Distance) -> tuple[_Search, Floats]:
+        """Move the rows that are not good enough by Newton's step, or where that was no gain, by Weiszfeld's from the
+        place before; the others are left out. And the point nearest to where each was.
+        """
+        at = self.work.step(answer[self.rows], geometry)
+        better = at.expected <= self.expected * (1.0 + 1e-12)
+        safe = np.where(better[:, None], at.weiszfeld, self.safe)
+        moved, left = np.where(better[:, None], at.newton, self.safe), ~at.done
+        answer[self.rows[left]] = moved[left]
+        best = np.where(better, at.expected, self.expected)
+        return _Search(self.rows, self.work, safe, best).keep(left), at.nearest[left]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,26 +223,58 @@ class _Rows:
         """(n_rows, n_dimensions) the likeliest point of each row."""
         return self.place[self._argmax(self.p)] if len(self.p) else self.place
 
-    def pull(self, at: Floats, geometry: Distance) -> tuple[Floats, Floats, Floats, Floats]:
+    def pull(self, at: Floats, geometry: Distance) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """How the points pull at these places, sum_i p_i (unit vector to i); the mass that lies right there; the
-        weights p_i / distance; and the distances.
+        weights p_i / distance; the distances; and the vectors to the points.
         """
         vector = geometry.towards(self.spread(at), self.place)
         away = length_of(vector)
         here = away <= self.spread(1e-12 * segment_max(away, self.indptr, empty=0.0))
         weight = np.where(here, 0.0, self.p / np.where(here, 1.0, away))
-        return self.sum(weight[:, None] * vector), self.sum(np.where(here, self.p, 0.0)), weight, away
+        return self.sum(weight[:, None] * vector), self.sum(np.where(here, self.p, 0.0)), weight, away, vector
 
-    def step(self, at: Floats, geometry: Distance) -> tuple[Floats, Bools, Floats]:
-        """Where Weiszfeld's step leads, whether the place was good enough already, and the point that is nearest.
+    def step(self, at: Floats, geometry: Distance) -> _Step:
+        """What there is to know at these places.
 
         The expected distance f is convex: f - min f <= |slope| * (largest distance to a point).
         """
-        pull, own, weight, away = self.pull(at, geometry)
+        pull, own, weight, away, vector = self.pull(at, geometry)
         force = length_of(pull)
-        reach = segment_max(away, self.indptr, empty=0.0)
-        done = np.maximum(force - own, 0.0) * reach <= PRECISION * self.sum(self.p * away)
+        reach, expected = segment_max(away, self.indptr, empty=0.0), self.sum(self.p * away)
+        done = np.maximum(force - own, 0.0) * reach <= PRECISION * expected
         total = self.sum(weight)
         held = np.minimum(1.0, own / np.where(force > 0, force, 1.0))
         stride = (1.0 - held)[:, None] * pull / np.where(total > 0, total, 1.0)[:, None]
-        return geometry.walk(at, stride), done, self.place[self._argmax(-away)]
+        newton = stride
+        if not geometry.curved:
+            steep = self._newton(pull, weight / np.where(away > 0, away, 1.0) ** 2, vector, total)
+            newton = np.where((own > 0)[:, None], stride, steep)
+        nearest = self.place[self._argmax(-away)]
+        return _Step(expected, done, geometry.walk(at, stride), geometry.walk(at, newton), nearest)
+
+    def _newton(self, pull: Floats, weight: Floats, vector: Floats, total: Floats) -> Floats:
+        """The steps to the smallest value of the parabola that fits f here; Weiszfeld's where it has none.
+
+        The second derivative of sum_i p_i |a - z_i| is sum_i p_i / |v_i| (1 - v_i v_i' / |v_i|^2), v_i = z_i - a.
+        weight : p_i / |v_i|^3
+        """
+        n = vector.shape[1]
+        bend = total[:, None, None] * np.eye(n)
+        for i, j in combinations_with_replacement(range(n), 2):
+            bend[:, i, j] -= self.sum(weight * vector[:, i] * vector[:, j])
+            bend[:, j, i] = bend[:, i, j]
+        flat = np.linalg.det(bend) <= 1e-9 * total**n
+        bend[flat] = np.where(total > 0, total, 1.0)[flat, None, None] * np.eye(n)
+        return np.asarray(np.linalg.solve(bend, pull[..., None])[..., 0])
+
+
+class _Step(NamedTuple):
+    """At some places: the expected distance, whether it is small enough, where two kinds of steps lead, and the point
+    that is nearest.
+    """
+
+    expected: Floats
+    done: Bools
+    weiszfeld: Floats
+    newton: Floats
+    nearest: Floats

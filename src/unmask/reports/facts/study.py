@@ -222,6 +222,11 @@ class StudyData(Found):
         return tuple(dict.fromkeys(item.dataset for item in self._cells))
 
     @cached_property
+    def spoken(self) -> Mapping[str, Headlines]:
+        """Dataset -> the measures that are spoken about, see `spoken_of`."""
+        return {name: spoken_of(tuple(row for row in self.rows if row.dataset == name)) for name in self.datasets}
+
+    @cached_property
     def adversaries(self) -> tuple[str, ...]:
         """In the order of rows, then of what is missing; their place is their letter, color and shape."""
         named = (item.row.adversary if isinstance(item, Measured) else item.adversary for item in self._cells)

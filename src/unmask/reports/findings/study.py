@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData, spoken_of
+from unmask.reports.facts.study import OTHERWISE, Headlines, Measured, Plane, StudyData
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.words import number, percent, plural, release_name, row_estimate, row_value
 from unmask.results import Row
@@ -29,18 +29,13 @@ UNITS = {
 """Unit of utility -> what it counts."""
 
 
-def spoken(data: StudyData, dataset: str) -> Headlines:
-    """The measures that are spoken about, see `spoken_of`."""
-    return spoken_of(tuple(item for item in data.rows if item.dataset == dataset))
-
-
 def findings(data: StudyData) -> list[tuple[str, list[str]]]:
     """For every dataset: its name; a sentence for each target about the riskiest protection; what is undominated."""
     return [(dataset, _of_dataset(data, dataset)) for dataset in data.datasets]
 
 
 def _of_dataset(data: StudyData, dataset: str) -> list[str]:
-    heads = spoken(data, dataset)
+    heads = data.spoken[dataset]
     if not heads:
         return ["Nothing is known: no cell of it has a result with a measure of success or error."]
     targets = dict.fromkeys(target for _, _, target in heads)

@@ -10,7 +10,7 @@ from unmask.measures.registry import SHARES
 from unmask.reports.facts.study import Measured, Option, StudyData, undominated
 from unmask.reports.few import FEWEST, few
 from unmask.reports.findings.rows import did, risky, without
-from unmask.reports.findings.study import spoken, unprotected, utility_words
+from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
@@ -89,14 +89,14 @@ def _lede(data: StudyData, dataset: str, protection: str) -> str:
 
 def _strongest(data: StudyData, dataset: str, protection: str) -> Measured | None:
     """The adversary who does best after a protection: about whose record it is, if anybody asks."""
-    own = [item for key, item in spoken(data, dataset).items() if key[0] == protection]
+    own = [item for key, item in data.spoken[dataset].items() if key[0] == protection]
     named = [item for item in own if item.row.target == IDENTITY] or own
     return max(named, key=lambda item: risky(item.row), default=None)
 
 
 def _least(data: StudyData, dataset: str) -> str:
     """The protection of a dataset that leaves the strongest adversary least."""
-    names = list(dict.fromkeys(key[0] for key in spoken(data, dataset)))
+    names = list(dict.fromkeys(key[0] for key in data.spoken[dataset]))
     risks = {name: risky(item.row) for name in names if (item := _strongest(data, dataset, name)) is not None}
     return min(risks, key=lambda name: risks[name], default=data.protections[0])
 
@@ -114,7 +114,7 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
     elif row.unit in SHARES:
         said = f"of {row.n:,} cases, by {row.adversary}: {row.target}"
     facts = [("With", protection), *(("On", dataset) for _ in data.datasets[1:2])]
-    bare = None if protection in data.unprotected else unprotected(data, spoken(data, dataset), row)
+    bare = None if protection in data.unprotected else unprotected(data, data.spoken[dataset], row)
     facts += [("Unprotected", row_value(bare))] if bare is not None else []
     if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
         facts.append(("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None))))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from unmask.measures.registry import SHARES, described
 from unmask.reports.charts import ends, plot
 from unmask.reports.facts.study import Headlines, StudyData, headlines
-from unmask.reports.findings.study import spoken
 from unmask.reports.marks import Line
 from unmask.reports.parts import Figure
 from unmask.reports.scales import classes, linear
@@ -102,7 +101,7 @@ class _Chart:
 
 def _charts(data: StudyData, dataset: str) -> Iterator[_Chart]:
     rows = tuple(item for item in data.rows if item.dataset == dataset and item.row.unit in SHARES)
-    success = {key: item for key, item in spoken(data, dataset).items() if item.row.unit in SHARES}
+    success = {key: item for key, item in data.spoken[dataset].items() if item.row.unit in SHARES}
     measures = {"Success": success} | {_name(measure): headlines(rows, (measure,)) for measure in BESIDE}
     names = {key[0] for heads in measures.values() for key in heads}
     groups: dict[tuple[str, ...], list[Family]] = {}

@@ -16,7 +16,6 @@ from unmask.reports.findings.study import (
     interval_note,
     of_price,
     of_target,
-    spoken,
     utility_words,
     who,
 )
@@ -139,7 +138,7 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
     rows = tuple(item for item in data.rows if item.dataset == dataset)
     leading, others = measure_tables(data, rows)
     price = _price(data, rows)
-    glance = overview(data, dataset, spoken(data, dataset))
+    glance = overview(data, dataset, data.spoken[dataset])
     own = [plane for plane in data.planes if plane.dataset == dataset]
     counts = [f"{len(one.undominated)} of {len(one.judged)}" for one in own]
     best = f"{counts[0]} are undominated: no other keeps more and risks less." if counts else ""
@@ -176,7 +175,7 @@ def _under(part: Part, dataset: str) -> Part:
 
 def _reached_words(data: StudyData, dataset: str) -> Iterator[str]:
     """What the strongest adversary reaches where they do best, of each target."""
-    heads = spoken(data, dataset)
+    heads = data.spoken[dataset]
     for target in dict.fromkeys(target for _, _, target in heads):
         yield one_sentence(of_target(data, heads, target))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from unmask.tables.levels import KIND
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +29,8 @@ _VALUES = 1024
 """Categorical columns of more atoms keep the commonest values of the original, the others are pooled."""
 _ENTRIES = 1 << 22
 """Atoms of sets that are intersected at once."""
+_FEW = 64
+"""Levels and bins up to which shares are multiplied as arrays: sparse products of so few are nearly all preparation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,14 +244,15 @@ class Cells(Loss):
 
     def marginal(self) -> Compared:
         """Expected rows per bin, (n_bins,), of original and release."""
-        counts = (np.bincount(codes, minlength=len(sets.missing)) for codes, sets in self._sides())
-        before, after = (count @ self.shares(sets) for count, (_, sets) in zip(counts, self._sides(), strict=True))
-        return Compared(before, after + self.n_lost * self.unknown())
+        before, after = (np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides)
+        return Compared(before, after + self.n_lost * self.unknown)
 
-    def _sides(self) -> Iterator[tuple[NDArray[np.int32], Sets]]:
-        yield self.before, self.source
-        yield self.after, self.target
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """Original and release: the level of each row, and where each level lies."""
+        return Side.of(self.before, self.shares(self.source)), Side.of(self.after, self.shares(self.target))
 
+    @cached_property
     def unknown(self) -> Floats:
         """(n_bins,) distribution of `*`."""
         return np.asarray(self.shares(self._everything()).toarray()[0], dtype=np.float64)
@@ -265,13 +269,35 @@ class Compared(NamedTuple):
         return float(0.5 * np.abs(self.before / self.before.sum() - self.after / self.after.sum()).sum())
 
 
+class Side(NamedTuple):
+    """The rows of a column before or after: the level of each, and (L, n_bins) shares of each level in each bin.
+
+    dense : the shares once more, where levels and bins are few.
+    """
+
+    codes: NDArray[np.int32]
+    shares: sparse.csr_array[Any, Any]
+    dense: Floats | None
+
+    @classmethod
+    def of(cls, codes: NDArray[np.int32], shares: sparse.csr_array[Any, Any]) -> Side:
+        """Keep few shares as an array."""
+        return cls(codes, shares, shares.toarray() if max(shares.shape) <= _FEW else None)
+
+    def joint(self, other: Side) -> Floats:
+        """Expected rows per pair of bins."""
+        n, m = self.shares.shape[0], other.shares.shape[0]
+        if self.dense is None or other.dense is None:
+            counts = class_counts(self.codes, n, other.codes, m)
+            return np.asarray((self.shares.T @ (counts @ other.shares)).toarray(), dtype=np.float64)
+        met = np.bincount(self.codes * np.int32(m) + other.codes, minlength=n * m).reshape(n, m)
+        return self.dense.T @ (met @ other.dense)
+
+
 def joint(a: Cells, b: Cells) -> Compared:
     """Expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
-    tables = []
-    for (codes, sets), (other, other_sets) in zip(a._sides(), b._sides(), strict=True):
-        counts = class_counts(codes, len(sets.missing), other, len(other_sets.missing))
-        tables.append((a.shares(sets).T @ (counts @ b.shares(other_sets))).toarray())
-    return Compared(tables[0], tables[1] + a.n_lost * np.outer(a.unknown(), b.unknown()))
+    before, after = (one.joint(other) for one, other in zip(a.sides, b.sides, strict=True))
+    return Compared(before, after + a.n_lost * np.outer(a.unknown, b.unknown) if a.n_lost else after)
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
