@@ -113,8 +113,9 @@ class Posterior:
     @cached_property
     def row_length(self) -> NDArray[np.int64]:
         """(n_observations,) the number of listed candidates."""
-        entries = np.diff(self.indptr)
-        return entries if self.times is None else segment_sum(self.times, self.indptr).astype(np.int64)
+        if self.times is None:
+            return np.diff(self.indptr)
+        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
     def times(self) -> NDArray[np.int64] | None:
@@ -194,7 +195,8 @@ class Posterior:
             raise UnmaskError(f"target {target} is not in the belief, expected 0 to {self.n_targets - 1}")
         row = self.observation[target]
         own = slice(self.indptr[row], self.indptr[row + 1])
-        chance, listed = np.exp(self.log_probability[own], dtype=np.float64), self.candidate[own]
+        chance = np.exp(self.log_probability[own], dtype=np.float64)
+        listed: NDArray[np.integer[Any]] = self.candidate[own]
         if self.representative is not None:
             place = np.searchsorted(listed, self.representative)
             listed = np.flatnonzero(np.isin(self.representative, listed))

@@ -48,7 +48,9 @@ class Rows:
     @cached_property
     def n_listed(self) -> NDArray[np.int64]:
         """(n_rows,) how many candidates are listed."""
-        return self.n_entries if self.times is None else segment_sum(self.times, self.indptr).astype(np.int64)
+        if self.times is None:
+            return self.n_entries
+        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
     def n_sharing(self) -> NDArray[np.int64]:
