@@ -150,9 +150,9 @@ def from_likelihood(
 def one_by_one(belief: Posterior) -> Posterior:
     """The same belief with an entry for each candidate, whoever stood for them.
 
-    >>> pair = np.zeros(2, np.int32), np.array([0.0])
+    >>> first, twins = np.array([0], np.int32), np.zeros(2, np.int32)
     >>> both = from_likelihood(
-    ...     np.array([0, 1]), pair[0][:1], pair[1], n_candidates=2, observation=np.array([0]), representative=pair[0]
+    ...     np.array([0, 1]), first, np.zeros(1), n_candidates=2, observation=first, representative=twins
     ... )
     >>> both.log_probability.round(3), one_by_one(both).log_probability.round(3)
     (array([-0.693]), array([-0.693, -0.693]))
@@ -181,10 +181,8 @@ def expanded(
     sizes = np.diff(first)[klass]
     ends = np.cumsum(sizes)
     candidate = members[np.repeat(first[klass] - (ends - sizes), sizes) + np.arange(sizes.sum())]
-    values, indptr = (
-        np.repeat(value, sizes),
-        np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64),
-    )
+    values = np.repeat(value, sizes)
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
     if np.all(row[1:] > row[:-1]):
         return indptr, candidate, values
     order = np.lexsort((candidate, np.repeat(row, sizes)))
@@ -428,10 +426,8 @@ def _unlisted_values(
     number is known, otherwise spread like the prior, which may be each observation's own. values : as of `_values`;
     released : (n_values,) candidates of each value.
     """
-    rows = np.flatnonzero(link.unlisted)
-    ones = csr_array(
-        (np.ones(len(link.candidate)), link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates)
-    )
+    rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
+    ones = csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)
     known, unlisted = link.n_unlisted[rows] > 0, link.unlisted[rows]
     share = np.where(known, unlisted / np.maximum(link.n_unlisted[rows], 1), 0.0)
     lump = np.where(known, 0.0, unlisted)

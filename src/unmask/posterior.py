@@ -137,9 +137,8 @@ class Posterior:
         """
         table = np.zeros((self.n_observations, self.n_candidates))
         table[self.row, self.candidate] = np.exp(self.log_probability, dtype=np.float64)
-        return (
-            table[self.observation] if self.representative is None else table[self.observation][:, self.representative]
-        )
+        found = table[self.observation]
+        return found if self.representative is None else found[:, self.representative]
 
     @property
     def resolution(self) -> float:
