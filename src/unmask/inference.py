@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, stored
 from unmask.promise import Check
-from unmask.segments import segment_max, segment_sum
+from unmask.segments import by_class, expanded, segment_max, segment_sum
 
 __all__ = [
     "calibrate",
@@ -68,17 +68,6 @@ def from_classes(
         status="exact",
         provenance=provenance or {},
     )
-
-
-def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
-    """(n,) the members of class 0, ascending, then those of class 1, and so on: counted, in a tenth of a sort's time.
-
-    >>> by_class(np.array([1, 0, 1], np.int32), 2)
-    array([1, 0, 2], dtype=int32)
-    """
-    n = len(class_of)
-    one = csr_array((np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes))
-    return np.asarray(one.tocsc().indices, dtype=np.int32)  # one entry in each row, read by columns
 
 
 def from_likelihood(
@@ -164,29 +153,6 @@ def one_by_one(belief: Posterior) -> Posterior:
     log_p = belief.log_probability.astype(np.float64)
     indptr, candidate, log_p = expanded(belief.row, belief.candidate, log_p, members, first, belief.n_observations)
     return replace(belief, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
-
-
-def expanded(
-    row: NDArray[np.int64],
-    klass: NDArray[np.integer[Any]],
-    value: NDArray[np.float64],
-    members: NDArray[np.int32],
-    first: NDArray[np.int64],
-    n_rows: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
-
-    members, first : those of class j are members[first[j]:first[j + 1]], ascending
-    """
-    sizes = np.diff(first)[klass]
-    ends = np.cumsum(sizes)
-    candidate = members[np.repeat(first[klass] - (ends - sizes), sizes) + np.arange(sizes.sum())]
-    values = np.repeat(value, sizes)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
-    if np.all(row[1:] > row[:-1]):
-        return indptr, candidate, values
-    order = np.lexsort((candidate, np.repeat(row, sizes)))
-    return indptr, candidate[order], values[order]
 
 
 def from_match_probabilities(

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.inference import one_by_one
 from unmask.measures.alike import Kinds, alike
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.registry import Quantity
@@ -146,7 +145,7 @@ class _Taken(NamedTuple):
 def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] | None) -> _Taken:
     """Targets of one observation have one value, and so have those of observations that are alike."""
     assert measure.self_assessed is not None
-    kinds = Kinds(one_by_one(belief), np.arange(belief.n_observations)) if measure.of_rows is None else alike(belief)
+    kinds = Kinds(belief, np.arange(belief.n_observations)) if measure.of_rows is None else alike(belief)
     each, seen = measure.self_assessed(kinds.belief) if of_kinds is None else of_kinds, kinds.belief.seen
     mass, whole = kinds.belief.observation_weight[seen], belief.weight.sum()
     prior = float(measure.self_assessed(belief.prior())[0])

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.inference import by_class, expanded
 from unmask.posterior import Posterior, equal_weights, stored
+from unmask.segments import by_class, expanded
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
