@@ -59,6 +59,9 @@ class Posterior:
                       `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.
     provenance      : attack, parameters, seed, digests: what it takes to make this belief again
     candidate_label : (n_candidates,) names for candidates that are values; None for records
+    representative  : (n_candidates,) int32, who stands in the entries for each candidate, one of them for all that are
+                      held alike whatever is seen; an entry is the probability of each of these. None: everybody stands
+                      for themselves, see `inference.one_by_one`
 
     Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries,
     weights that do not sum to 1 and candidates believed in against a prior of zero are refused.
@@ -78,6 +81,7 @@ class Posterior:
     status: Status = "exact"
     provenance: Mapping[str, Any] = field(default_factory=dict)
     candidate_label: tuple[str, ...] | None = None
+    representative: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         _check_shapes(self)
@@ -109,12 +113,21 @@ class Posterior:
     @cached_property
     def row_length(self) -> NDArray[np.int64]:
         """(n_observations,) the number of listed candidates."""
-        return np.diff(self.indptr)
+        if self.times is None:
+            return np.diff(self.indptr)
+        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
+
+    @cached_property
+    def times(self) -> NDArray[np.int64] | None:
+        """(n_entries,) the candidates that each entry stands for; None where that is one."""
+        if self.representative is None:
+            return None
+        return np.bincount(self.representative, minlength=self.n_candidates)[self.candidate]
 
     @cached_property
     def row(self) -> NDArray[np.int64]:
         """(n_entries,) the observation of each entry."""
-        return np.repeat(np.arange(self.n_observations), self.row_length)
+        return np.repeat(np.arange(self.n_observations), np.diff(self.indptr))
 
     def to_dense(self) -> NDArray[np.float64]:
         """(n_targets, n_candidates) the probabilities that are listed, 0 elsewhere.
@@ -124,7 +137,8 @@ class Posterior:
         """
         table = np.zeros((self.n_observations, self.n_candidates))
         table[self.row, self.candidate] = np.exp(self.log_probability, dtype=np.float64)
-        return table[self.observation]
+        found = table[self.observation]
+        return found if self.representative is None else found[:, self.representative]
 
     @property
     def resolution(self) -> float:
@@ -181,8 +195,13 @@ class Posterior:
         row = self.observation[target]
         own = slice(self.indptr[row], self.indptr[row + 1])
         chance = np.exp(self.log_probability[own], dtype=np.float64)
+        listed: NDArray[np.integer[Any]] = self.candidate[own]
+        if self.representative is not None:
+            place = np.searchsorted(listed, self.representative)
+            listed = np.flatnonzero(np.isin(self.representative, listed))
+            chance = chance[place[listed]]
         best = np.argsort(-chance, kind="stable")
-        names = self.candidate[own][best].tolist()
+        names = listed[best].tolist()
         labels = names if self.candidate_label is None else [self.candidate_label[one] for one in names]
         return tuple(map(Candidate, labels, chance[best].tolist()))
 
@@ -305,7 +324,7 @@ def _check_shapes(belief: Posterior) -> None:
         raise UnmaskError(
             f"the posterior has {max(rows, 0)} observations and {belief.n_targets} targets, expected at least 1 of each"
         )
-    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(belief.row_length < 0):
+    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(np.diff(belief.indptr) < 0):
         raise UnmaskError(f"indptr does not divide the {entries} entries into rows: it must rise from 0 to {entries}")
     if len(belief.log_probability) != entries:
         raise UnmaskError(f"{entries} candidates have {len(belief.log_probability)} probabilities, expected as many")
@@ -324,7 +343,8 @@ def _check_rows(belief: Posterior) -> None:
         entries = slice(indptr[0], indptr[-1])
         log_p = belief.log_probability[entries]
         _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
-        mass[start:stop] += segment_sum(np.exp(log_p, dtype=np.float64), indptr - indptr[0])
+        each = np.exp(log_p, dtype=np.float64) * (1.0 if belief.times is None else belief.times[entries])
+        mass[start:stop] += segment_sum(each, indptr - indptr[0])
     wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
     if wrong.size:
         raise UnmaskError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 CHUNK = 1 << 16
 """Entries in a chunk: temporaries of half a megabyte stay in the cache, which is three times faster."""
@@ -48,3 +50,37 @@ def _reduce(
         # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
         out[filled] = ufunc.reduceat(values, indptr[:-1][filled])
     return out
+
+
+def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
+    """(n,) the members of class 0, ascending, then those of class 1, and so on: counted, in a tenth of a sort's time.
+
+    >>> by_class(np.array([1, 0, 1], np.int32), 2)
+    array([1, 0, 2], dtype=int32)
+    """
+    n = len(class_of)
+    one = csr_array((np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes))
+    return np.asarray(one.tocsc().indices, dtype=np.int32)  # one entry in each row, read by columns
+
+
+def expanded(
+    row: NDArray[np.int64],
+    klass: NDArray[np.integer[Any]],
+    value: NDArray[np.float64],
+    members: NDArray[np.int32],
+    first: NDArray[np.int64],
+    n_rows: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """Entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
+
+    members, first : those of class j are members[first[j]:first[j + 1]], ascending
+    """
+    sizes = np.diff(first)[klass]
+    ends = np.cumsum(sizes)
+    candidate = members[np.repeat(first[klass] - (ends - sizes), sizes) + np.arange(sizes.sum())]
+    values = np.repeat(value, sizes)
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
+    if np.all(row[1:] > row[:-1]):
+        return indptr, candidate, values
+    order = np.lexsort((candidate, np.repeat(row, sizes)))
+    return indptr, candidate[order], values[order]

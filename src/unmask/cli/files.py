@@ -240,12 +240,14 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     except UnicodeDecodeError:
         raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
     digits = lines[1:]
-    if len(digits) != n_released or not all(text.isascii() and text.isdigit() for text in digits):
+    together = "".join(digits)
+    if len(digits) != n_released or not (together.isascii() and together.isdigit()):
         raise UnmaskError(
             f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
             "expected a heading and one row number a line"
         )
-    origin = np.array([min(int(text), n_original) if len(text) < 20 else n_original for text in digits], dtype=np.int64)
+    small = (text if len(text) < 19 else n_original for text in digits)  # others are beyond 64 bits
+    origin = np.fromiter(map(int, small), dtype=np.int64, count=n_released)
     if origin.max() >= n_original or len(np.unique(origin)) != len(origin):
         raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
     return origin

@@ -34,7 +34,8 @@ class Kinds(NamedTuple):
 
 @lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
 def alike(belief: Posterior) -> Kinds:
-    """The kinds of observations: rows of one length whose entries have the same belief and the same prior, in turn.
+    """The kinds of observations: rows of one length whose entries have the same belief, the same prior and stand for as
+    many, in turn.
 
     >>> belief = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
     >>> kinds = alike(belief)
@@ -73,20 +74,23 @@ def _kind_of(belief: Posterior) -> NDArray[np.int64]:
 
 def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n_observations,) whether each is of one kind with another."""
-    length, start = belief.row_length, belief.indptr[:-1]
+    length, start, times = np.diff(belief.indptr), belief.indptr[:-1], belief.times
     same: NDArray[np.bool_] = length == length[example]
     same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
     row = belief.row
     listed = np.flatnonzero(same[row])
     other = (start[example] - start)[row[listed]] + listed
     p, prior = belief.log_probability, belief.prior_of(belief.candidate)
-    same[row[listed[(p[listed] != p[other]) | (prior[listed] != prior[other])]]] = False
+    differ = (p[listed] != p[other]) | (prior[listed] != prior[other])
+    if times is not None:
+        differ |= times[listed] != times[other]
+    same[row[listed[differ]]] = False
     return same
 
 
 def _rows_of(belief: Posterior, rows: NDArray[np.int64]) -> Posterior:
     """Some rows of a belief, a target for each."""
-    length = belief.row_length[rows]
+    length = np.diff(belief.indptr)[rows]
     indptr = np.concatenate(([0], np.cumsum(length)))
     entry = np.repeat(belief.indptr[rows] - indptr[:-1], length) + np.arange(indptr[-1])
     return Posterior(
@@ -102,4 +106,5 @@ def _rows_of(belief: Posterior, rows: NDArray[np.int64]) -> Posterior:
         status=belief.status,
         provenance=belief.provenance,
         candidate_label=belief.candidate_label,
+        representative=belief.representative,
     )

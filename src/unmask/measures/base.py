@@ -250,7 +250,10 @@ def weighted_quantiles(
     >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), (0.5, 0.6, 1.0))
     (1.0, 2.0, 3.0)
     """
-    order = np.argsort(value, kind="stable")
+    equal = bool(np.all(weight == weight[0]))  # then their order is no matter, and few values are looked for
+    order = np.arange(len(value)) if equal else np.argsort(value, kind="stable")
     cumulated = np.cumsum(weight[order])
     position = np.searchsorted(cumulated, np.asarray(levels) * cumulated[-1] - 1e-12)
-    return tuple(float(v) for v in value[order][np.minimum(position, len(value) - 1)])
+    position = np.minimum(position, len(value) - 1)
+    ordered = np.partition(value, np.unique(position)) if equal else value[order]
+    return tuple(ordered[position].tolist())

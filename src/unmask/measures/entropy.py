@@ -47,7 +47,7 @@ def log_power_mean(
     rest = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
     top = np.maximum(rows.max(s * log_r, empty=-np.inf), rest)
     near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(np.minimum(rest, 1.0))
-    far = rows.sum(rows.p * np.exp(s * log_r - np.repeat(top, rows.n_listed))) + rows.unlisted * np.exp(rest - top)
+    far = rows.sum(rows.p * np.exp(s * log_r - rows.spread(top))) + rows.unlisted * np.exp(rest - top)
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(np.abs(top) < 1.0, np.log1p(np.maximum(near, -1.0)), top + np.log(far)))
 

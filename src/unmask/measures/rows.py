@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.posterior import Posterior
 from unmask.segments import chunks, segment_max, segment_sum
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +22,7 @@ class Rows:
 
     p, log_p, log_q       : (n_entries,) belief and prior of each listed candidate
     indptr                : (n_rows + 1,)
+    times                 : (n_entries,) candidates that an entry stands for; None where that is one
     unlisted, n_unlisted  : (n_rows,), as in `Posterior`
     n_candidates          : size of the universe
     n_possible            : candidates of positive prior
@@ -34,11 +38,19 @@ class Rows:
     n_candidates: int
     n_possible: int
     prior_none: float
+    times: NDArray[np.int64] | None = None
+
+    @cached_property
+    def n_entries(self) -> NDArray[np.int64]:
+        """(n_rows,) how many entries a row has."""
+        return np.diff(self.indptr)
 
     @cached_property
     def n_listed(self) -> NDArray[np.int64]:
         """(n_rows,) how many candidates are listed."""
-        return np.diff(self.indptr)
+        if self.times is None:
+            return self.n_entries
+        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
     def n_sharing(self) -> NDArray[np.int64]:
@@ -69,8 +81,8 @@ class Rows:
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """(n_entries,) where each listed candidate stands in its row, 0 for the first."""
-        return np.arange(len(self.p)) - np.repeat(self.indptr[:-1], self.n_listed)
+        """(n_entries,) where each entry stands in its row, 0 for the first."""
+        return np.arange(len(self.p)) - self.spread(self.indptr[:-1])
 
     @cached_property
     def q(self) -> NDArray[np.float64]:
@@ -88,8 +100,12 @@ class Rows:
         return np.where(self.unlisted > 0, log_ratio(self.unlisted, self.prior_elsewhere[0]), 0.0)
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n_rows,) sum of one value for each listed candidate."""
-        return segment_sum(values, self.indptr)
+        """(n_rows,) sum over listed candidates of a value of their entries."""
+        return segment_sum(values if self.times is None else values * self.times, self.indptr)
+
+    def spread(self, values: NDArray[T]) -> NDArray[T]:
+        """(n_entries,) the value of the row of each entry."""
+        return np.repeat(values, self.n_entries)
 
     def max(self, values: NDArray[np.float64], *, empty: float = 0.0) -> NDArray[np.float64]:
         """(n_rows,) largest value of the listed candidates, `empty` where there are none."""
@@ -117,6 +133,7 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
         n_candidates=belief.n_candidates,
         n_possible=belief.n_possible,
         prior_none=belief.prior_none,
+        times=None if belief.times is None else belief.times[entries],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ def best_guess(rows: Rows) -> NDArray[np.float64]:
 def missed(rows: Rows) -> NDArray[np.float64]:
     """(n_rows,) 1 - `best_guess`, as the sum of everything else: 1e-20 is not lost beside 1."""
     top, share = rows.max(rows.p), _nameable_share(rows)
-    is_top = rows.p == np.repeat(top, rows.n_listed)
+    is_top = rows.p == rows.spread(top)
     listed = rows.sum(np.where(is_top, 0.0, rows.p)) + (rows.sum(is_top.astype(np.float64)) - 1) * top + rows.unlisted
     shared = rows.sum(rows.p) + (rows.n_sharing - 1) * share
     return np.clip(np.where(share > top, shared, listed), 0.0, 1.0)
@@ -110,13 +111,13 @@ def _standing(belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
 
     log_share, sharing = np.log(np.where(sharing > 0, share, 1.0))[row], sharing[row]
     log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
-    ordered = _sorted_within_rows(belief)
-    below = _bisect(ordered, start, stop, log_own - tie, right=False)
-    upto = _bisect(ordered, start, stop, log_own + tie, right=True)
-    better = stop - upto + np.where(log_share > log_own + tie, sharing, 0)
+    ordered, before = _sorted_within_rows(belief)
+    below = before(_bisect(ordered, start, stop, log_own - tie, right=False))
+    upto = before(_bisect(ordered, start, stop, log_own + tie, right=True))
+    better = before(stop) - upto + np.where(log_share > log_own + tie, sharing, 0)
     tied = upto - below + np.where(np.abs(log_share - log_own) <= tie, sharing, 0)
 
-    ruled_out, length = ~listed & (sharing == 0), stop - start
+    ruled_out, length = ~listed & (sharing == 0), belief.row_length[row]
     better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
     tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
     return Standing(probability, better, tied, np.ones_like(tied))
@@ -130,6 +131,8 @@ def _find(
         raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
     if not len(belief.candidate):
         return np.zeros(len(true), dtype=bool), np.zeros(len(true))
+    if belief.representative is not None:
+        true = np.where(true < 0, true, belief.representative[true])
     stop = belief.indptr[row + 1]
     entry = _bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)
@@ -137,8 +140,19 @@ def _find(
     return listed, np.where(listed, belief.log_probability[inside], 0.0)
 
 
-def _sorted_within_rows(belief: Posterior) -> LogProbabilities:
-    """The log-probabilities ascending within each row; rows of one length are sorted together."""
+def _sorted_within_rows(
+    belief: Posterior,
+) -> tuple[LogProbabilities, Callable[[NDArray[np.int64]], NDArray[np.int64]]]:
+    """The log-probabilities ascending within each row, and how many candidates stand before each place."""
+    if belief.times is None:
+        return _sorted_alone(belief), lambda place: place
+    order = np.lexsort((belief.log_probability, belief.row))
+    counted = np.concatenate(([0], np.cumsum(belief.times[order])))
+    return belief.log_probability[order], counted.__getitem__
+
+
+def _sorted_alone(belief: Posterior) -> LogProbabilities:
+    """The same where everybody stands for themselves; rows of one length are sorted together."""
     log_p = belief.log_probability.copy()
     for first, last in chunks(belief.indptr):
         length = belief.row_length[first:last]

@@ -281,8 +281,8 @@ class Scene:
     def link(self, more: Sequence[Column] = ()) -> Posterior:
         """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values."""
         if self.known is None or not more:
-            return ClassAttack()(_with(self.table, more) if more else self.table, self.background)
-        return ClassAttack()(_with(self.table, more), Background(_people(self.known, more)))
+            return ClassAttack().of_classes(_with(self.table, more) if more else self.table, self.background)
+        return ClassAttack().of_classes(_with(self.table, more), Background(_people(self.known, more)))
 
 
 def _success(belief: Posterior, truth: Truth) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.inference import from_classes, from_likelihood
+from unmask.inference import from_classes, from_likelihood, one_by_one
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
@@ -67,6 +67,10 @@ class ClassAttack:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known, or about every record's own person without any."""
+        return one_by_one(self.of_classes(release, knowledge))
+
+    def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
+        """The same belief with one record of each class for all of it, in the memory of what is known and released."""
         provenance = {"attack": repr(self), "missing": release.missing}
         people = Background.of(knowledge).people
         if isinstance(release, Combinations):
@@ -88,7 +92,7 @@ class ClassAttack:
                 log_share = _log_share(known, cell, table, missing=release.missing)
                 log_stated += log_share[pairing.observed[row, i], pairing.classes[klass, i]]
         several = bool(np.bincount(row, minlength=1).max() > 1)
-        indptr, candidate, log_likelihood = pairing.expand(row, klass, log_stated)
+        indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
             indptr,
@@ -100,6 +104,7 @@ class ClassAttack:
             log_likelihood_none=np.log(share),
             status="model" if several or _suppressed(pairing.columns) or self.prior_present < 1.0 else "exact",
             provenance=provenance,
+            representative=pairing.representative,
         )
 
 

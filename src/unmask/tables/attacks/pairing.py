@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.inference import by_class
 from unmask.posterior import Posterior, equal_weights, stored
+from unmask.segments import by_class, expanded
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
@@ -65,13 +66,19 @@ class Pairing:
         """Entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in each
         row.
         """
-        sizes = self.sizes[klass]
-        start = np.repeat(self.first[klass], sizes)
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        candidate, values, rows = self.members[start + within], np.repeat(value, sizes), np.repeat(row, sizes)
-        order = np.lexsort((candidate, rows))
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.observed)))))
-        return indptr, candidate[order], values[order]
+        return expanded(row, klass, value, self.members, self.first, len(self.observed))
+
+    @cached_property
+    def representative(self) -> NDArray[np.int32]:
+        """(n_candidates,) the first candidate of the class of each, see `Posterior`."""
+        return self.members[self.first[:-1]][self.klass]
+
+    def represented(
+        self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """The same over the first candidate of each class, who stands for all of it."""
+        ends = np.arange(len(self.sizes) + 1)
+        return expanded(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
     def all_alike(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
         """The belief that holds all listed candidates of an observation alike; its status is `scores`."""
