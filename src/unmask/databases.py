@@ -17,7 +17,7 @@ _idle: dict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
 
 @contextmanager
 def database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database that nobody else uses meanwhile; temporary tables and views, and no others, are gone afterwards.
+    """A database that nobody else uses meanwhile; nobody meets what was made in it afterwards.
 
     folder : for what exceeds the memory limit, in bytes
     ordered : rows without an `order by` come as they are stored, which takes more memory
@@ -41,8 +41,7 @@ def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnec
 def _opened() -> duckdb.DuckDBPyConnection:
     import duckdb  # not at the top: a tenth of a second that only a file costs
 
-    config = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-    whole = duckdb.connect(":memory:", config=config)
+    whole = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
     whole.execute("set enable_progress_bar = false")
     return whole
 
