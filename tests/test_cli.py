@@ -3,6 +3,7 @@
 import csv
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,15 +49,22 @@ def unmask(*arguments):
     return result
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the people and their release, k = 10, in which the command runs."""
-    monkeypatch.chdir(tmp_path)
-    write("people.csv", [HEADER, *people()])
-    done = unmask(
-        "protect", "people.csv", *ROLES, "--identifiers", "name", "-o", "release.csv", "--origin", "origin.csv"
-    )
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """The people and their release, k = 10."""
+    made = tmp_path_factory.mktemp("released")
+    write(made / "people.csv", [HEADER, *people()])
+    outputs = ("-o", made / "release.csv", "--origin", made / "origin.csv")
+    done = unmask("protect", made / "people.csv", *ROLES, "--identifiers", "name", *outputs)
     assert done.exit_code == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def folder(released, tmp_path, monkeypatch):
+    """A folder with copies of them, in which the command runs."""
+    shutil.copytree(released, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -1,6 +1,7 @@
 """A path that exists is that file, in every domain and on the engine, whatever its name or its folder's name is."""
 
 import os
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -44,12 +45,19 @@ def csv(path, **columns):
 WRITERS = {".csv": csv, ".parquet": parquet}
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def matched(tmp_path_factory):
     """Files that a pattern would match: a reader that takes names for patterns finds them instead, or as well."""
+    made = tmp_path_factory.mktemp("matched")
     for name in ("b", "a", "axb", "ab", "x"):
         for suffix, write in WRITERS.items():
-            write((tmp_path / name).with_suffix(suffix), zip=["77777"], age=["70"])
+            write((made / name).with_suffix(suffix), zip=["77777"], age=["70"])
+    return made
+
+
+@pytest.fixture
+def folder(matched, tmp_path, monkeypatch):
+    shutil.copytree(matched, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

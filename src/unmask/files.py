@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from unmask.databases import database
 from unmask.errors import FailedError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
 
 @contextmanager
 def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A private in-memory database that reads files, gone afterwards.
+    """A private in-memory database that reads files; what was made in it is gone afterwards.
 
     folder : for spilled data; one of its own, which is gone, too, unless given
 
@@ -92,18 +93,11 @@ def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    import duckdb  # not at the top: a tenth of a second that only a file costs
-
-    with tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own:
-        config: dict[str, Any] = {
-            "memory_limit": f"{_memory_limit()}B",
-            "temp_directory": folder or own,
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        with duckdb.connect(":memory:", config=config) as connection:
-            connection.execute("set enable_progress_bar = false")
-            yield connection
+    with (
+        tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own,
+        database(folder or own, memory_limit=_memory_limit()) as connection,
+    ):
+        yield connection
 
 
 _MEMORY_LIMIT = 4 << 30

@@ -112,9 +112,15 @@ def test_a_release_of_many_turns_is_the_one_in_memory(duck, people, tmp_path, mi
     check_release(duck, people, tmp_path, missing, Mondrian(k=k), at_once)
 
 
-@pytest.mark.parametrize("protection", [Mondrian(k=1), Mondrian(k=5), Mondrian(k=450), Mondrian(k=2, t=0.0)])
-def test_boxes_without_a_cut_that_exceed_the_memory_stay_in_the_engine(duck, people, tmp_path, protection):
-    check_release(duck, people, tmp_path, "own", protection, 1)
+@pytest.mark.parametrize(
+    ("protection", "n"),
+    [(Mondrian(k=1), 200), (Mondrian(k=5), 900), (Mondrian(k=450), 900), (Mondrian(k=2, t=0.0), 900)],
+)
+def test_boxes_without_a_cut_that_exceed_the_memory_stay_in_the_engine(duck, people, tmp_path, protection, n):
+    """The fewer in a class, the more statements: one for each combination with k = 1."""
+    lines = people.read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "some.csv").write_text("".join(lines[: n + 1]), encoding="utf-8")
+    check_release(duck, tmp_path / "some.csv", tmp_path, "own", protection, 1)
 
 
 @pytest.mark.parametrize("at_once", [200, 20])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, copy_into
 
 Floats = NDArray[np.float64]
 
@@ -62,11 +62,13 @@ def chain(
                 return 0.0, steps, 0, 0
             kept = n_turns < len(turns)
             if kept:
-                turns[n_turns] = arm, max(several, 1), n_rows if not several else -2 if sure else -1
-                behinds[n_turns] = np.ones(paid + 1) if sure else pays
+                turns[n_turns, 0], turns[n_turns, 1] = arm, max(several, 1)
+                turns[n_turns, 2] = n_rows if not several else -2 if sure else -1
+                copy_into(behinds[n_turns], np.ones(paid + 1) if sure else pays)
             n_turns += 1
             if several:
-                worth[0 if sure else paid :] += several * alone[0, arm]
+                for p in range(0 if sure else paid, paid + 1):
+                    worth[p] += several * alone[0, arm]
             else:
                 goes = rows[n_rows : n_rows + n] if kept else np.empty((n, paid + 1), dtype=np.bool_)
                 last = a + n + 1
@@ -129,8 +131,8 @@ def chained(
             else:
                 value[p] = leave
                 ever[p] = s * pays[p]
-    worth[:] = value
-    pays[:] = ever
+    copy_into(worth, value)
+    copy_into(pays, ever)
 
 
 @compiled
@@ -151,7 +153,7 @@ def caught_otherwise(
         arm, _, row = turns[t]
         if row == -2:
             continue
-        behinds[t] = pays
+        copy_into(behinds[t], pays)
         if row < 0:
             continue
         a, tries = start[arm], start[arm + 1] - start[arm] - 1
@@ -248,7 +250,7 @@ def played(
                     after[p + 1] += mass * q * h
             else:
                 after[p] += mass * h
-    level[:] = after
+    copy_into(level, after)
     return found
 
 

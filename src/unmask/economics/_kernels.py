@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, copy_into
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,9 @@ def plans(
         last = min(tries[i], len(detection))
         state[:] = 0.0
         if last < tries[i]:
-            state[:] = _free(tries[i], last, chance[start[i]], gain, cost)
+            rest = _free(tries[i], last, chance[start[i]], gain, cost)
+            for p in range(levels):
+                copy_into(state[p], rest)
         for j in range(last - 1, -1, -1):
             if len(before):
                 hit, large = chance[start[i] + j], 1.0 - before[start[i] + j]
@@ -71,7 +73,7 @@ def plans(
                 state[p, 4] += b_gain * hit
                 state[p, 5] += large
                 state[p, 6] += b_fine * paid
-        found[:, i] = state[0]
+        copy_into(found[:, i], state[0])
     return found
 
 

@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.databases import database
 from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
@@ -51,21 +52,14 @@ class Duck:
         cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None, encoding: str | None = None
     ) -> Iterator[Duck]:
         """Open the database; close it, and remove its folder, afterwards."""
-        with scratch(temp_directory) as folder:
-            config: dict[str, Any] = {
-                "memory_limit": f"{memory_limit}B",
-                "temp_directory": folder,
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "preserve_insertion_order": "false",  # needs far less memory, and an order is always asked for
-            }
-            with (
-                _told(),
-                ThreadPoolExecutor(1) as thread,
-                duckdb.connect(":memory:", config=config) as connection,
-            ):
-                connection.execute("set enable_progress_bar = false")
-                yield cls(connection, thread, folder, encoding)
+        with (
+            scratch(temp_directory) as folder,
+            _told(),
+            ThreadPoolExecutor(1) as thread,
+            # unordered: it needs far less memory, and an order is always asked for
+            database(folder, memory_limit=memory_limit, ordered=False) as connection,
+        ):
+            yield cls(connection, thread, folder, encoding)
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""

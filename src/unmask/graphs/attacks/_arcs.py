@@ -19,12 +19,12 @@ def sweep(nodes: NDArray[np.int32], source: Arcs, target: Arcs, rule: Rule) -> t
         v = nodes[i]
         n, seen = _fill(v, source, target, forth)
         visits += seen
-        c = _standing_out(n, rule, forth)[0]
+        c = _standing_out(n, rule, forth.candidate, forth.score)[0]
         if c < 0:
             continue
         n, seen = _fill(c, target, source, back)
         visits += seen
-        if _standing_out(n, rule, back)[0] == v:
+        if _standing_out(n, rule, back.candidate, back.score)[0] == v:
             found[i] = c
             matches += 1
     for i in range(len(nodes)):

@@ -7,9 +7,7 @@ from numpy.typing import NDArray
 
 from unmask.compiled import compiled
 from unmask.graphs.attacks._rematch import _insert
-
-Links = tuple[NDArray[np.int64], NDArray[np.int32]]
-"""indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
+from unmask.graphs.attacks._sides import Links
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
@@ -80,7 +78,8 @@ def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray
                 total += mass[j] * share[candidate[j]]
             for j in range(first[u], first[u + 1]):
                 used[candidate[j]] += mass[j] / total
-        share = 1.0 / np.maximum(used, 1.0)
+        for c in range(n_target):
+            share[c] = 1.0 / max(used[c], 1.0)
     for u in range(len(first) - 1):
         total = _SLACK
         for j in range(first[u], first[u + 1]):

@@ -41,13 +41,27 @@ def _numbered(image: NDArray[np.int32], number: NDArray[np.int64]) -> NDArray[np
 
 
 def _renumbered(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], image: NDArray[np.int32]) -> Side:
-    from unmask.graphs.attacks._loops import rows
-
-    indptr = np.concatenate(([0], np.cumsum(np.diff(side.indptr)[order])))
-    neighbor = rows(side, order, rank, indptr)
-    for array in (indptr, neighbor):  # as `side` leaves them: kernels are compiled once for both
-        array.setflags(write=False)
+    indptr, neighbor = moved(side.indptr, side.neighbor, order, rank)
     return Side(indptr, neighbor, image, side.weight[order], side.size[order], side.best[order], side.rival[order])
+
+
+def moved(
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """`renumbered`, not to be written to, like the rows of a graph: loops are compiled once for both."""
+    from unmask.graphs.attacks._loops import renumbered
+
+    rows = renumbered(indptr, neighbor, order, number)
+    for array in rows:
+        array.setflags(write=False)
+    return rows
+
+
+def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
+    """Forget the verdicts on the neighbors of these nodes."""
+    from unmask.graphs.attacks import _loops
+
+    _loops.unsettle(nodes, side.indptr, side.neighbor, side.best)
 
 
 def mutual(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled
-from unmask.graphs.attacks._sides import NONE, TIE, UNSETTLED, Rule, Side
+from unmask.graphs.attacks._sides import NONE, TIE, UNSETTLED, Links, Rule, Side
 
 
 class Scratch(NamedTuple):
@@ -26,15 +26,21 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def rows(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], indptr: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Neighbors under their new numbers: each node writes itself into the rows of others, so that they ascend."""
-    neighbor, end = np.empty(len(side.neighbor), dtype=np.int32), indptr[:-1].copy()
-    for v in range(len(order)):
-        for i in range(side.indptr[order[v]], side.indptr[order[v] + 1]):
-            u = rank[side.neighbor[i]]
-            neighbor[end[u]] = v
-            end[u] += 1
-    return neighbor
+def renumbered(
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The same graph where node i is the old node order[i] and number the way back; rows are ascending."""
+    n = len(order)
+    start = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        start[i + 1] = start[i] + indptr[order[i] + 1] - indptr[order[i]]
+    end, moved = start[:-1].copy(), np.empty(len(neighbor), dtype=np.int32)
+    for i in range(n):
+        for j in range(indptr[order[i]], indptr[order[i] + 1]):
+            other = number[neighbor[j]]
+            moved[end[other]] = i
+            end[other] += 1
+    return start, moved
 
 
 @compiled
@@ -62,8 +68,8 @@ def sweep(nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule) -> t
         if again == v:
             source.image[v], target.image[c] = c, v
             forth.total[c], back.total[v] = -np.inf, -np.inf
-            _unsettle(v, source)
-            _unsettle(c, target)
+            _unsettle(v, source.indptr, source.neighbor, source.best)
+            _unsettle(c, target.indptr, target.neighbor, target.best)
             matches += 1
     return matches, visits
 
@@ -89,32 +95,34 @@ def leaders(
 
 
 @compiled
-def common(here: Side, there: Side) -> NDArray[np.int64]:
+def common(here: Links, there: Links, image: NDArray[np.int32]) -> NDArray[np.int64]:
     """(n_here,) neighbors of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
-    count, next_to = np.zeros(len(here.image), dtype=np.int64), np.full(len(there.image), NONE, dtype=np.int32)
-    for x in range(len(here.image)):
-        y = here.image[x]
+    count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(there[0]) - 1, NONE, dtype=np.int32)
+    for x in range(len(image)):
+        y = image[x]
         if y < 0:
             continue
-        for j in range(there.indptr[y], there.indptr[y + 1]):
-            next_to[there.neighbor[j]] = x
-        for i in range(here.indptr[x], here.indptr[x + 1]):
-            z = here.image[here.neighbor[i]]
+        for j in range(there[0][y], there[0][y + 1]):
+            next_to[there[1][j]] = x
+        for i in range(here[0][x], here[0][x + 1]):
+            z = image[here[1][i]]
             count[x] += z >= 0 and next_to[z] == x
     return count
 
 
 @compiled
-def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
+def unsettle(
+    nodes: NDArray[np.int32], indptr: NDArray[np.int64], neighbor: NDArray[np.int32], best: NDArray[np.int32]
+) -> None:
     """Forget the verdicts on the neighbors of these nodes."""
     for v in nodes:
-        _unsettle(v, side)
+        _unsettle(v, indptr, neighbor, best)
 
 
 @compiled
-def _unsettle(v: int, side: Side) -> None:
-    for i in range(side.indptr[v], side.indptr[v + 1]):
-        side.best[side.neighbor[i]] = UNSETTLED
+def _unsettle(v: int, indptr: NDArray[np.int64], neighbor: NDArray[np.int32], best: NDArray[np.int32]) -> None:
+    for i in range(indptr[v], indptr[v + 1]):
+        best[neighbor[i]] = UNSETTLED
 
 
 @compiled
@@ -146,7 +154,7 @@ def _winner(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tu
     if first >= 0 and scratch.total[first] == 0 and (second < 0 or scratch.total[second] == 0):
         return (first if second < 0 else NONE), 0
     n, visits = _fill(v, here, there, rule, scratch)
-    chosen, here.best[v], here.rival[v] = _standing_out(n, rule, scratch)
+    chosen, here.best[v], here.rival[v] = _standing_out(n, rule, scratch.candidate, scratch.score)
     return chosen, visits
 
 
@@ -180,18 +188,18 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
 
 
 @compiled
-def _standing_out(n: int, rule: Rule, scratch: Scratch) -> tuple[int, int, int]:
+def _standing_out(n: int, rule: Rule, candidate: NDArray[np.int32], score: NDArray[np.float64]) -> tuple[int, int, int]:
     """The candidate that stands out or -1, and the lasting verdict: best and rival of `Side`."""
     if n == 0 or (n == 1 and rule.revise):
         return NONE, NONE, NONE
     first, second, top, next_ = NONE, NONE, -1.0, -1.0
     for t in range(n):
-        s = scratch.score[t]
+        s = score[t]
         if s > top:
             first, second, top, next_ = t, first, s, top
         elif s > next_:
             second, next_ = t, s
-    chosen, other = scratch.candidate[first], scratch.candidate[second]
+    chosen, other = candidate[first], candidate[second]
     if n == 1:
         return chosen, chosen, NONE
     if top - next_ <= TIE * top:
@@ -199,7 +207,7 @@ def _standing_out(n: int, rule: Rule, scratch: Scratch) -> tuple[int, int, int]:
     # sigma of n numbers from 0 to top is at most top / sqrt(2), however many are taken away
     if top - next_ >= rule.theta * 0.75 * top:
         return chosen, chosen, NONE
-    stands = top - next_ >= rule.theta * _sigma(scratch.score[:n], rule)
+    stands = top - next_ >= rule.theta * _sigma(score[:n], rule)
     if rule.revise:
         return (chosen, chosen, NONE) if stands else (NONE, NONE, NONE)
     return (chosen if stands else NONE), UNSETTLED, NONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, copy_into
 from unmask.graphs.attacks._sides import Wedges
 
 
@@ -58,7 +58,8 @@ def marked(
         visits += seen
         if found + n > pairs.shape[1]:
             larger = np.empty((3, 2 * (found + n)), dtype=np.int32)
-            larger[:, :found] = pairs[:, :found]
+            for row in range(3):
+                copy_into(larger[row], pairs[row, :found])
             pairs = larger
         for t in range(n):
             c = touched[t]

@@ -64,24 +64,6 @@ class Best(NamedTuple):
 
 
 @compiled
-def renumbered(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The same graph where node i is the old node order[i] and number the way back; rows are ascending."""
-    n = len(order)
-    start = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        start[i + 1] = start[i] + indptr[order[i] + 1] - indptr[order[i]]
-    end, moved = start[:-1].copy(), np.empty(len(neighbor), dtype=np.int32)
-    for i in range(n):
-        for j in range(indptr[order[i]], indptr[order[i] + 1]):
-            other = number[neighbor[j]]
-            moved[end[other]] = i
-            end[other] += 1
-    return start, moved
-
-
-@compiled
 def mapped_neighbors(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32]
 ) -> NDArray[np.int64]:
@@ -91,27 +73,6 @@ def mapped_neighbors(
         for i in range(indptr[v], indptr[v + 1]):
             count[v] += image[neighbor[i]] >= 0
     return count
-
-
-@compiled
-def kept_edges(
-    source: tuple[NDArray[np.int64], NDArray[np.int32]],
-    target: tuple[NDArray[np.int64], NDArray[np.int32]],
-    image: NDArray[np.int32],
-) -> int:
-    """How many edges between mapped source nodes are edges between their images too, each counted at both ends."""
-    mark = np.full(len(target[0]) - 1, -1, dtype=np.int32)
-    kept = 0
-    for x in range(len(image)):
-        y = image[x]
-        if y < 0:
-            continue
-        for j in range(target[0][y], target[0][y + 1]):
-            mark[target[1][j]] = x
-        for i in range(source[0][x], source[0][x + 1]):
-            z = image[source[1][i]]
-            kept += z >= 0 and mark[z] == x
-    return kept
 
 
 @compiled
@@ -204,23 +165,33 @@ def _last_silent(images: NDArray[np.int32], indptr: NDArray[np.int64], reach: in
 
     Nodes of one degree stand together, so that their numbers do not matter.
     """
-    total = 0
+    total, low, high = 0, len(indptr), 0
     for y in images:
-        total += indptr[y + 1] - indptr[y]
+        degree = indptr[y + 1] - indptr[y]
+        total, low, high = total + degree, min(low, degree), max(high, degree)
     if total <= reach:
         return -1
-    ordered = np.sort(images)
-    at = len(ordered) - 1
+    while high - low > 1:  # images of a degree up to `low` propose; those of `high` and above are too many
+        middle = (low + high) // 2
+        if _wedges(images, indptr, middle) <= reach:
+            low = middle
+        else:
+            high = middle
+    last = -1
+    for y in images:
+        if indptr[y + 1] - indptr[y] > low:
+            last = max(last, y)
+    return last
+
+
+@compiled
+def _wedges(images: NDArray[np.int32], indptr: NDArray[np.int64], most: int) -> int:
+    """The neighbors of all images with at most so many of them."""
     total = 0
-    while at >= 0:
-        degree, first = indptr[ordered[at] + 1] - indptr[ordered[at]], at
-        while first >= 0 and indptr[ordered[first] + 1] - indptr[ordered[first]] == degree:
-            total += degree
-            first -= 1
-        if total > reach and at < len(ordered) - 1:
-            break
-        at = first
-    return int(ordered[at]) if at >= 0 else -1
+    for y in images:
+        degree = indptr[y + 1] - indptr[y]
+        total += degree if degree <= most else 0
+    return total
 
 
 @compiled

@@ -14,6 +14,9 @@ differ in the last bit, and two candidates that differ at all have eccentricity 
 
 NONE, UNSETTLED = -1, -2
 
+Links = tuple[NDArray[np.int64], NDArray[np.int32]]
+"""indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
+
 
 class Side(NamedTuple):
     """One of the two graphs, with what is known of its nodes.

@@ -17,7 +17,7 @@ from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
 
 if TYPE_CHECKING:
-    from unmask.graphs.attacks._climb import Links
+    from unmask.graphs.attacks._sides import Links
 
 STEPS = 25
 """Of the climb; longer ones become too sure."""

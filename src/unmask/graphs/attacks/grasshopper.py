@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import mutual, ranked, write_back
+from unmask.graphs.attacks._kernels import mutual, ranked, unsettle, write_back
 from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
@@ -109,8 +109,6 @@ def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArra
 
     Verdicts on the neighbors of all of them are forgotten. Returns how many pairs are new.
     """
-    from unmask.graphs.attacks._loops import unsettle
-
     new = here.image[node] != candidate
     node, candidate = node[new], candidate[new]
     old_image, old_node = here.image[node], there.image[candidate]
@@ -125,12 +123,12 @@ def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArra
 
 def _weigh(here: Side, there: Side, weighting: Weighting) -> None:
     """Write the weights of mapped neighbors (released) or of candidates (printed); forget verdicts that they touch."""
-    from unmask.graphs.attacks._loops import common, unsettle
+    from unmask.graphs.attacks._loops import common
 
     x = np.flatnonzero(here.image >= 0)
     y = here.image[x]
     root = np.sqrt(np.maximum(np.diff(here.indptr)[x], 1) * np.maximum(np.diff(there.indptr)[y], 1))
-    shared = common(here, there)[x]
+    shared = common((here.indptr, here.neighbor), (there.indptr, there.neighbor), here.image)[x]
     pair = (1 + shared) / root if weighting == "released" else 1 + shared / root
     for one, mapped in ((here, x), (there, y)):
         omega = np.ones(len(one.image))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import mutual, ranked, write_back
+from unmask.graphs.attacks._kernels import mutual, ranked, unsettle, write_back
 from unmask.graphs.attacks._sides import Rule, Side
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
@@ -169,8 +169,6 @@ def _propagate(
 
 def _step(nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, *, threads: int) -> tuple[int, int]:
     """One synchronous pass, written into both images; the matches made and the candidates visited."""
-    from unmask.graphs.attacks._loops import unsettle
-
     node, candidate, visits = mutual(nodes, here, there, rule, threads=threads)
     here.image[node], there.image[candidate] = candidate, node
     unsettle(node, here)

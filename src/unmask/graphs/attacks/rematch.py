@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import moved
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
@@ -189,12 +190,10 @@ class _Side(NamedTuple):
 
     @classmethod
     def of(cls, graph: SocialGraph) -> _Side:
-        from unmask.graphs.attacks._rematch import renumbered
-
         order = np.argsort(-graph.degree, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        return cls(order, number, *renumbered(graph.indptr, graph.neighbor, order, number))
+        return cls(order, number, *moved(graph.indptr, graph.neighbor, order, number))
 
     @property
     def degree(self) -> NDArray[np.int64]:
@@ -240,12 +239,12 @@ def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[
 
 def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> Model:
     """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbors of each node."""
-    from unmask.graphs.attacks._rematch import kept_edges
+    from unmask.graphs.attacks._loops import common
 
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
-    kept = kept_edges((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image)
+    kept = int(common((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image).sum())
     left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
     ratio = (left_there.sum() + 1) / (left.sum() + 1)
     return fitted(

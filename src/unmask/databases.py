@@ -1,0 +1,63 @@
+"""DuckDB in memory, lent to one user after another: opening one takes longer than to read a small file."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+_idle: dict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
+"""By process: after a fork the child lacks the threads of its parent's databases."""
+
+
+@contextmanager
+def database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database that nobody else uses meanwhile; nobody meets what was made in it afterwards.
+
+    folder : for what exceeds the memory limit, in bytes
+    ordered : rows without an `order by` come as they are stored, which takes more memory
+    """
+    whole = _set(folder, memory_limit, ordered)
+    try:
+        with whole.cursor() as connection:
+            yield connection
+    finally:
+        _put_back(whole)
+
+
+def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
+    whole = _idle[os.getpid()].pop() if _idle[os.getpid()] else _opened()
+    whole.execute(f"set memory_limit = '{memory_limit}B'")
+    whole.execute(f"set preserve_insertion_order = {ordered}")
+    whole.execute("set temp_directory = $folder", {"folder": folder})
+    return whole
+
+
+def _opened() -> duckdb.DuckDBPyConnection:
+    import duckdb  # not at the top: a tenth of a second that only a file costs
+
+    whole = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    whole.execute("set enable_progress_bar = false")
+    return whole
+
+
+def _put_back(whole: duckdb.DuckDBPyConnection) -> None:
+    """Keep it for the next user, unless this one has left something in it, or it has written into its folder."""
+    import duckdb
+
+    with suppress(duckdb.Error):  # a folder that was used cannot be changed
+        whole.execute("set temp_directory = ''")
+        if whole.execute(_LEFT).fetchall() == []:
+            _idle[os.getpid()].append(whole)
+
+
+_LEFT = """
+select database_name from duckdb_databases() where not internal and database_name <> 'memory'
+union all select table_name from duckdb_tables() where not temporary
+"""
+"""What outlives a user: files that are attached, and tables."""

@@ -1,0 +1,79 @@
+"""A database is lent to one user after another, and none of them sees another."""
+
+import os
+
+import duckdb
+import numpy as np
+import pytest
+
+from unmask import databases
+from unmask.databases import database
+
+ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
+'preserve_insertion_order')"
+ROOM = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def none_is_idle(monkeypatch):
+    monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
+
+
+def idle():
+    return databases._idle[os.getpid()]
+
+
+def test_the_next_user_finds_nothing_of_the_one_before(tmp_path):
+    with database(str(tmp_path / "a"), memory_limit=ROOM, ordered=False) as first:
+        first.execute("create temp table t as select 1 as a")
+        first.execute("create temp view v as select 2 as a")
+        first.register("r", {"a": np.array([3])})
+        assert first.execute(ASKED).fetchall() == [(str(tmp_path / "a"), "1.0 GiB", False)]
+    (kept,) = idle()
+    with database(str(tmp_path / "b"), memory_limit=2 * ROOM) as second:
+        assert idle() == []
+        assert second.execute(ASKED).fetchall() == [(str(tmp_path / "b"), "2.0 GiB", True)]
+        assert second.execute("select count(*) from duckdb_tables()").fetchall() == [(0,)]
+        for name in "tvr":
+            with pytest.raises(duckdb.CatalogException):
+                second.execute(f"select * from {name}")
+    assert idle() == [kept]
+
+
+def test_two_at_a_time_have_one_each(tmp_path):
+    with database(str(tmp_path), memory_limit=ROOM) as first, database(str(tmp_path), memory_limit=ROOM) as second:
+        first.execute("create table t as select 1 as a")
+        with pytest.raises(duckdb.CatalogException):
+            second.execute("select * from t")
+
+
+@pytest.mark.parametrize("left", ["create table t as select 1 as a", "attach ':memory:' as other"])
+def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, left):
+    with database(str(tmp_path), memory_limit=ROOM) as connection:
+        connection.execute(left)
+    assert idle() == []
+
+
+def test_a_folder_that_was_used_is_that_of_one_user(tmp_path):
+    with database(str(tmp_path), memory_limit=20 << 20) as connection:
+        connection.execute("create temp table t as select hash(range) as a, hash(range, 1) as b from range(3000000)")
+        assert list(tmp_path.iterdir())
+    assert idle() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_ends_no_database(tmp_path):
+    with pytest.raises(duckdb.ParserException), database(str(tmp_path), memory_limit=ROOM) as connection:
+        connection.execute("what?")
+    assert len(idle()) == 1
+
+
+def test_a_process_leaves_those_of_its_parent_alone(tmp_path, monkeypatch):
+    with database(str(tmp_path), memory_limit=ROOM):
+        pass
+    (of_the_parent,) = idle()
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    with database(str(tmp_path), memory_limit=ROOM):
+        pass
+    assert len(idle()) == 1
+    assert idle() != [of_the_parent]
