@@ -11,6 +11,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +20,18 @@ from numpy.typing import NDArray
 from scipy import special
 from show import Section, Verdict, run
 
+from unmask.errors import UnmaskError
 from unmask.graphs import (
     Announced,
     Auxiliary,
     Bumblebee,
     Climb,
+    DegreeMatching,
     Ensemble,
+    GraphMatching,
+    Grasshopper,
+    Irma,
+    KorulaLattanzi,
     Matching,
     Nar09,
     Pair,
@@ -163,11 +170,21 @@ LEAST = {"douban": 0.61, "acm-dblp": 0.64, "allmovie-tmdb": 0.92, "epinions": 0.
 """Hits@1 that is asked for."""
 
 SINGLE: dict[str, Attack] = {
+    "Nar09": Nar09(),
+    "Grasshopper": Grasshopper(),
+    "Bumblebee 0.5": Bumblebee(theta=0.5),
+    "KorulaLattanzi": KorulaLattanzi(),
+    "Irma": Irma(),
+    "Rematch": Rematch(),
+    "Rematch, greedy": Rematch(assignment="greedy"),
     "Rematch, forced": Rematch(forced=True),
     "Climb": Climb(),
     "Climb, gamma 0": Climb(gamma=0.0),
+    "Climb, gamma 0.5": Climb(gamma=0.5),
+    "GraphMatching": GraphMatching(),
+    "DegreeMatching": DegreeMatching(),
 }
-"""Attacks beside which the ensemble stands; who is named is their likeliest candidate."""
+"""Attacks beside which the ensemble stands; who is re-identified is their likeliest candidate."""
 
 OF_ALL = 0.05
 """By so much the mean over everybody may be off, present or not: it rests on a guess of who is present."""
@@ -223,6 +240,13 @@ def _likeliest(belief: Matching) -> NDArray[np.int64]:
     return np.where(belief.mapping >= 0, belief.mapping, found)
 
 
+def _alone(pair: Pair, known: Auxiliary) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Whom each attack re-identifies; `GraphMatching` refuses large graphs."""
+    for which, attack in SINGLE.items():
+        with suppress(UnmaskError):
+            yield which, _likeliest(attack(pair.target, known))
+
+
 def _draw(name: str, draw: int) -> Draw:
     rng = rng_of("ensemble", name, draw)
     if name == "epinions":
@@ -236,8 +260,7 @@ def _draw(name: str, draw: int) -> Draw:
     seconds = time.process_time() - start
     people = np.setdiff1d(np.arange(pair.source.n_nodes), seeds.source)
     there = np.intersect1d(people, pair.common)
-    alone = {which: _likeliest(attack(pair.target, known)) for which, attack in SINGLE.items()}
-    single = max((float(np.mean(found[there] == pair.truth[there])), which) for which, found in alone.items())
+    single = max((float(np.mean(found[there] == pair.truth[there])), which) for which, found in _alone(pair, known))
     made = Draw(name, pair, belief, there, people, single, seconds)
     print("  ", *_drawn_row(made), len(belief.sweeps), "rounds", file=sys.stderr, flush=True)
     return made
@@ -292,11 +315,9 @@ def _pooled(found: Sequence[Draw]) -> float:
 
 
 def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
-    hits, single = float(np.mean([one.hits for one in found])), float(np.mean([one.single[0] for one in found]))
+    hits, behind = float(np.mean([one.hits for one in found])), max(one.single[0] - one.hits for one in found)
     yield Verdict(f"{name}: Hits@1", percent(LEAST[name]), percent(hits), hits >= LEAST[name])
-    yield Verdict(
-        f"{name}: not 1 point below the best attack alone", percent(single), percent(hits), hits >= single - 0.01
-    )
+    yield Verdict(f"{name}: in no draw 1 point behind the best attack alone", "-", percent(behind), behind <= 0.01)
     there = float(np.mean([one.gap(one.there, one.belief.there) for one in found]))
     yield Verdict(f"{name}: announced within 3 points, if there", "-", percent(there), abs(there) <= WITHIN)
     tenth = max(one.worst_tenth(one.there, one.belief.there) for one in found)

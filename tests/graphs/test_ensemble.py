@@ -9,6 +9,7 @@ from scipy import optimize
 
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Pair, Similarity, SocialGraph, datasets, select_seeds, split
+from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
 from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
@@ -39,7 +40,7 @@ def test_seeds_are_held_and_deleted_in_the_same_number_of_rounds(n, rounds):
 
 
 def test_few_seeds_are_all_kept():
-    assert np.all(deal(9, 3, np.random.default_rng(0)) == KEPT)
+    assert np.all(deal(9, 3, np.random.default_rng(0), deletes=False) == KEPT)
 
 
 def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
@@ -178,9 +179,11 @@ def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing
 def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
     pair, seeds = planted(250, n_seeds=90)
     chosen = attacked(pair, seeds, seeds_are="chosen")
-    assert chosen.presence is None
-    assert chosen.status == "scores"
+    assert (chosen.presence, chosen.status, chosen.earned) == (None, "scores", "scores")
     assert "chosen" in chosen.refused[0]
+    partial = attacked(pair, seeds, seeds_are="partial")
+    assert (partial.presence, partial.status, partial.earned) == (None, "scores", "calibrated")
+    assert "some of the people in both" in partial.refused[0]
     few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
     assert few.earned == "scores"
     assert few.check is None
@@ -222,8 +225,21 @@ def test_seeds_with_most_edges_do_not_pass_for_a_sample():
     pair, _ = planted(250)
     top = select_seeds(pair, "top", 80, np.random.default_rng(0))
     belief = attacked(pair, top)
-    assert (belief.presence, belief.status) == (None, "scores")
-    assert "more edges than others (AUC 0." in belief.refused[0]
+    assert (belief.presence, belief.status, belief.earned) == (None, "scores", "scores")
+    assert "more edges than others in both networks (AUC 0." in belief.refused[0]
+
+
+def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
+    """All of the release is a dense core of the source: seeds stand out in the source, and not in the release."""
+    rng = np.random.default_rng(1)
+    graph = datasets.chung_lu(datasets.power_law_degrees(400, exponent=2.5, mean=8), rng=rng)
+    core = np.flatnonzero(graph.degree >= np.median(graph.degree))
+    truth = np.full(400, -1)
+    truth[core] = np.arange(len(core))
+    pair = Pair(graph, graph.take(core), truth)
+    seeds = select_seeds(pair, "random", 90, rng)
+    assert _auc(pair.source.degree, seeds.source) > APART > _auc(pair.target.degree, seeds.target)
+    assert attacked(pair, seeds, rounds=1).refused == ()
 
 
 def test_a_first_answer_comes_before_the_second_round():
@@ -273,5 +289,5 @@ def test_no_seeds_and_unknown_words_are_refused():
     graph = SocialGraph.from_edges([0, 1], [1, 2])
     with pytest.raises(UnmaskError, match="no seeds"):
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
-    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, chosen"):
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen"):
         Ensemble(seeds_are="some")

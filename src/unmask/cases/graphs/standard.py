@@ -169,8 +169,11 @@ def _told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], No
     """The attack; an `Ensemble` is told of seeds that are no sample, and tells of its rounds."""
     if not isinstance(attack, Ensemble):
         return attack
-    chosen = scene.seeds_name(plan) not in ("random", "given") or scene.truth_partial
-    return replace(attack, seeds_are="chosen" if chosen else attack.seeds_are, progress=progress)
+    if scene.seeds_name(plan) not in ("random", "given"):
+        attack = replace(attack, seeds_are="chosen")
+    elif scene.truth_partial and attack.seeds_are == "sample":
+        attack = replace(attack, seeds_are="partial")
+    return replace(attack, progress=progress)
 
 
 def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:

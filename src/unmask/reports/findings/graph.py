@@ -174,8 +174,7 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
                 "the release)"
             )
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        partial = ("the truth is partial, and whom it has is no sample of people",) if graph.truth_partial else ()
-        reasons = "; ".join((*said.refused, *partial))
+        reasons = "; ".join(said.refused)
         why = f" Not announced: {reasons}." if reasons else ""
         yield (
             (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")
