@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize
 
 from unmask import UnmaskError
+from unmask.errors import FailedError
 from unmask.graphs import Auxiliary, Ensemble, Pair, Similarity, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
@@ -291,3 +292,39 @@ def test_no_seeds_and_unknown_words_are_refused():
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
     with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen"):
         Ensemble(seeds_are="some")
+
+
+def test_rounds_that_were_kept_are_not_run_again(tmp_path, monkeypatch):
+    pair, seeds = planted(100, n_seeds=40)
+    whole, said = attacked(pair, seeds, rounds=3), []
+
+    def killed(what):
+        if what.startswith("round 3"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attacked(pair, seeds, rounds=3, folder=tmp_path, progress=killed)
+    assert len(list(tmp_path.iterdir())) == 2
+    resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=said.append)
+    assert np.array_equal(whole.log_probability, resumed.log_probability)
+    assert [one for one in said if "Rematch" in one] == []  # the first answer, which only a new round gives
+    monkeypatch.setattr("unmask.graphs.attacks.ensemble.run_round", None)
+    assert np.array_equal(attacked(pair, seeds, rounds=3, folder=tmp_path).mapping, whole.mapping)
+
+
+def test_rounds_of_other_networks_or_seeds_are_not_taken(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    attacked(pair, seeds, rounds=1, folder=tmp_path)
+    fewer = type(seeds)(seeds.source[:-1], seeds.target[:-1])
+    assert np.array_equal(
+        attacked(pair, fewer, rounds=1, folder=tmp_path).log_probability,
+        attacked(pair, fewer, rounds=1).log_probability,
+    )
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(FailedError, match="cannot be kept in folder 'taken'"):
+        attacked(pair, seeds, rounds=1, folder=tmp_path / "taken")

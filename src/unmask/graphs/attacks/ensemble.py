@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -12,10 +13,11 @@ from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, Stage, deal, run_round
+from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
@@ -28,9 +30,8 @@ ENOUGH = 80
 """Seeds from which on the probability that a person is there at all is announced."""
 
 APART = 0.7
-"""The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample. People
-who are sampled have more edges than those of their own graph who are absent from the other, but not than those of the
-other, unless people are absent there, too.
+"""The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample.
+Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
 """
 
 LEAST = 10
@@ -105,7 +106,10 @@ class Ensemble:
                 target" cannot be told from "could be a seed"; `chosen`: by degree, say, so that others are not
                 re-identified as often as held-back seeds
     listed    : candidates that the belief lists of a node, at most
-    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`
+    folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
+                one; see `kept`. What is announced is the same
+    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`,
+                as soon as one of its steps changes little
 
     Draws the deal and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
 
@@ -128,6 +132,7 @@ class Ensemble:
     rounds: int = 30
     seeds_are: SeedsAre = "sample"
     listed: int = 10
+    folder: Path | None = field(default=None, compare=False, repr=False)
     progress: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     draws: ClassVar = True
@@ -166,14 +171,25 @@ class Ensemble:
         found, said = Found(scene, parts[:0], ()), ""
         for at, part in enumerate(parts, 1):
             self._say(f"round {at} of at most {len(parts)}{said}")
-            stage = Stage.of(scene.release, scene.knowledge, part)
-            forward = rematch(stage.release, stage.known)
-            if at == 1:
-                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).removeprefix("; "))
-            found = Found(scene, parts[:at], (*found.rounds, run_round(stage, forward, scene.kinds)))
+            made = self._round(scene, part, first=at == 1)
+            found = Found(scene, parts[:at], (*found.rounds, made))
             said = _so_far("all votes", *found.rightly)
             if at >= LEAST and found.unsettled < SETTLED:
                 break
+        return found
+
+    def _round(self, scene: Scene, part: NDArray[np.int8], *, first: bool) -> Round:
+        """A round that was kept, or a new one; the first of all tells what `Rematch` finds."""
+        stage = Stage.of(scene.release, scene.knowledge, part)
+        if self.folder is not None and (before := kept(self.folder, stage)) is not None:
+            return before
+
+        def told(mapping: NDArray[np.int32]) -> None:
+            self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, mapping)).removeprefix("; "))
+
+        found = run_round(stage, rematch(stage.release, stage.known, told if first else None), scene.kinds)
+        if self.folder is not None:
+            keep(self.folder, stage, found)
         return found
 
     def _say(self, what: str) -> None:
@@ -223,10 +239,10 @@ class Ensemble:
         )  # fmt: skip
 
 
-def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tuple[int, int]:
-    """How many held seeds the belief names rightly, and how many there are."""
+def _named_of_held(scene: Scene, part: NDArray[np.int8], mapping: NDArray[np.int32]) -> tuple[int, int]:
+    """How many held seeds the mapping names rightly, and how many there are."""
     source, target = (side[part == HELD] for side in scene.seeds)
-    return int((belief.mapping[source] == target).sum()), len(source)
+    return int((mapping[source] == target).sum()), len(source)
 
 
 def _so_far(by: str, right: float, held: int) -> str:
@@ -242,8 +258,8 @@ def _silent(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
         yield "seeds were chosen and not sampled, so that held-back seeds do not stand for other people"
     elif scene.n_seeds >= FEW and (auc := float(np.mean(list(map(_auc, scene.degrees, scene.seeds))))) > APART:
         yield (
-            f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by it, "
-            "or people who are absent have few: the two cannot be told apart"
+            f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by "
+            "it, or people who are absent have few: the two cannot be told apart"
         )
 
 
