@@ -41,7 +41,7 @@ def test_seeds_are_held_and_deleted_in_the_same_number_of_rounds(n, rounds):
 
 
 def test_few_seeds_are_all_kept():
-    assert np.all(deal(9, 3, np.random.default_rng(0), deletes=False) == KEPT)
+    assert np.all(deal(9, 3, np.random.default_rng(0)) == KEPT)
 
 
 def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
@@ -321,6 +321,16 @@ def test_rounds_of_other_networks_or_seeds_are_not_taken(tmp_path):
         attacked(pair, fewer, rounds=1).log_probability,
     )
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_damaged_round_is_run_again(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    first = attacked(pair, seeds, rounds=1, folder=tmp_path)
+    (file,) = tmp_path.iterdir()
+    for damage in (b"", b"PK", file.read_bytes()[:-100]):
+        file.write_bytes(damage)
+        again = attacked(pair, seeds, rounds=1, folder=tmp_path)
+        assert np.array_equal(again.log_probability, first.log_probability)
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):

@@ -117,11 +117,12 @@ class Climb:
         alike: NDArray[np.float64] | None = None,
         *,
         steps: int = STEPS,
-        cold: int = 3,
+        bold: int = 3,
     ) -> NDArray[np.float64]:
-        """P after so many steps that begin with the logits first, with cold + t for 3 + t; see `Climb`.
+        """(n_pairs,) P after so many steps, with bold + t in the place of 3 + t.
 
-        first : (n_pairs,) None for the same share of all candidates; alike : l / scale, None for 0
+        first : (n_pairs,) log-shares that P begins with, before they are scaled; None where all candidates share alike
+        alike : (n_pairs,) l / scale; None for 0
         """
         from unmask.graphs.attacks._climb import balanced, evidence
 
@@ -131,7 +132,7 @@ class Climb:
         share = even if first is None else balanced(pairs, first, n_target)
         for step in range(steps):
             told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
-            logit = (cold + step) * (told / spread(told, support) + (0.0 if alike is None else alike))
+            logit = (bold + step) * (told / spread(told, support) + (0.0 if alike is None else alike))
             share += 2 / (step + 3) * (balanced(pairs, logit, n_target) - share)
         return share
 

@@ -40,7 +40,7 @@ LEAST = 10
 SETTLED = 0.02
 """The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
 
-WORK = 3_700_000
+WORK = 5_300_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
 any case.
 """
@@ -91,8 +91,7 @@ class Ensemble:
     is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
     others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Whether a
     person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
-    ones (a bound), see `presence.share_present`; where that is refused from the start, no seed is deleted. What is
-    announced of a seed comes from models that did not see it.
+    ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
     Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
     See `Announced` for the two probabilities. Both are learned from seeds: neither is announced with fewer than 30, or
@@ -152,7 +151,7 @@ class Ensemble:
         scene = Scene(release, knowledge)
         silent = list(_silent(scene, self.seeds_are))
         refused = silent + list(_undecided(scene, self.seeds_are))
-        found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng, deletes=not refused))
+        found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng))
         voted = unweighed(found) if scene.n_seeds < FEW else weighed(found, rng)
         if voted.learned is not None and voted.learned.check.refuted:
             silent.append(f"held-back seeds refute it: {voted.learned.check}")

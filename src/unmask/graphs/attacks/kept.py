@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from unmask.version import __version__
 
 
 def kept(folder: Path, stage: Stage) -> Round | None:
-    """The round of these networks and seeds, if it was finished before by this version; None if it was not."""
-    path = _file(folder, stage)
-    if not path.exists():
+    """The round of these networks and seeds, if it was finished before by this version; None if it was not, or if its
+    file is damaged.
+    """
+    try:
+        with np.load(_file(folder, stage)) as stored:
+            return Round(stage.part, stored["pair"], stored["vote"])
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
         return None
-    with np.load(path) as stored:
-        return Round(stage.part, stored["pair"], stored["vote"])
 
 
 def keep(folder: Path, stage: Stage, found: Round) -> None:

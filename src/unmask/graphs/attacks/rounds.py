@@ -82,20 +82,18 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[
     return ("named", "listed", "climb", *(kind for kind, votes in asked.items() if votes))
 
 
-def deal(n: int, n_rounds: int, rng: np.random.Generator, *, deletes: bool = True) -> NDArray[np.int8]:
+def deal(n: int, n_rounds: int, rng: np.random.Generator) -> NDArray[np.int8]:
     """(n_rounds, n) what becomes of each seed in each round: a fifth is held, a fifth deleted, dealt like cards.
 
     Each seed is held in the same number of rounds, give or take one, and so deleted. Of fewer than `FEW` seeds a tenth
-    is held.
-
-    deletes : whether any is deleted
+    is held and none deleted.
 
     >>> parts = deal(50, 5, np.random.default_rng(0))
     >>> (parts == HELD).sum(axis=0).tolist() == [1] * 50, (parts == DELETED).sum(axis=1).tolist()
     (True, [10, 10, 10, 10, 10])
     """
     part = np.full((n_rounds, n), KEPT, dtype=np.int8)
-    for left_out, many in ((HELD, n // 5 if n >= FEW else n // 10), (DELETED, n // 5 if deletes else 0)):
+    for left_out, many in ((HELD, n // 5 if n >= FEW else n // 10), (DELETED, n // 5 if n >= FEW else 0)):
         cards = np.empty(0, dtype=np.int64)
         for row in part:
             if len(cards) < 2 * n:

@@ -57,8 +57,8 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
 
     The objective is the number of edges that the last mapping keeps. The same is done to two networks with the degrees
     of the target and edges switched at random, in which nobody can be found. Unless the target keeps twice as many as
-    either, `UnmaskError` is raised: nothing was found. How many are right is not known; with 200 of ACM-DBLP 97 %, of
-    Allmovie-TMDB 99 %, while Douban, where 1,511 edges are left of 8,164, is refused.
+    either, `UnmaskError` is raised: nothing was found. How many are right is not known; of 200 of ACM-DBLP 97 %, of
+    Allmovie-TMDB 99 %. Douban, of whose 8,164 edges 1,511 are left, is refused.
 
     n : at least 1
 
@@ -113,7 +113,7 @@ def _first(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
     if not source.n_edges or not target.n_edges:
         return mapping
     support, likeness = _support(source, target)
-    share = Climb().climbed(support, 3 * likeness / spread(likeness, support), steps=_STEPS, cold=2)
+    share = Climb().climbed(support, 3 * likeness / spread(likeness, support), steps=_STEPS, bold=2)
     row, taken = support.row, np.zeros(target.n_nodes, dtype=np.bool_)
     for at in np.argsort(-share, kind="stable").tolist():
         u, c = row[at], support.candidate[at]
