@@ -20,7 +20,7 @@ def kept(folder: Path, stage: Stage) -> Round | None:
     file is damaged.
     """
     try:
-        with np.load(_file(folder, stage)) as stored:
+        with _file(folder, stage).open("rb") as file, np.load(file) as stored:
             return Round(stage.part, stored["pair"], stored["vote"])
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
         return None
