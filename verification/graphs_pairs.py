@@ -1,7 +1,8 @@
 """Real pairs of networks: what attacks name, and whether what a belief announces comes true.
 
-`UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair, and
-Epinions, planted similarities and a large pair, in about 20 minutes; `--quick` one draw of Douban, `--part` some parts.
+`UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair, Epinions,
+similarities, planted networks, attacks without seeds, and a large pair, in about 30 minutes; `--quick` one draw of
+Douban, `--part` some parts.
 """
 
 from __future__ import annotations
@@ -302,7 +303,9 @@ def _drawn_row(one: Draw) -> tuple[str, ...]:
         percent(one.gap(one.all, belief.right)), percent(one.worst_tenth(one.all, belief.right)),
         f"{percent(share.value)} of {percent(len(one.there) / len(one.all))}",
     )  # fmt: skip
-    there = percent(one.gap(one.there, belief.there)), percent(one.worst_tenth(one.there, belief.there))
+    there = refused[:2] if belief.earned == "scores" else (
+        percent(one.gap(one.there, belief.there)), percent(one.worst_tenth(one.there, belief.there))
+    )  # fmt: skip
     alone = f"{percent(one.single[0])} {one.single[1]}"
     return one.name, percent(one.hits), alone, *there, *everybody, f"{one.seconds:.0f}"
 
@@ -318,16 +321,25 @@ def _pooled(found: Sequence[Draw]) -> float:
     return max(gaps)
 
 
-def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
-    hits, behind = float(np.mean([one.hits for one in found])), max(one.single[0] - one.hits for one in found)
-    yield Verdict(f"{name}: Hits@1", percent(LEAST[name]), percent(hits), hits >= LEAST[name])
-    yield Verdict(f"{name}: in no draw 1 point behind the best attack alone", "-", percent(behind), behind <= 0.01)
+def _sure(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
+    """Of people who are there."""
     there = float(np.mean([one.gap(one.there, one.belief.there) for one in found]))
     yield Verdict(f"{name}: announced within 3 points, if there", "-", percent(there), abs(there) <= WITHIN)
     tenth = max(one.worst_tenth(one.there, one.belief.there) for one in found)
     yield Verdict(f"{name}: every tenth of 50 within 6 and chance, if there", "-", percent(tenth), tenth <= 0.06)
     tenth = _pooled(found)
     yield Verdict(f"{name}: every tenth of all draws within 10, if there", "-", percent(tenth), tenth <= 0.1)
+
+
+def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
+    hits, behind = float(np.mean([one.hits for one in found])), max(one.single[0] - one.hits for one in found)
+    yield Verdict(f"{name}: Hits@1", percent(LEAST[name]), percent(hits), hits >= LEAST[name])
+    yield Verdict(f"{name}: in no draw 1 point behind the best attack alone", "-", percent(behind), behind <= 0.01)
+    if sure := [one for one in found if one.belief.earned == "calibrated"]:
+        yield from _sure(name, sure)
+    else:
+        why = found[0].belief.refused[0][:40]
+        yield Verdict(f"{name}: no probability is announced", "-", why, name == "epinions")
     if name == "epinions":
         seconds = max(one.seconds for one in found)
         yield Verdict(f"{name}: at most 60 CPU s", "-", f"{seconds:.0f}", seconds <= 60)
