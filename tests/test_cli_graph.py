@@ -302,3 +302,10 @@ def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path
     assert told(other, *asked, "--source", "who", "--target", "whom")["tables"]["graph"] == plain["tables"]["graph"]
     sentence(audit(other, *asked, "--source", "who"), "--source was given without --target")
     assert caplog.messages[0] == "known.csv: id and since are left out"
+
+
+def test_rounds_of_the_ensemble_are_kept_in_a_folder(files, tmp_path):
+    given = ("audit", "graph", *of(files, "auxiliary", "truth", "seeds-file"), "--attack", "Ensemble:rounds=1")
+    first, again = (unmask(*given, "--checkpoint", tmp_path / "kept", "--json") for _ in range(2))
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert parsed(first.stdout)["results"] == parsed(again.stdout)["results"]

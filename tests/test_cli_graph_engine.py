@@ -238,5 +238,4 @@ def test_what_an_engine_cannot_do_is_no_more_in_a_document(files, tmp_path, monk
 def test_an_engine_needs_seeds_and_memory_needs_none(files):
     given = ("audit", "graph", files / "release.parquet", "--auxiliary", files / "known.csv")
     sentence(unmask(*given, "--engine", "duckdb"), "--auxiliary and --seeds-file, expected both")
-    for option in ("--pairs", "--checkpoint"):
-        sentence(unmask(*given, option, "pairs.parquet"), f"{option} is for networks that stay in an engine")
+    sentence(unmask(*given, "--pairs", "pairs.parquet"), "--pairs is for networks that stay in an engine")

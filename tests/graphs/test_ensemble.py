@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose
 from scipy import optimize
 
 from unmask import UnmaskError
+from unmask.errors import FailedError
 from unmask.graphs import Auxiliary, Ensemble, Pair, Similarity, SocialGraph, datasets, select_seeds, split
+from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
 from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
@@ -178,9 +180,11 @@ def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing
 def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
     pair, seeds = planted(250, n_seeds=90)
     chosen = attacked(pair, seeds, seeds_are="chosen")
-    assert chosen.presence is None
-    assert chosen.status == "scores"
+    assert (chosen.presence, chosen.status, chosen.earned) == (None, "scores", "scores")
     assert "chosen" in chosen.refused[0]
+    partial = attacked(pair, seeds, seeds_are="partial")
+    assert (partial.presence, partial.status, partial.earned) == (None, "scores", "calibrated")
+    assert "some of the people in both" in partial.refused[0]
     few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
     assert few.earned == "scores"
     assert few.check is None
@@ -222,8 +226,21 @@ def test_seeds_with_most_edges_do_not_pass_for_a_sample():
     pair, _ = planted(250)
     top = select_seeds(pair, "top", 80, np.random.default_rng(0))
     belief = attacked(pair, top)
-    assert (belief.presence, belief.status) == (None, "scores")
-    assert "more edges than others (AUC 0." in belief.refused[0]
+    assert (belief.presence, belief.status, belief.earned) == (None, "scores", "scores")
+    assert "more edges than others in both networks (AUC 0." in belief.refused[0]
+
+
+def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
+    """All of the release is a dense core of the source: seeds stand out in the source, and not in the release."""
+    rng = np.random.default_rng(1)
+    graph = datasets.chung_lu(datasets.power_law_degrees(400, exponent=2.5, mean=8), rng=rng)
+    core = np.flatnonzero(graph.degree >= np.median(graph.degree))
+    truth = np.full(400, -1)
+    truth[core] = np.arange(len(core))
+    pair = Pair(graph, graph.take(core), truth)
+    seeds = select_seeds(pair, "random", 90, rng)
+    assert _auc(pair.source.degree, seeds.source) > APART > _auc(pair.target.degree, seeds.target)
+    assert attacked(pair, seeds, rounds=1).refused == ()
 
 
 def test_a_first_answer_comes_before_the_second_round():
@@ -273,5 +290,51 @@ def test_no_seeds_and_unknown_words_are_refused():
     graph = SocialGraph.from_edges([0, 1], [1, 2])
     with pytest.raises(UnmaskError, match="no seeds"):
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
-    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, chosen"):
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen"):
         Ensemble(seeds_are="some")
+
+
+def test_rounds_that_were_kept_are_not_run_again(tmp_path, monkeypatch):
+    pair, seeds = planted(100, n_seeds=40)
+    whole, said = attacked(pair, seeds, rounds=3), []
+
+    def killed(what):
+        if what.startswith("round 3"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        attacked(pair, seeds, rounds=3, folder=tmp_path, progress=killed)
+    assert len(list(tmp_path.iterdir())) == 2
+    resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=said.append)
+    assert np.array_equal(whole.log_probability, resumed.log_probability)
+    assert [one for one in said if "Rematch" in one] == []  # the first answer, which only a new round gives
+    monkeypatch.setattr("unmask.graphs.attacks.ensemble.run_round", None)
+    assert np.array_equal(attacked(pair, seeds, rounds=3, folder=tmp_path).mapping, whole.mapping)
+
+
+def test_rounds_of_other_networks_or_seeds_are_not_taken(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    attacked(pair, seeds, rounds=1, folder=tmp_path)
+    fewer = type(seeds)(seeds.source[:-1], seeds.target[:-1])
+    assert np.array_equal(
+        attacked(pair, fewer, rounds=1, folder=tmp_path).log_probability,
+        attacked(pair, fewer, rounds=1).log_probability,
+    )
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_damaged_round_is_run_again(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    first = attacked(pair, seeds, rounds=1, folder=tmp_path)
+    (file,) = tmp_path.iterdir()
+    for damage in (b"", b"PK", file.read_bytes()[:-100]):
+        file.write_bytes(damage)
+        again = attacked(pair, seeds, rounds=1, folder=tmp_path)
+        assert np.array_equal(again.log_probability, first.log_probability)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    pair, seeds = planted(100, n_seeds=40)
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(FailedError, match="cannot be kept in folder 'taken'"):
+        attacked(pair, seeds, rounds=1, folder=tmp_path / "taken")

@@ -12,7 +12,7 @@ from unmask.cases.graphs.case import Run, attempt, rows, summary
 from unmask.cases.graphs.scenes import Acquired, Derived, Plan
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
-from unmask.graphs import Auxiliary, Ensemble, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds
+from unmask.graphs import Auxiliary, Ensemble, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import outcomes, rates
@@ -411,11 +411,14 @@ def test_what_the_ensemble_announces_stands_beside_what_came_true():
     chosen = audit_graph(scene, replace(asked, n_seeds=40), progress=told.append)
     drawn = audit_graph(scene, replace(asked, seeds="random", n_seeds=90))
     (of_chosen,), (of_drawn,) = (found.subject("graph").attacks for found in (chosen, drawn))
-    assert of_chosen.announced.right is None
+    assert (of_chosen.announced.there, of_chosen.announced.right) == (None, None)
     assert "Not announced: seeds were chosen and not sampled" in " ".join(sentences(chosen))
     assert " ".join(sentences(chosen)).count("Not announced:") == 1
-    (partly,) = announcements(replace(chosen.subject("graph"), truth_partial=True))
-    assert "at least 80; the truth is partial" in partly
+    pair = split(friends(), 0.9, 0.9, np.random.default_rng(0))
+    partly = Acquired(pair.target, pair.source, pair.truth, truth_partial=True)
+    (said,) = announcements(audit_graph({"r": partly}, replace(asked, seeds="random", n_seeds=90)).subject("graph"))
+    assert "(calibrated). Held-back seeds" in said
+    assert "Not announced: seeds are a sample of some of the people" in said
     assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
     assert of_drawn.announced.there == pytest.approx(of_drawn.recall, abs=0.15)
     assert of_drawn.announced.came_true <= of_drawn.recall

@@ -21,7 +21,7 @@ from unmask.errors import UnmaskError
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph
 
-IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs", "checkpoint")
+IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs")
 """Options of networks that stay in an engine."""
 
 
@@ -84,10 +84,7 @@ def _counts(text: str | list[str] | None) -> tuple[int, ...]:
 @options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
-@click.option(
-    "--checkpoint", type=FILE, metavar="FOLDER",
-    help="Keep what each attack has found after every pass, and go on from there (needs --engine).",
-)  # fmt: skip
+@options("unmask.cases.graphs:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
 @engine_options
 @at_risk_option
 @audit_output
@@ -128,6 +125,7 @@ def audit_graph(
     in_engine = taken(asked, IN_ENGINE)
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
+        known["checkpoint"] = asked["checkpoint"]
         said = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
         stored = audit_graph_in_engine(release, name=name, title=f"Who is re-identified in {name}", **said)
         if stored is not None:

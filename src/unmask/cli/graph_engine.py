@@ -24,13 +24,12 @@ _TAKEN = {
 }  # fmt: skip
 
 
-def refuse_networks_without_engine(
-    *, pairs: Path | None, checkpoint: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any
-) -> None:
+def refuse_networks_without_engine(*, pairs: Path | None, dry_run: bool, temp_directory: Path | None, **_: Any) -> None:
     """The options of an engine say nothing without one."""
     refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
-    given = {"--pairs": pairs is not None, "--checkpoint": checkpoint is not None}
-    refuse(given, "is for networks that stay in an engine; add --engine duckdb, or leave it out")
+    refuse(
+        {"--pairs": pairs is not None}, "is for networks that stay in an engine; add --engine duckdb, or leave it out"
+    )
 
 
 def audit_graph_in_engine(

@@ -25,7 +25,7 @@ from unmask.graphs.attacks import (
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
-from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_top, select_seeds, split
+from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split
 from unmask.graphs.protections import (
     Decoy,
     EgoPatterns,
@@ -84,6 +84,7 @@ __all__ = [
     "datasets",
     "log_odds",
     "match_cliques",
+    "match_profiles",
     "match_top",
     "select_seeds",
     "split",

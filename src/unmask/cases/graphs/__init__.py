@@ -66,6 +66,7 @@ def audit(
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
+    checkpoint: Path | None = None,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> ReportData:
@@ -83,10 +84,13 @@ def audit(
     attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
                     once forced, when left out. As they are written, or by name
     seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
-                    match_top and match_cliques without. METHOD:COUNT, or whom the adversary has found
+                    match_profiles, match_top and match_cliques without. METHOD:COUNT, or whom the adversary has
+                    found
     runs          : runs, each with other graphs or seeds
     transition    : other numbers of leaked identities to attack from, such as 5,25,100
     seed          : random seed of every draw
+    checkpoint    : keep each round of Ensemble, and each pass with --engine: after an interruption the same command
+                    goes on from there. A folder
     watched       : takes down who is at risk, for the owner alone
     progress      : is told what is about to be run
     """
@@ -99,7 +103,7 @@ def audit(
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
     made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or defaults(graph, auxiliary))
     method, n = parse_seeds(seeds) if isinstance(seeds, str) else (Plan.seeds, Plan.n_seeds)
-    plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed)
+    plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
     if auxiliary is None:
         derived = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
         scenes: dict[str, Scene] = {scene_name(scene): scene for scene in derived}

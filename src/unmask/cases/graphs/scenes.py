@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
-from unmask.graphs.knowledge import NOBODY, match_cliques, match_top
+from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
 
-BLIND = ("match_top", "match_cliques")
+BLIND = ("match_profiles", "match_top", "match_cliques")
 """Ways to find seeds that need no truth."""
 
-RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top")
+RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
 
 
@@ -50,12 +51,13 @@ class Plan:
     """What is run on every pair of graphs.
 
     attacks    : name -> attack
-    seeds      : how the adversary's first matches are chosen, see `select_seeds`; or "match_top", "match_cliques":
-                 found by looking alike, without the truth
+    seeds      : how the adversary's first matches are chosen, see `select_seeds`; or "match_profiles", "match_top",
+                 "match_cliques": found by looking alike, without the truth
     n_seeds    : how many of them
     runs       : each with other seeds, and with another perturbation where the pair is derived from one graph
     transition : other numbers of seeds, tried on the first pair
     seed       : of every random draw
+    checkpoint : keeps the rounds of `Ensemble`
     """
 
     attacks: Mapping[str, Attack]
@@ -64,6 +66,7 @@ class Plan:
     runs: int = 4
     transition: tuple[int, ...] = ()
     seed: int = 0
+    checkpoint: Path | None = None
 
     def __post_init__(self) -> None:
         if not self.attacks:
@@ -337,6 +340,8 @@ def places(graph: SocialGraph) -> NDArray[np.int64]:
 
 def _chosen_seeds(pair: Pair, whole: Pair, method: str, n: int, rng: np.random.Generator) -> SeedPairs:
     """whole : the pair in which people with several identities are nobody."""
+    if method == "match_profiles":
+        return match_profiles(pair.source, pair.target, n, rng=rng)
     if method == "match_top":
         return match_top(pair.source, pair.target, n)
     if method == "match_cliques":

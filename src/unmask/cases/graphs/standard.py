@@ -30,6 +30,7 @@ from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
+from unmask.graphs.knowledge.seedless import Guessed
 from unmask.graphs.utility import lost
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
@@ -166,11 +167,14 @@ def _attempt(
 
 
 def _told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], None]) -> Attack:
-    """The attack; an `Ensemble` is told of seeds that are no sample, and tells of its rounds."""
+    """The attack; an `Ensemble` is told of seeds that are no sample, keeps its rounds, and tells of them."""
     if not isinstance(attack, Ensemble):
         return attack
-    chosen = scene.seeds_name(plan) not in ("random", "given") or scene.truth_partial
-    return replace(attack, seeds_are="chosen" if chosen else attack.seeds_are, progress=progress)
+    if scene.seeds_name(plan) not in ("random", "given"):
+        attack = replace(attack, seeds_are="chosen")
+    elif scene.truth_partial and attack.seeds_are == "sample":
+        attack = replace(attack, seeds_are="partial")
+    return replace(attack, folder=plan.checkpoint, progress=progress)
 
 
 def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:
@@ -271,7 +275,7 @@ def _page(
         names=list(plan.attacks),
         unrun=_unrun(ledger, plan),
         title=title,
-        assumptions=list(_assumptions(scenes, plan)),
+        assumptions=[*_assumptions(scenes, plan), *_guessed(ledger)],
         not_run=list(ledger.not_run.items()),
         seeds="guessed" if scene.seeds_name(plan) in BLIND else "leaked",
         common=len(pair.common) if known else None,
@@ -314,6 +318,13 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:
         yield f"Numbers of leaked identities are tried on {next(iter(scenes))}."
+
+
+def _guessed(ledger: _Ledger) -> Iterator[str]:
+    """What speaks for identities that were found without the truth, in the first run of each release."""
+    for release, (_, seeds) in ledger.drawn.items():
+        if isinstance(seeds, Guessed):
+            yield f"{seeds.said} ({release})"
 
 
 def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:

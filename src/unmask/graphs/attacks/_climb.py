@@ -43,7 +43,7 @@ def evidence(
 
 
 @compiled
-def spread(first: NDArray[np.int64], told: NDArray[np.float64]) -> tuple[float, float]:
+def summed_gaps(first: NDArray[np.int64], told: NDArray[np.float64]) -> tuple[float, float]:
     """Sum over all pairs of (largest of the row - own)^2, and the largest of all."""
     total, largest = 0.0, 0.0
     for u in range(len(first) - 1):

@@ -107,17 +107,32 @@ class Climb:
 
     def shares(self, support: Support) -> NDArray[np.float64]:
         """(n_pairs,) P after the last step, in the order of `support.candidate`."""
+        alike = None if support.ratio is None else support.ratio / self.scale
+        return self.climbed(support, None if alike is None else 8 * alike, alike)
+
+    def climbed(
+        self,
+        support: Support,
+        first: NDArray[np.float64] | None,
+        alike: NDArray[np.float64] | None = None,
+        *,
+        steps: int = STEPS,
+        bold: int = 3,
+    ) -> NDArray[np.float64]:
+        """(n_pairs,) P after so many steps, with bold + t in the place of 3 + t.
+
+        first : (n_pairs,) log-shares that P begins with, before they are scaled; None where all candidates share alike
+        alike : (n_pairs,) l / scale; None for 0
+        """
         from unmask.graphs.attacks._climb import balanced, evidence
 
         relations, (rare, discount) = _relations(support.source, support.target), self._weights(support)
         pairs, free, n_target = (support.indptr, support.candidate), support.image < 0, support.target.n_nodes
-        alike, share = np.zeros(len(rare)), 1.0 / np.diff(support.indptr)[support.row]
-        if support.ratio is not None:
-            alike = support.ratio / self.scale
-            share = balanced(pairs, 8 * alike, n_target)
-        for step in range(STEPS):
+        even = 1.0 / np.diff(support.indptr)[support.row]
+        share = even if first is None else balanced(pairs, first, n_target)
+        for step in range(steps):
             told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
-            logit = (3 + step) * (told / _spread(told, support) + alike)
+            logit = (bold + step) * (told / spread(told, support) + (0.0 if alike is None else alike))
             share += 2 / (step + 3) * (balanced(pairs, logit, n_target) - share)
         return share
 
@@ -138,11 +153,11 @@ def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Li
     return [out, back]
 
 
-def _spread(told: NDArray[np.float64], support: Support) -> float:
+def spread(told: NDArray[np.float64], support: Support) -> float:
     """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
-    from unmask.graphs.attacks._climb import spread
+    from unmask.graphs.attacks._climb import summed_gaps
 
-    total, largest = spread(support.indptr, told)
+    total, largest = summed_gaps(support.indptr, told)
     root = float(np.sqrt(total / max(len(support), 1)))
     return root if root > _TIE * largest else 1.0
 

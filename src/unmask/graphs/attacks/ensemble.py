@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -12,23 +13,26 @@ from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, Stage, deal, run_round
+from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
 
-SeedsAre = Literal["sample", "chosen"]
+SeedsAre = Literal["sample", "partial", "chosen"]
 
 ENOUGH = 80
 """Seeds from which on the probability that a person is there at all is announced."""
 
 APART = 0.7
-"""The AUC of degree as a sign of a seed from which on seeds do not look like a sample."""
+"""The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample.
+Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
+"""
 
 LEAST = 10
 """Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
@@ -36,7 +40,7 @@ LEAST = 10
 SETTLED = 0.02
 """The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
 
-WORK = 3_700_000
+WORK = 5_300_000
 """Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
 any case.
 """
@@ -90,16 +94,21 @@ class Ensemble:
     ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
     Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
-    See `Announced` for the two probabilities. Neither is announced with fewer than 30 seeds, and the second not with
-    fewer than 80, or if seeds were chosen, or look it: if degree tells them from others with an AUC above .7.
+    See `Announced` for the two probabilities. Both are learned from seeds: neither is announced with fewer than 30, or
+    if seeds were chosen, or look it: if degree tells them from others with an AUC above .7, on average of both graphs.
+    The second is not announced with fewer than 80 either.
 
     rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
                 the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
                 seeds there is nothing to leave out, and one round
-    seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say. Then "is in the
-                target" cannot be told from "looks like a seed"
+    seeds_are : `sample`: a random sample of the people in both graphs; `partial`: of some of them, so that "is in the
+                target" cannot be told from "could be a seed"; `chosen`: by degree, say, so that others are not
+                re-identified as often as held-back seeds
     listed    : candidates that the belief lists of a node, at most
-    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`
+    folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
+                one; see `kept`. What is announced is the same
+    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`,
+                as soon as one of its steps changes little
 
     Draws the deal and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
 
@@ -122,6 +131,7 @@ class Ensemble:
     rounds: int = 30
     seeds_are: SeedsAre = "sample"
     listed: int = 10
+    folder: Path | None = field(default=None, compare=False, repr=False)
     progress: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     draws: ClassVar = True
@@ -139,15 +149,15 @@ class Ensemble:
         seeded(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
         scene = Scene(release, knowledge)
+        silent = list(_silent(scene, self.seeds_are))
+        refused = silent + list(_undecided(scene, self.seeds_are))
         found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng))
-        if scene.n_seeds < FEW:
-            few = f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
-            return self._announced(scene, found, unweighed(found), rng, refused=[few])
-        voted, refused = weighed(found, rng), list(_refusals(scene, self.seeds_are))
+        voted = unweighed(found) if scene.n_seeds < FEW else weighed(found, rng)
         if voted.learned is not None and voted.learned.check.refuted:
-            refused.append(f"held-back seeds refute it: {voted.learned.check}")
+            silent.append(f"held-back seeds refute it: {voted.learned.check}")
+            refused += silent[-1:]
         presence = None if refused else present(scene, voted)
-        return self._announced(scene, found, voted, rng, presence=presence, refused=refused)
+        return self._announced(scene, found, voted, rng, presence=presence, silent=bool(silent), refused=refused)
 
     def _planned(self, scene: Scene) -> int:
         if scene.n_seeds < 10:
@@ -160,14 +170,25 @@ class Ensemble:
         found, said = Found(scene, parts[:0], ()), ""
         for at, part in enumerate(parts, 1):
             self._say(f"round {at} of at most {len(parts)}{said}")
-            stage = Stage.of(scene.release, scene.knowledge, part)
-            forward = rematch(stage.release, stage.known)
-            if at == 1:
-                self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, forward)).removeprefix("; "))
-            found = Found(scene, parts[:at], (*found.rounds, run_round(stage, forward, scene.kinds)))
+            made = self._round(scene, part, first=at == 1)
+            found = Found(scene, parts[:at], (*found.rounds, made))
             said = _so_far("all votes", *found.rightly)
             if at >= LEAST and found.unsettled < SETTLED:
                 break
+        return found
+
+    def _round(self, scene: Scene, part: NDArray[np.int8], *, first: bool) -> Round:
+        """A round that was kept, or a new one; the first of all tells what `Rematch` finds."""
+        stage = Stage.of(scene.release, scene.knowledge, part)
+        if self.folder is not None and (before := kept(self.folder, stage)) is not None:
+            return before
+
+        def told(mapping: NDArray[np.int32]) -> None:
+            self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, mapping)).removeprefix("; "))
+
+        found = run_round(stage, rematch(stage.release, stage.known, told if first else None), scene.kinds)
+        if self.folder is not None:
+            keep(self.folder, stage, found)
         return found
 
     def _say(self, what: str) -> None:
@@ -181,21 +202,24 @@ class Ensemble:
         voted: Voted,
         rng: np.random.Generator,
         *,
-        presence: tuple[Share, list[NDArray[np.float64]]] | None = None,
-        refused: Sequence[str] = (),
+        presence: tuple[Share, list[NDArray[np.float64]]] | None,
+        silent: bool,
+        refused: Sequence[str],
     ) -> Announced:
-        """The belief, from what is voted and, bag by bag, how likely each person is to be there."""
+        """The belief, from what is voted and, bag by bag, how likely each person is to be there.
+
+        silent : whether no probability is announced at all
+        """
         told = told_by(scene, voted, None if presence is None else presence[1], rng)
         bare = self._listed(scene, found, told)
         sure = np.full(len(scene.image), np.nan)
         sure[told.person[told.first]] = told.there[told.first]
-        check = None if voted.learned is None else voted.learned.check
         fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
         return Announced(
             **{**fields, "status": "scores" if presence is None else "model"},
             there=sure,
-            earned="scores" if check is None or check.refuted else "calibrated",
-            check=check,
+            earned="scores" if silent else "calibrated",
+            check=None if voted.learned is None else voted.learned.check,
             presence=None if presence is None else presence[0],
             refused=tuple(refused),
         )
@@ -214,10 +238,10 @@ class Ensemble:
         )  # fmt: skip
 
 
-def _named_of_held(scene: Scene, part: NDArray[np.int8], belief: Matching) -> tuple[int, int]:
-    """How many held seeds the belief names rightly, and how many there are."""
+def _named_of_held(scene: Scene, part: NDArray[np.int8], mapping: NDArray[np.int32]) -> tuple[int, int]:
+    """How many held seeds the mapping names rightly, and how many there are."""
     source, target = (side[part == HELD] for side in scene.seeds)
-    return int((belief.mapping[source] == target).sum()), len(source)
+    return int((mapping[source] == target).sum()), len(source)
 
 
 def _so_far(by: str, right: float, held: int) -> str:
@@ -225,16 +249,24 @@ def _so_far(by: str, right: float, held: int) -> str:
     return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
 
 
-def _refusals(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
-    """Why nothing is said about people who may be absent."""
+def _silent(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
+    """Why no probability is announced: nobody could test it, or those who could are unlike the others."""
+    if scene.n_seeds < FEW:
+        yield f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
     if seeds_are == "chosen":
-        yield "seeds were chosen and not sampled, so that who is absent cannot be told from who is unlike a seed"
-    elif (auc := max(map(_auc, scene.degrees, scene.seeds))) > APART:
+        yield "seeds were chosen and not sampled, so that held-back seeds do not stand for other people"
+    elif scene.n_seeds >= FEW and (auc := float(np.mean(list(map(_auc, scene.degrees, scene.seeds))))) > APART:
         yield (
-            f"seeds have more edges than others (AUC {auc:.2f}), so that either they were chosen by it, or people who "
-            "are absent have few: the two cannot be told apart"
+            f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by "
+            "it, or people who are absent have few: the two cannot be told apart"
         )
-    if scene.n_seeds < ENOUGH:
+
+
+def _undecided(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
+    """Why nothing is announced about people who may be absent, where something is of those who are not."""
+    if seeds_are == "partial":
+        yield "seeds are a sample of some of the people in both networks, so that who is absent cannot be told"
+    if FEW <= scene.n_seeds < ENOUGH:
         yield f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Alike, Best
 
 Assignment = Literal["mutual", "greedy"]
+
+_LITTLE = 0.05
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class Rematch:
                  proposed. A large reach changes next to nothing but the work.
     listed     : candidates that are kept of a node, and listed by the belief, at most; those that tie across that limit
                  or have less than exp(-40) of the odds of the best are left out
+    progress   : is told the mapping, (n_source,) target nodes and -1, of the first step that changes less than 5 % of
+                 it, else of the last
 
     The belief is of status `scores`: p(c) = exp(log-odds) / (1 + sum of exp(log-odds)) given the final mapping, for
     mapped nodes too, with 1 for none of the candidates; what is not listed is shared by all other target nodes. Seeds
@@ -90,6 +95,7 @@ class Rematch:
     forced: bool = False
     reach: int = 500
     listed: int = 10
+    progress: Callable[[NDArray[np.int32]], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.margin < np.inf or not self.floor < np.inf:
@@ -112,11 +118,16 @@ class Rematch:
         mapping = seed
         sweeps: list[int] = []
         visits = 0
+        progress = self.progress
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
             found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=self.floor - self.margin)
             new = self._assigned(found, seed)
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
             mapping, visits = new, visits + found.visits
+            little = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
+            if progress is not None and (little or len(sweeps) == self.steps):
+                progress(problem.outside(mapping.image))
+                progress = None
         found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
         final = _filled(found, mapping) if self.forced else mapping
         row, candidate, log_p = _entries(seed, mapping, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,9 +96,14 @@ class Support:
         return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
 
 
-def rematch(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Matching:
-    """The belief of forced `Rematch`, with the lists that a support takes; after six steps hardly a name changes."""
-    return Rematch(forced=True, listed=LISTED, steps=6)(release, knowledge)
+def rematch(
+    release: SocialGraph, knowledge: Auxiliary[SocialGraph], told: Callable[[NDArray[np.int32]], None] | None = None
+) -> Matching:
+    """The belief of forced `Rematch`, with the lists that a support takes; after six steps hardly a name changes.
+
+    told : see `progress` of `Rematch`
+    """
+    return Rematch(forced=True, listed=LISTED, steps=6, progress=told)(release, knowledge)
 
 
 def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:
@@ -129,7 +135,7 @@ def _alike(
     graphs, seeds = (knowledge.graph, release), _landmarks(release, knowledge)
     here, there = (_profiles(graph, seed) for graph, seed in zip(graphs, seeds, strict=True))
     k = proposed(max(graph.n_nodes for graph in graphs))
-    (u, c), (c_back, u_back) = _nearest(here[free], there[free_there], k, k // 3)
+    (u, c), (c_back, u_back) = nearest(here[free], there[free_there], k, k // 3)
     return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
 
 
@@ -163,8 +169,8 @@ def _visits(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float64]:
     return visits
 
 
-def _nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
-    """Rows and the k columns nearest to each, columns and the k_back rows nearest to each."""
+def nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
+    """Rows of `here` and the k rows of `there` of largest product with each; then the k_back the other way round."""
     from unmask.graphs.attacks._climb import keep_nearest
 
     rows, columns = _leaders(len(here), k), _leaders(len(there), k_back)

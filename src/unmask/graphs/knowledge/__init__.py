@@ -5,6 +5,7 @@ from unmask.graphs.knowledge.pair import NOBODY, Pair, SeedPairs
 from unmask.graphs.knowledge.perturbation import split
 from unmask.graphs.knowledge.realistic import match_cliques, match_top
 from unmask.graphs.knowledge.seeding import select_seeds
+from unmask.graphs.knowledge.seedless import match_profiles
 
 __all__ = [
     "NOBODY",
@@ -14,6 +15,7 @@ __all__ = [
     "closeness",
     "clustering",
     "match_cliques",
+    "match_profiles",
     "match_top",
     "select_seeds",
     "split",

@@ -19,12 +19,13 @@ SEEDS = {
     "closeness": "highest closeness",
     "lta": "lowest local anonymity",
     "clustering": "highest clustering",
+    "match_profiles": "people with like surroundings, taken for each other without the truth; some may be wrong",
     "match_top": "those with most edges in either network, taken for each other without the truth; some may be wrong",
     "match_cliques": "cliques that look alike, taken for each other without the truth; some may be wrong",
 }
 """Way of choosing seeds -> words; others show the name they were filed under."""
 
-GUESSED = ("match_top", "match_cliques")
+GUESSED = ("match_profiles", "match_top", "match_cliques")
 """Ways of choosing seeds that need no truth: the adversary believes, and does not know, who they are."""
 
 CRITERIA = {
@@ -174,8 +175,7 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
                 "the release)"
             )
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        partial = ("the truth is partial, and whom it has is no sample of people",) if graph.truth_partial else ()
-        reasons = "; ".join((*said.refused, *partial))
+        reasons = "; ".join(said.refused)
         why = f" Not announced: {reasons}." if reasons else ""
         yield (
             (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")

@@ -1,0 +1,57 @@
+"""Rounds of an ensemble that are kept on disk: after an interruption those that were finished are not run again."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError
+from unmask.graphs.attacks.rounds import Round, Stage
+from unmask.version import __version__
+
+
+def kept(folder: Path, stage: Stage) -> Round | None:
+    """The round of these networks and seeds, if it was finished before by this version; None if it was not, or if its
+    file is damaged.
+    """
+    try:
+        with _file(folder, stage).open("rb") as file, np.load(file) as stored:
+            return Round(stage.part, stored["pair"], stored["vote"])
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def keep(folder: Path, stage: Stage, found: Round) -> None:
+    """Write a finished round into the folder, which is made if there is none, in one step: a file is there whole or not
+    at all.
+    """
+    path = _file(folder, stage)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.with_suffix(".part").open("wb") as file:
+            np.savez_compressed(file, pair=found.pair, vote=found.vote)
+        path.with_suffix(".part").replace(path)
+    except OSError as error:
+        raise FailedError(f"a round cannot be kept in folder {folder.name!r}: {error.strerror}") from None
+
+
+def _file(folder: Path, stage: Stage) -> Path:
+    """Named by all that a round depends on."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    for one in _inputs(stage):
+        digest.update(f"{one.dtype} {one.shape}".encode())
+        digest.update(np.ascontiguousarray(one).data)
+    return folder / f"round-{digest.hexdigest()}.npz"
+
+
+def _inputs(stage: Stage) -> Iterator[NDArray[np.generic]]:
+    for graph in (stage.release, stage.known.graph):
+        yield from (graph.indptr, graph.neighbor, *(() if graph.way is None else (graph.way,)))
+    if (alike := stage.known.similarity) is not None:
+        yield from (alike.source, alike.target, alike.weight)
+    yield from (*stage.seeds, stage.part)
