@@ -376,8 +376,6 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
         yield (name, "roles", *_faults(page))
         page.get_by_role("button", name="Continue").click()
         page.locator(f'input[name="{KINDS[name][1]}"]').fill("50")
-        if name == "calls.csv":
-            page.get_by_label("How many").fill("8")
         yield (name, "adversaries", *_faults(page))
         page.get_by_role("button", name="Attack it").click()
         page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)
