@@ -50,9 +50,6 @@ ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
 MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
 
-KEPT = f"1 - the greatest of {len(LOSSES)} losses of the release"
-"""What the utility of a network is."""
-
 Settings = TypeVar("Settings")
 
 
@@ -310,7 +307,8 @@ def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Ite
     if not any(map(cell.wants, ("utility", *LOSSES))):
         return
     losses, n = _losses(before, separated), max(before.n_edges, 1)
-    yield plain_row(cell, "utility", "share", utility(losses), prior=1.0, n=n, note=KEPT)
+    note = f"1 - the greatest of {len(losses)} losses of the release"
+    yield plain_row(cell, "utility", "share", utility(losses), prior=1.0, n=n, note=note)
     for name, loss in losses.items():
         yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
 

@@ -31,12 +31,12 @@ class KAutomorphism:
     who have theirs; the source cuts the graph into k blocks and aligns these. Nodes are shuffled, without labels.
 
     So k people see the same from their places, as far as one looks: each degree, neighborhood (k-neighborhood anonymity
-    of Zhou and Pei) and subgraph is there k times. Who finds somebody by structure finds k.
+    of Zhou and Pei) and subgraph is there k times. Who has the original graph, and knows nobody in the release, finds a
+    person with a probability of at most 1 / k.
 
-    Assumes: the adversary recognizes nobody in the release but by structure.
+    Assumes: the adversary knows nobody in the release to start from.
 
-    Fails when: they know a few people in it: no renumbering keeps these in their places, and all true edges are there
-    to go on by.
+    Fails when: they do: all true edges are there to go on by.
 
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> np.sort(KAutomorphism(k=2)(path, rng=np.random.default_rng(1)).release.degree)
