@@ -365,6 +365,7 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
     (folder / "visits.csv").write_text(VISITS)
     with user(folder) as one:
         page = browser.new_page()
+        page.set_default_timeout(300_000)
         page.goto(one.address)
         page.get_by_label("Path on this computer").fill(str(folder / name))
         page.get_by_role("button", name="Open", exact=True).first.click()

@@ -313,7 +313,8 @@ def overlaps(graph: GraphRisk) -> str:
 
 
 def _at_most(point: OverlapPoint) -> str:
-    return "" if point.most is None else f" (any attack, if edges not shared differ at random, {percent(point.most)})"
+    said = percent(1.0 if point.most is None else point.most)
+    return "" if said == percent(1.0) else f" (any attack, if edges not shared differ at random, {said})"
 
 
 def separated(graph: GraphRisk) -> Iterator[str]:
