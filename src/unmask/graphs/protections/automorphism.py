@@ -40,7 +40,7 @@ class KAutomorphism:
 
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
     >>> np.sort(KAutomorphism(k=2)(path, rng=np.random.default_rng(1)).release.degree)
-    array([1, 1, 2, 2])
+    array([2, 2, 2, 2])
 
     L. Zou, L. Chen, M. T. Ozsu, "k-automorphism: a general framework for privacy preserving network publication", VLDB
     2009, definitions 3 and 5; B. Zhou, J. Pei, "Preserving privacy in social networks against neighborhood attacks",
