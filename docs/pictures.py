@@ -28,7 +28,6 @@ from docs.shown import (
     AUDITS,
     CHARTS,
     DOCUMENT,
-    LIGHT,
     LOOKS,
     MECHANISM,
     PAGES,
@@ -247,11 +246,11 @@ def others(page: Page, home: str) -> Iterator[tuple[str, bytes | None]]:
     """A screen of each kind that is no table: how a network is released, how clusters are judged, and other budgets."""
     opened_at(page, home, "network.csv")
     page.goto(f"{home}/roles")
-    yield from looks(page, "app-network", LIGHT)
+    yield from looks(page, "app-network")
     opened_at(page, home, "linked.csv")
     page.goto(f"{home}/adversaries")
     page.locator('input[name="breached<="]').fill("30")
-    yield from looks(page, "app-clusters", LIGHT)
+    yield from looks(page, "app-clusters")
     opened_at(page, home, "places.csv")
     page.goto(f"{home}/roles")
     page.get_by_label("How likely each secret is").set_input_files("visits.csv")
@@ -264,7 +263,7 @@ def others(page: Page, home: str) -> Iterator[tuple[str, bytes | None]]:
     page.goto(f"{home}/protect")
     page.get_by_role("button", name="Try protections").click()
     page.get_by_role("heading", name="All points").wait_for(timeout=300_000)
-    yield from looks(page, "app-channel", LIGHT)
+    yield from looks(page, "app-channel")
 
 
 def opened_at(page: Page, home: str, file: str) -> None:
@@ -276,9 +275,9 @@ def opened_at(page: Page, home: str, file: str) -> None:
     page.get_by_role("heading", name="How the file was read").wait_for()
 
 
-def looks(page: Page, name: str, of: Sequence[tuple[str, str, int]] = LOOKS) -> Iterator[tuple[str, bytes | None]]:
+def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
     """What a window shows: wide and narrow, light and dark."""
-    for ending, scheme, width in of:
+    for ending, scheme, width in LOOKS:
         page.emulate_media(media="screen", color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
         yield name + ending, picture(page)
@@ -295,7 +294,7 @@ def opened(page: Page, name: str, width: int, height: int) -> None:
 
 def picture(page: Page, what: Locator | None = None) -> bytes | None:
     """The window, or something on the page; None where it is not there."""
-    how = {"format": "webp", "quality": 72}
+    how = {"format": "webp", "quality": 60}
     if page.url == "about:blank":
         return None
     if what is not None:

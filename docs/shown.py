@@ -176,13 +176,10 @@ SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-prote
 """The screens of `unmask open`."""
 
 KINDS = ("app-network", "app-clusters", "app-channel")
-"""A screen of each kind that is no table, light alone."""
+"""A screen of each kind that is no table."""
 
 LOOKS = (("", "light", 1280), ("-dark", "dark", 1280), ("-400", "light", 400), ("-400-dark", "dark", 400))
 """Ending of a picture's name -> the scheme of colors and the width of its window."""
-
-LIGHT = tuple(look for look in LOOKS if look[1] == "light")
-"""Those of them that are light."""
 
 TERMINALS = {
     "terminal-help": ("--help",),

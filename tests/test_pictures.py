@@ -15,8 +15,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if "api" not in path.parts]
 
 MADE = {
-    *(name + look[0] for name, look in product((*shown.PAGES, *shown.SCREENS), shown.LOOKS)),
-    *(name + look[0] for name, look in product(shown.KINDS, shown.LIGHT)),
+    *(name + look[0] for name, look in product((*shown.PAGES, *shown.SCREENS, *shown.KINDS), shown.LOOKS)),
     *(f"{name}-print" for name in shown.PAGES),
     *shown.CHARTS,
     *shown.TERMINALS,

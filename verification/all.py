@@ -2,8 +2,8 @@
 
 Two programs run at a time, about an hour on two cores. What a program prints goes to a file of its name in `--folder`
 (a temporary one by default, named at the end); the table is printed and, when every program ran, written to
-docs/verification.md. `--only tables,graphs` runs some and writes no page. Exits with 1 when a verdict that must hold
-fails, or a program ends without any.
+docs/verification.md. `--only tables,graphs` runs some, and `--page` writes their rows alone. Exits with 1 when a
+verdict that must hold fails, or a program ends without any.
 """
 
 from __future__ import annotations
@@ -108,6 +108,13 @@ def ended(name: str, folder: Path) -> Ended:
     return found
 
 
+def with_rows(found: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The rows of the page with these in their places."""
+    lines = (line.strip("| \n").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| "))
+    rows = {line[0]: tuple(line) for line in lines} | {row[0]: row for row in found}
+    return [rows[name] for name in PROGRAMS if name in rows]
+
+
 def page(rows: Sequence[tuple[str, ...]]) -> str:
     """The table as Markdown."""
     lines = [HEAD, tuple("---" if i < 2 else "---:" for i in range(len(HEAD))), *rows]
@@ -118,6 +125,7 @@ def main() -> int:
     """Run what the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(PROGRAMS), help="names, separated by commas")
+    parser.add_argument("--page", action="store_true", help="write the rows of these programs, and leave the others")
     parser.add_argument("--folder", type=Path, help="where outputs go")
     given = parser.parse_args()
     names = given.only.split(",")
@@ -128,8 +136,8 @@ def main() -> int:
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(partial(ended, folder=folder), names))
     print(aligned(HEAD, [one.row for one in found]), f"\noutputs: {folder}", sep="\n")
-    if len(found) == len(PROGRAMS):
-        PAGE.write_text(page([one.row for one in found]))
+    if given.page or len(found) == len(PROGRAMS):
+        PAGE.write_text(page(with_rows([one.row for one in found])))
     return int(any(one.code or one.tally is None or one.tally[2] for one in found))
 
 

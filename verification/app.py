@@ -365,6 +365,7 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
     (folder / "visits.csv").write_text(VISITS)
     with user(folder) as one:
         page = browser.new_page()
+        page.set_default_timeout(300_000)
         page.goto(one.address)
         page.get_by_label("Path on this computer").fill(str(folder / name))
         page.get_by_role("button", name="Open", exact=True).first.click()
@@ -376,8 +377,6 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
         yield (name, "roles", *_faults(page))
         page.get_by_role("button", name="Continue").click()
         page.locator(f'input[name="{KINDS[name][1]}"]').fill("50")
-        if name == "calls.csv":
-            page.get_by_label("How many").fill("8")
         yield (name, "adversaries", *_faults(page))
         page.get_by_role("button", name="Attack it").click()
         page.get_by_text("Is it acceptable?").wait_for(timeout=120_000)

@@ -1,4 +1,4 @@
-"""Twelve protections of networks against five adversaries: `UNMASK_DATA=... python verification/graph_study.py`.
+"""Fourteen protections of networks against five adversaries: `UNMASK_DATA=... python verification/graph_study.py`.
 
 The study of graph_study.toml on three networks, as its user runs it (`--results FOLDER` keeps it, or takes up one that
 was begun; `--report FILE` writes its page): recall of every adversary, what each protection loses, what `choose` takes,
@@ -42,25 +42,34 @@ def study(folder: Path) -> Section:
     reached = {(s.dataset, s.protection, s.adversary): s.posterior for s in found.summaries if s.measure == "recall"}
     datasets_, protections, adversaries = ([*dict.fromkeys(key[i] for key in reached)] for i in range(3))
     rows = tuple(
-        (dataset, name, *(f"{reached[dataset, name, who]:.1%}" for who in adversaries), *_kept(found, dataset, name))
+        (
+            dataset,
+            name,
+            *(f"{reached[dataset, name, who]:.1%}" for who in adversaries),
+            *map("{:.1%}".format, _kept(found, dataset, name)),
+        )
         for dataset in datasets_
         for name in protections
     )
-    head = ("network", "protection", *adversaries, "edges kept", *(loss.removesuffix("_lost") for loss in LOSSES[1:]))
+    head = ("network", "protection", *adversaries, "utility", *(loss.removesuffix("_lost") for loss in LOSSES))
     bare = {(dataset, who): reached[dataset, "none", who] for dataset in datasets_ for who in adversaries}
     anonymous = [reached[dataset, "10-degree anonymity", "degrees"] for dataset in datasets_]
+    two = [reached[dataset, "2-automorphism", "degrees"] for dataset in datasets_]
     remains = [reached[d, "10-degree anonymity", "Rematch"] / bare[d, "Rematch"] for d in datasets_]
+    known = [reached[dataset, "2-automorphism", "Rematch"] for dataset in datasets_]
     grouped = [value for (_, name, _), value in reached.items() if name == "groups of ten"]
     useful = [
         max(reached[dataset, name, who] for who in adversaries)
         for dataset in datasets_
         for name in protections
-        if name != "none" and float(_kept(found, dataset, name)[0].rstrip("%")) >= 50
+        if name != "none" and _kept(found, dataset, name)[1] <= 0.5
     ]
     verdicts = (
         Verdict("every cell has a result", "-", f"{len(found.gaps)} have none", not found.gaps),
         Verdict("10-degree anonymity stops who knows degrees", "0 %", f"{max(anonymous):.1%}", max(anonymous) == 0),
         Verdict("... and nobody else: share that Rematch keeps", "-", f"{min(remains):.0%}", min(remains) > 0.8),
+        Verdict("2-automorphism: who knows degrees finds half", "50 %", f"{max(two):.1%}", max(two) <= 0.5),
+        Verdict("... and not who knows people: Rematch finds", "over 9 %", f"{min(known):.1%}", min(known) > 0.09),
         Verdict("groups of ten: nobody finds more than a tenth", "10 %", f"{max(grouped):.1%}", max(grouped) <= 0.1),
         Verdict("none that keeps half of the edges meets 9 %", "-", f"{min(useful):.1%}", min(useful) > 0.09),
         *_chosen(found, datasets_),
@@ -69,11 +78,11 @@ def study(folder: Path) -> Section:
     return Section("Recall of five adversaries, and what is lost", head, rows, notes, verdicts)
 
 
-def _kept(found: Results, dataset: str, protection: str) -> tuple[str, ...]:
-    """What a protection keeps of the edges, and its losses."""
+def _kept(found: Results, dataset: str, protection: str) -> tuple[float, ...]:
+    """The utility of a protection, and its losses."""
     own = [s for s in found.summaries if (s.dataset, s.protection) == (dataset, protection)]
-    values = {name: [s.posterior for s in own if s.measure == name] for name in ("utility", *LOSSES[1:])}
-    return tuple(f"{np.mean(value):.1%}" for value in values.values())
+    values = {name: [s.posterior for s in own if s.measure == name] for name in ("utility", *LOSSES)}
+    return tuple(float(np.mean(value)) for value in values.values())
 
 
 def _chosen(found: Results, names: list[str]) -> Iterator[Verdict]:

@@ -78,8 +78,10 @@ def test_clusters_equal_the_command_line(
     browser: Browser, project: Project, items: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
 ):
     assert "column record looks like items, and person like whose they are" in opened(browser, items)
-    assert browser.at("/protect").url.path == "/adversaries"  # there is no such step
+    assert browser.at("/protect").url.path == "/roles"  # there is no such step
+    assert browser.page.text.count("(done)") == 1  # the file; what is suggested is not yet gone on with
     goes(browser, "/roles")
+    assert browser.page.text.count("(done)") == 2
     goes(
         browser,
         "/adversaries",
@@ -378,9 +380,18 @@ def test_a_network_equals_the_command_line(
     assert Path("own.csv").read_bytes() == given["at-risk.csv"]
 
 
-def test_the_study_of_a_network_is_a_plan(calls: Path, tmp_path: Path):
-    given = {**graphs.KIND.begin(look(calls, calls.name)), "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
-    (tmp_path / "study.toml").write_text(text_of_document(graphs.plan_of(given)))
+def test_few_people_are_leaked_in_a_small_network(browser: Browser, calls: Path):
+    opened(browser, calls)
+    goes(browser, "/roles")
+    assert boxes(browser)["graph.seeds"] == "3"  # 5 % of 60
+    assert "5 % of the people, 100 at most" in browser.page.text
+
+
+def test_the_study_of_a_network_is_a_plan(browser: Browser, project: Project, calls: Path, tmp_path: Path):
+    opened(browser, calls)
+    given = {**project.given, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
+    project.save(given)
+    (tmp_path / "study.toml").write_text(text_of_document(graphs.plan_of(project)))
     made = read_plan(tmp_path / "study.toml")
     assert len(made.protections) == 1 + len(graphs.SHARES) * len(graphs.IDENTITIES)
     assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]

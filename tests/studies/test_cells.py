@@ -236,7 +236,7 @@ def test_a_graph_whose_people_separate_their_identities(tmp_path):
     assert prior["adopter_recall"] == pytest.approx(3 * prior["disclosure"])  # any of three nodes is right
     assert prior["disclosure"] < prior["recall"] < prior["adopter_recall"]
     assert 0 < found["disclosure"] < found["adopter_recall"] < 1
-    assert found["utility"] == 1.0  # the basic model drops no tie
+    assert found["edges_lost"] == 0.0  # the basic model drops no tie
     assert "exposed" not in found
     decoys = text.replace("graphs.IdentitySeparation", "graphs.Decoy").replace(
         "identities = 3, ", "minimum_degree = 10, "

@@ -21,6 +21,7 @@ from unmask.measures.rates import RATES, SPREADS, Taken, coverage
 from unmask.reports import render, sentences
 from unmask.reports.findings.graph import announcements
 from unmask.reports.sections.closing import not_run_groups
+from unmask.reports.words import percent
 
 SECRET = "SECRET77"
 
@@ -330,6 +331,9 @@ def test_overlaps_are_shown_where_there_are_several():
         (0.8, 0.9),
         (0.8, 0.6),
     ]
+    more, less = two.subject("graph").overlaps
+    assert more.most == one.subject("graph").genie_recall > less.most > less.recall
+    assert f"any attack, if edges not shared differ at random, {percent(less.most)}" in " ".join(sentences(two))
     assert measure(one, "recall").posterior == measure(two, "recall").posterior
 
 

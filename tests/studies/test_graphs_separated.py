@@ -118,6 +118,29 @@ def test_any_identity_of_a_person_is_right_in_a_release_that_is_given():
     assert every.subject("graph").most_recall is None
 
 
+def test_what_a_given_release_tells_of_contacts_is_what_it_tells_of_those_before():
+    graph, asked = friends(600), plan(n_seeds=40, runs=1)
+    separated = IdentitySeparation("basic", 2, adopters=0.3)(graph, rng=np.random.default_rng(1))  # which drops nobody
+    release, origin = separated
+    pair = Pair.from_labels(graph, release, *zip(*((int(who), at) for at, who in enumerate(origin)), strict=True))
+    scene = Acquired(release, graph, pair.truth, origin=pair.origin)
+    found = audit_graph({"r": scene}, asked)
+    run = scene.pair(asked.rng("graphs", None, 0))
+    seeds = scene.seeds(run, asked, None, asked.rng("seeds", None, 40, 0))
+    named = Nar09()(run.target, Auxiliary(run.source, seeds)).mapping
+    mapping = np.full(graph.n_nodes, -1)
+    mapping[run.source.labels] = np.where(named >= 0, run.target.labels[named], -1)
+    before = Pair(graph, graph, np.arange(graph.n_nodes))
+    expected = disclosure(before, separated, mapping, run.source.labels[seeds.source])
+    assert 0.1 < expected.rate < expected.adopters.recall
+    assert measure(found, "disclosure").posterior == pytest.approx(expected.rate)
+    (point,) = found.subject("graph").separations
+    assert (point.adopters, point.disclosure) == (len(separated.adopters), pytest.approx(expected.rate))
+    assert "of their contacts" in " ".join(sentences(found))
+    assert "→" not in render(found).partition("Where people have several identities")[2].partition("</table>")[0]
+    assert not found.utility  # what there was before is not given
+
+
 def seeds_of(scene, asked):
     """The seeds of the first run as nodes of the files."""
     run = scene.pair(asked.rng("graphs", None, 0))

@@ -57,6 +57,7 @@ class Asking:
         except UnmaskError:
             project.save(before)
             raise
+        project.passed = {*project.passed, self.name}
         steps = [step.name for step in kind_of(given).steps]
         return steps[steps.index(self.name) + 1]
 
@@ -65,7 +66,7 @@ class Asking:
         given = project.given
         for field in self.asked.fields(project.given):
             value = _taken(project, field, form, value_at(given, field.key))
-            given = with_value(given, field.key, None if value == field.usual else value)
+            given = with_value(given, field.key, None if value == field.usual_in(project) else value)
         if self.asked.limits:
             take_bounds(dict(self._bounds(form, given)), str(form.get("require", "")), given)
         return given
@@ -100,7 +101,7 @@ def _card(project: Project, card: Card) -> dict[str, Any]:
 
 def _field(project: Project, field: Field) -> dict[str, Any]:
     value = value_at(project.given, field.key)
-    said = field.usual if value is None else value
+    said = field.usual_in(project) if value is None else value
     options = _options(project, field)
     if field.holds == "one" and said not in (None, *options):
         options = {said: said, **options}  # what a document brought along

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ ENDS = (
 FIRST = ("Nar09", "Rematch")
 """Attacks that are run unless others are chosen."""
 
-SEEDS, RUNS = "random.25:100", 4
+RUNS = 4
 
 USUAL = {"adopters": 0.1, "identities": 2}
 
@@ -60,18 +60,30 @@ def _begin(sample: Sample) -> dict[str, Any]:
 
 
 def _read(project: Project) -> str:
+    return _counted(project)[1]
+
+
+def _seeds(project: Project) -> str:
+    """How many are leaked where nothing is said."""
+    from unmask.cases.graphs.scenes import usual_seeds
+
+    return usual_seeds(_counted(project)[0])
+
+
+def _counted(project: Project) -> tuple[int, str]:
+    """How many people there are, and what was read, in a sentence."""
     assert project.file is not None
-    return _counted(project.file, project.file.stat().st_mtime_ns)
+    return _counted_in(project.file, project.file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=4)
-def _counted(path: Path, _changed: int) -> str:
+def _counted_in(path: Path, _changed: int) -> tuple[int, str]:
     from unmask.graphs import SocialGraph
 
     graph = SocialGraph.read(path)
     most = f"at most {graph.degree.max(initial=0):,} of one person"
     told = f"{graph.n_nodes:,} people, {graph.n_edges:,} links between them; {most}"
-    return f"{told}. {str(graph.dropped).capitalize()}." if str(graph.dropped) else f"{told}."
+    return graph.n_nodes, f"{told}. {str(graph.dropped).capitalize()}." if str(graph.dropped) else f"{told}."
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------
@@ -159,11 +171,12 @@ ADVERSARIES = Asked(
         Card(
             "People they know", "Leaked identities: people whom they have found in the release before.",
             (
-                Field("graph.seeds", "How many, drawn of the quarter with most contacts", "whole", SEEDS,
+                Field("graph.seeds", "How many, drawn of the quarter with most contacts", "whole", _seeds,
                       before="random.25:"),
                 Field("graph.runs", "Runs, each with other leaked identities", "whole", RUNS),
                 Field("graph.seed", "Random seed of these draws", "whole", 0),
             ),
+            "The more, the further an attack goes. Unless you change it: 5 % of the people, 100 at most.",
         ),
         Card(
             "Attacks", "Which is strongest depends on the network; without a choice all are run, which takes longest.",
@@ -188,7 +201,8 @@ def _percent(share: float) -> str:
 TRIALS = Trials(
     "A study gives several identities to more and more people. Every attack of step 3 is run on every release, by an "
     "adversary who has the whole network.",
-    "Up: utility, the share of true contacts that are released and of released contacts that are true.",
+    "Up: utility, 1 less the greatest loss: of contacts, or of what an analyst finds in the release, where who has "
+    "several identities is several people.",
     "Squares have more identities for each person.",
     (
         Parameter("adopters", "adopters: people who take several identities", _percent),
@@ -196,8 +210,15 @@ TRIALS = Trials(
     ),
     lambda given: {**USUAL, **{key: one for key, one in _with(given).items() if key in USUAL}},
     lambda given, changed: _used(given, changed),
-    lambda project: plan_of(project.given),
+    lambda project: plan_of(project),
+    lambda: _losses(),
 )
+
+
+def _losses() -> Sequence[str]:
+    from unmask.graphs.utility import LOSSES
+
+    return LOSSES
 
 
 def _used(given: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,12 +229,13 @@ def _used(given: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any
     return {**given, "graph": made, "protections": [{"use": "graphs.IdentitySeparation", "with": kept}]}
 
 
-def plan_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def plan_of(project: Project) -> dict[str, Any]:
     """The document of the study: many protections in the place of one, and every attack as an adversary of its own."""
+    given = project.given
     own = {**USUAL, **_with(given)}
     grid = {"adopters": sorted({*SHARES, own["adopters"]}), "identities": sorted({*IDENTITIES, own["identities"]})}
     plain = {key: one for key, one in own.items() if key not in USUAL}
-    seeds = str(value_at(given, "graph.seeds") or SEEDS).rpartition(":")
+    seeds = str(value_at(given, "graph.seeds") or _seeds(project)).rpartition(":")
     knows = {"node_overlap": 1.0, "edge_overlap": 1.0, "seeds": seeds[0], "n_seeds": int(seeds[2]), "who": "anybody"}
     attacks = [name for name in value_at(given, "graph.attacks") or _attacks() if name in _attacks()]
     return {

@@ -26,7 +26,7 @@ class Field:
 
     key     : its table and its name there, such as linkage.beta
     words   : what stands beside its box
-    usual   : what holds where a document says nothing
+    usual   : what holds where a document says nothing, or what finds it in a project
     before  : what a document has in front of the value, such as random.25:
     options : what can be chosen, or what finds that in a project
     needed  : whether nothing goes on without it
@@ -35,10 +35,14 @@ class Field:
     key: str
     words: str
     holds: Holds
-    usual: Any = None
+    usual: Any | Callable[[Project], Any] = None
     before: str = ""
     options: Options | Callable[[Project], Options] = lambda _: {}
     needed: bool = False
+
+    def usual_in(self, project: Project) -> Any:
+        """What holds in a project whose document says nothing."""
+        return self.usual(project) if callable(self.usual) else self.usual
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Trials:
     asked      : the parameters of a document's own protection
     used       : the document with other ones
     plan       : of the study that tries them; None of what the curve of designs tries
+    losses     : the measures of what a point has lost that are shown
     """
 
     about: str
@@ -114,6 +119,7 @@ class Trials:
     asked: Callable[[Mapping[str, Any]], dict[str, Any]]
     used: Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
     plan: Callable[[Project], dict[str, Any]] | None = None
+    losses: Callable[[], Sequence[str]] = tuple
 
     def words(self, asked: Mapping[str, Any]) -> str:
         """What a point is called."""
@@ -255,6 +261,9 @@ def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, t
     """
     known = is_answered(files)
 
+    def is_seen(project: Project) -> bool:
+        return known(project) and (not project.guessed or "roles" in project.passed)
+
     def is_judged(project: Project) -> bool:
         return known(project) and is_answered(adversaries)(project) and bool(project.given.get("policy"))
 
@@ -264,7 +273,7 @@ def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, t
     protect = Step("protect", "Protect", "protecting", is_judged, lambda p: (p.folder / tried).exists())
     return (
         Step("open", "Open", "opening", lambda _: True, has_file),
-        Step("roles", title, "asking", has_file, known, files),
+        Step("roles", title, "asking", has_file, is_seen, files),
         Step("adversaries", "Adversaries", "asking", known, is_judged, adversaries),
         Step("verdict", "Verdict", "verdict", is_judged, made),
         *([protect] if tried else []),

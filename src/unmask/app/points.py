@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from unmask.app.kind import Trials
@@ -17,6 +17,7 @@ class Point:
 
     asked : its parameters; nothing where nothing is protected
     front : whether no other point risks as little and keeps as much
+    lost  : what a loss is called -> the share
     """
 
     words: str
@@ -26,6 +27,7 @@ class Point:
     met: bool
     why: tuple[str, ...] = ()
     front: bool = False
+    lost: Mapping[str, float] = field(default_factory=dict)
 
 
 def ranked(points: Sequence[Point], trials: Trials) -> tuple[Point, ...]:

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ CERTIFICATE, PAGE, STUDY, STUDIED = "certificate.json", "certificate.html", "stu
 ATTACK = ("--report", REPORT, "--json", "--force")
 """What every audit is asked here."""
 
-MECHANISM, CURVE, TRIED, GUESSED = "mechanism.csv", "curve.csv", "tried.csv", "guessed.txt"
+MECHANISM, CURVE, TRIED = "mechanism.csv", "curve.csv", "tried.csv"
+GUESSED, PASSED = "guessed.txt", "passed.txt"
 
 GAME, PRICED = "game.html", "game.toml"
 """The page of the publisher's game, and its document."""
@@ -41,7 +42,7 @@ COUNTED = "counted.pickle"
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    TRIED, GUESSED, GAME, PRICED, "jobs", "lock",
+    TRIED, GUESSED, PASSED, GAME, PRICED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 
@@ -141,6 +142,16 @@ class Project:
     @guessed.setter
     def guessed(self, why: str) -> None:
         write_text(self.folder / GUESSED, why, private=True)
+
+    @property
+    def passed(self) -> set[str]:
+        """Steps whose suggestions somebody has gone on with."""
+        path = self.folder / PASSED
+        return set(path.read_text(encoding="utf-8").split()) if path.exists() else set()
+
+    @passed.setter
+    def passed(self, names: Collection[str]) -> None:
+        (self.folder / PASSED).write_text(" ".join(sorted(names)), encoding="utf-8")
 
     @property
     def digest(self) -> str:

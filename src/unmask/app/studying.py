@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from unmask.app.counting import seen
@@ -16,6 +17,7 @@ from unmask.app.project import NOT_JUDGED, STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
 from unmask.errors import UnmaskError
+from unmask.measures.registry import UTILITIES
 from unmask.plan import NOTHING, Plan
 from unmask.policy import Requirement
 from unmask.policy.policies import policy_of
@@ -153,7 +155,14 @@ def _point(
     own = [summary for summary in results.summaries if summary.protection == one.protection]
     factors = [factor for condition in tested for factor in _times(condition, own, results)]
     worst = max(factors, default=math.nan)
-    return Point(trials.words(asked), asked, one.score, worst, one.satisfied, one.failures)
+    lost = dict(_lost(own, trials.losses()))
+    return Point(trials.words(asked), asked, one.score, worst, one.satisfied, one.failures, lost=lost)
+
+
+def _lost(own: Sequence[Summary], losses: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Label and mean of each of these losses."""
+    for name in losses:
+        yield UTILITIES[name].label.lower(), fmean(one.posterior for one in own if one.measure == name)
 
 
 def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:

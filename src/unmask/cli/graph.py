@@ -46,11 +46,12 @@ def _overlap(text: str) -> tuple[float, float]:
     return nodes, edges
 
 
-def _seeds(text: str) -> str:
+def _seeds(text: str | None) -> str | None:
     """METHOD:COUNT."""
     from unmask.cases.graphs.scenes import parse_seeds
 
-    parse_seeds(text)
+    if text is not None:
+        parse_seeds(text)
     return text
 
 

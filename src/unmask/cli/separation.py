@@ -199,7 +199,7 @@ def protect_graph(
     """
     from unmask.graphs.protections import protected
     from unmask.graphs.release import SocialGraph
-    from unmask.graphs.utility import lost
+    from unmask.graphs.utility import lost, utility
     from unmask.randomness import secret_unless
 
     refuse_to_overwrite(origin, force=force, stream=output)
@@ -212,7 +212,7 @@ def protect_graph(
     write_release(release, output, _origin_text(people, separated, nodes), origin)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     losses = lost(people, *separated)
-    found = {**_counts(people, separated, release), "seconds": round(seconds, 3), **losses}
+    found = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
     if as_json:
         say_json(results=[found])
     click.echo(
@@ -220,7 +220,7 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    click.echo(", ".join(_loss(*one) for one in losses.items()), err=True)
+    click.echo(f"utility {utility(losses):.1%}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 

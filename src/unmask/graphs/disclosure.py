@@ -16,6 +16,7 @@ from unmask.graphs.evaluation import Rates, named_once, rates
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
+from unmask.graphs.release import SocialGraph
 from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.truth import Truth
@@ -52,6 +53,26 @@ class SeparatedPair(Pair):
         first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is that of nobody
         first[origin[::-1]] = np.arange(len(origin))[::-1]  # backwards, so that the first one stays
         return cls(before.source, release, first[before.truth], origin, before=before, separated=separated)
+
+    @classmethod
+    def of_release(cls, pair: Pair) -> SeparatedPair:
+        """Of a pair whose `origin` is known, and not what was before: people have the contacts of all their nodes.
+
+        Contacts that a protection has dropped are none, and false ones are some.
+
+        >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
+        >>> SeparatedPair.of_release(Pair(path, path, np.array([0, 1, 2, -1]), np.array([0, 1, 2, 0]))).before.target
+        SocialGraph(3 nodes, 3 edges)
+        """
+        assert pair.origin is not None
+        origin, (u, v) = pair.origin, pair.target.edges()
+        count = np.bincount(origin)
+        people = SocialGraph.from_edges(origin[u], origin[v], n_nodes=len(count))
+        role = np.where(count[origin] > 1, Role.IDENTITY, Role.WHOLE).astype(np.int8)
+        known = np.where(pair.truth >= 0, origin[pair.truth], NOBODY)
+        separated = Separated(pair.target, origin, role, np.flatnonzero(count > 1))
+        before = Pair(pair.source, people, known)
+        return cls(pair.source, pair.target, pair.truth, origin, before=before, separated=separated)
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:

@@ -1,18 +1,22 @@
-"""What a released network has lost against the original: degrees, circles, distances, ranks, contagion.
+"""What a released network has lost against the original: degrees, circles, distances, communities, ranks,
+contagion.
 
 Every loss is a share, 0 where nothing is lost. Degrees, clustering, distances, assortativity and contagion are those of
-the release as an analyst sees it, identities of one person being several nodes; edges and ranks are of people.
+the release as an analyst sees it, identities of one person being several nodes; edges, communities and ranks are of
+people.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from scipy.sparse import csgraph
 
+from unmask.graphs.communities import communities, modularity
 from unmask.graphs.criteria._refinement import tokens
 from unmask.graphs.release import SocialGraph
 
@@ -20,8 +24,8 @@ FROM = 50
 """People from whom distances are taken, at most."""
 
 LOSSES = (
-    "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "ranks_lost",
-    "contagion_lost",
+    "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "communities_lost",
+    "ranks_lost", "contagion_lost",
 )  # fmt: skip
 """What `lost` measures."""
 
@@ -57,10 +61,20 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
         abs(transitivity(original) - transitivity(release)),
         apart(*near),
         abs(assortativity(original) - assortativity(release)) / 2,
+        communities_lost(original, release, origin),
         ranks_lost(original, release, origin),
         abs(outbreak(original, whole, passes_on) - outbreak(release, origin, passes_on)),
     )
     return dict(zip(LOSSES, values, strict=True))
+
+
+def utility(losses: Mapping[str, float]) -> float:
+    """1 - the greatest loss of a release: what it keeps of whatever its recipient looks at.
+
+    >>> utility({"edges_lost": 0.0, "degrees_lost": 0.25})
+    0.75
+    """
+    return 1.0 - max(losses.values())
 
 
 def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
@@ -130,6 +144,21 @@ def assortativity(graph: SocialGraph) -> float:
     u = np.repeat(np.arange(graph.n_nodes), graph.degree)
     one, other = graph.degree[u], graph.degree[graph.neighbor]
     return float(np.corrcoef(one, other)[0, 1]) if len(one) and one.min() < one.max() else 0.0
+
+
+def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+    """|1 - modularity in the release / modularity in the original| of the communities of the original, at most 1.
+
+    0 where the original has none. They are sought once: sought again, they would differ even in the same network.
+
+    >>> two = SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
+    >>> apart = SocialGraph.from_edges([0, 0, 0, 1, 1, 1, 2], [3, 4, 5, 3, 4, 5, 3])
+    >>> communities_lost(two, two, np.arange(6)), communities_lost(two, apart, np.arange(6))
+    (0.0, 1.0)
+    """
+    of = communities(original)
+    before, after = modularity(original, of), modularity(release, of[origin])
+    return min(1.0, abs(1.0 - after / before)) if before > 1e-9 else 0.0
 
 
 def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:

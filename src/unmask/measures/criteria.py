@@ -76,6 +76,7 @@ declare_all(
     Quantity("width_hours", "Width, hours", "time that a released cell leaves open, on average", "hours"),
     Quantity("width_characters", "Hidden characters", "characters of a code that a released cell hides, on average"),
     Quantity("width_values", "Open values", "values that a released cell may stand for, on average", "values"),
+    Quantity("utility_lost", "Utility lost", "the greatest of the losses of a network", "share"),
     Quantity("edges_lost", "Edges lost", "1 - true and released edges, of those that are true or released", "share"),
     Quantity("degrees_lost", "Degrees lost", "largest difference of the two distribution functions", "share"),
     Quantity(
@@ -83,6 +84,7 @@ declare_all(
     ),
     Quantity("distances_lost", "Distances lost", "degrees lost, but of the shortest paths from 50 people", "share"),
     Quantity("assortativity_lost", "Assortativity lost", "half the difference of the degrees' correlation", "share"),
+    Quantity("communities_lost", "Communities lost", "change of the modularity of the original's communities", "share"),
     Quantity("ranks_lost", "Order lost", "half of 1 - rank correlation of people's PageRank", "share"),
     Quantity("contagion_lost", "Contagion lost", "difference of the shares that a disease reaches", "share"),
     among=UTILITIES,

@@ -22,6 +22,7 @@ from unmask.cases.graphs.scenes import (
     Separation,
     parse_seeds,
     scene_name,
+    usual_seeds,
 )
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, parse_attacks
@@ -32,7 +33,7 @@ from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, Similarity, Social
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Separated, protected
-from unmask.graphs.utility import LOSSES, edges_lost, lost
+from unmask.graphs.utility import LOSSES, lost, utility
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
@@ -47,7 +48,7 @@ DATASET: tuple[str, ...] = ()
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
-MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES[1:])
+MEASURES = (*(one.name for one in RATES), *ADOPTERS, "discovery", "discovery_score", "reversed", "utility", *LOSSES)
 
 Settings = TypeVar("Settings")
 
@@ -62,7 +63,7 @@ def audit(
     overlaps: Sequence[tuple[float, float]] = (),
     separation: Sequence[Separation] = (),
     attacks: Sequence[str] | Mapping[str, Attack] = (),
-    seeds: str | SeedPairs = "random.25:100",
+    seeds: str | SeedPairs | None = None,
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
@@ -85,7 +86,7 @@ def audit(
                     once forced, when left out. As they are written, or by name
     seeds         : leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth;
                     match_profiles, match_top and match_cliques without. METHOD:COUNT, or whom the adversary has
-                    found
+                    found; random.25 and 5 % of the people, 100 at most, when left out
     runs          : runs, each with other graphs or seeds
     transition    : other numbers of leaked identities to attack from, such as 5,25,100
     seed          : random seed of every draw
@@ -94,7 +95,7 @@ def audit(
     watched       : takes down who is at risk, for the owner alone
     progress      : is told what is about to be run
     """
-    given = None if isinstance(seeds, str) else seeds
+    given = seeds if isinstance(seeds, SeedPairs) else None
     check_choice(
         auxiliary, truth, given, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
     )
@@ -102,7 +103,8 @@ def audit(
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
     made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or defaults(graph, auxiliary))
-    method, n = parse_seeds(seeds) if isinstance(seeds, str) else (Plan.seeds, Plan.n_seeds)
+    people = min(graph.n_nodes, (auxiliary or graph).n_nodes)
+    method, n = parse_seeds(seeds if isinstance(seeds, str) else usual_seeds(people))
     plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
     if auxiliary is None:
         derived = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
@@ -246,8 +248,7 @@ def believed(
     belief, truth = attack(after.target, Auxiliary(after.source, seeds)), after.to_truth(seeds)
     rest = np.flatnonzero(~truth.leaked)
     belief = replace(belief, observation=belief.observation[rest], weight=equal_weights(len(rest)))
-    kept = 1.0 if separated is None else 1.0 - edges_lost(pair.target, *separated)
-    return belief, Truth(truth.candidate[rest]), kept
+    return belief, Truth(truth.candidate[rest]), utility(_losses(pair.target, separated))
 
 
 def _faced(
@@ -305,13 +306,15 @@ def _one_by_one(cell: Cell, pair: SeparatedPair, attack: Attack, knows: Knows, a
 
 
 def _useful(cell: Cell, before: SocialGraph, separated: Separated | None) -> Iterator[Row]:
-    """As `utility` what share of the edges the release keeps, and what else it has lost."""
-    every = any(map(cell.wants, LOSSES[1:]))  # all but the edges take their time
-    losses = dict.fromkeys(LOSSES if every else LOSSES[:1], 0.0)
-    if separated is not None:
-        losses = lost(before, *separated) if every else {"edges_lost": edges_lost(before, *separated)}
-    n = max(before.n_edges, 1)
-    note = "edges that are true and released, of those that are true or released"
-    yield plain_row(cell, "utility", "share", 1.0 - losses.pop("edges_lost"), prior=1.0, n=n, note=note)
+    """The losses of the release, and as `utility` what the greatest of them leaves."""
+    if not any(map(cell.wants, ("utility", *LOSSES))):
+        return
+    losses, n = _losses(before, separated), max(before.n_edges, 1)
+    note = f"1 - the greatest of {len(losses)} losses of the release"
+    yield plain_row(cell, "utility", "share", utility(losses), prior=1.0, n=n, note=note)
     for name, loss in losses.items():
         yield plain_row(cell, name, "share", loss, prior=0.0, n=n, note=UTILITIES[name].meaning)
+
+
+def _losses(before: SocialGraph, separated: Separated | None) -> dict[str, float]:
+    return dict.fromkeys(LOSSES, 0.0) if separated is None else lost(before, *separated)

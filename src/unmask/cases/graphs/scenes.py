@@ -38,6 +38,15 @@ def parse_seeds(text: str) -> tuple[str, int]:
     return method, int(count)
 
 
+def usual_seeds(people: int) -> str:
+    """Leaked identities where nothing is said: 5 % of the people, 100 at most, of the quarter with most contacts.
+
+    >>> usual_seeds(75_879), usual_seeds(340), usual_seeds(5)
+    ('random.25:100', 'random.25:17', 'random.25:1')
+    """
+    return f"{Plan.seeds}:{min(Plan.n_seeds, max(1, people // 20))}"
+
+
 def is_count(text: str) -> bool:
     """Whether a text is a whole number of at least 1."""
     return text.isdecimal() and len(text) < 10 and int(text) > 0
@@ -84,6 +93,8 @@ Separation = Any
 """A protection of graphs; of those by which people take several identities the page says more."""
 
 SEVERAL = "Of a person with several identities any is the right one."
+
+OF_RELEASE = "The contacts of a person with several identities are those of all of them in the release."
 
 ALIKE = (
     "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities; by no "
@@ -239,7 +250,7 @@ class Acquired:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
-            *(() if self.origin is None else (SEVERAL,)),
+            *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
             *(() if self.similarity is None else (ALIKE,)),
             *_left_out("the release", self.target),
@@ -249,7 +260,8 @@ class Acquired:
     def pair(self, rng: np.random.Generator) -> Pair:
         """The same graphs under other node numbers."""
         truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
-        return Pair(_numbered(self.auxiliary), _numbered(self.target), truth, self.origin).shuffled(rng=rng)
+        pair = Pair(_numbered(self.auxiliary), _numbered(self.target), truth, self.origin).shuffled(rng=rng)
+        return pair if pair.origin is None else SeparatedPair.of_release(pair)
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """Of the given ones n at random, or all; else chosen as planned, of those who have one identity."""

@@ -31,7 +31,7 @@ from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
 from unmask.graphs.knowledge.seedless import Guessed
-from unmask.graphs.utility import lost
+from unmask.graphs.utility import lost, utility
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
@@ -284,10 +284,10 @@ def _page(
         similar=0 if scene.similarity is None else len(scene.similarity.source),
         **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
         transition=transition,
-        overlaps=tuple(_overlaps(attacks, scenes)),
+        overlaps=tuple(_overlaps(attacks, scenes, ledger)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
         separations=tuple(_separations(ledger, scenes)),
-        utility=dict(_lost(ledger)),
+        utility=dict(_lost(ledger, scenes)),
     )
 
 
@@ -327,30 +327,37 @@ def _guessed(ledger: _Ledger) -> Iterator[str]:
             yield f"{seeds.said} ({release})"
 
 
-def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
-    """Rates by overlap, where there are several."""
+def _overlaps(
+    attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene], ledger: _Ledger
+) -> Iterator[OverlapPoint]:
+    """Rates by overlap, where there are several, beside what any attack could reach in the first run."""
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
-    for attack in attacks if len(plain) > 1 else ():
+    most = {name: genie_recall(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
+    for attack in attacks if most else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs
             recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
-            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share)
+            at_most = most[attack.release]
+            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share, at_most)
 
 
 def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:
-    """Rates where people have separated their identities, beside those on the release in which they have not."""
-    before = {scene.overlap: name for name, scene in scenes.items() if scene.separation is None}
+    """Rates where people have separated their identities, beside those where they have not, if these were run."""
+    before: dict[tuple[float, ...], str] = {
+        scene.overlap: name for name, scene in scenes.items() if scene.separation is None and scene.overlap
+    }
     for (release, attack), runs in ledger.runs.items():
-        if scenes[release].separation is not None:
-            whole = ledger.runs.get((before.get(scenes[release].overlap, ""), attack), [])
+        if runs[0].hidden is not None:
+            whole = ledger.runs.get((before.get(scenes[release].overlap or (), ""), attack), [])
             yield separation_point(runs, whole, release=release, attack=attack)
 
 
-def _lost(ledger: _Ledger) -> Iterator[tuple[str, dict[str, float]]]:
-    """What each protected release has lost, in the first run."""
+def _lost(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[tuple[str, dict[str, float]]]:
+    """What each release that was protected here has lost, in the first run."""
     for release, (pair, _) in ledger.drawn.items():
-        if isinstance(pair, SeparatedPair):
-            yield release, lost(pair.before.target, *pair.separated)
+        if isinstance(pair, SeparatedPair) and scenes[release].separation is not None:
+            losses = lost(pair.before.target, *pair.separated)
+            yield release, {"utility_lost": 1.0 - utility(losses), **losses}
 
 
 def _anonymity(scene: Scene, attacks: Mapping[str, list[Run]]) -> Iterator[AnonymityLink]:

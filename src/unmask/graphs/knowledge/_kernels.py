@@ -1,4 +1,4 @@
-"""Compiled walks over one graph: shortest paths, triangles, and the search for one clique."""
+"""Compiled walks over one graph: shortest paths, triangles, the search for one clique, and communities."""
 
 from __future__ import annotations
 
@@ -146,3 +146,31 @@ def _fits(
         if not shared[i, 0] <= common_neighbors(indptr, neighbor, c, chosen[i]) <= shared[i, 1]:
             return False
     return True
+
+
+@compiled
+def joined(
+    indptr: NDArray[np.int32], neighbor: NDArray[np.int32], weight: NDArray[np.float64], strength: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The community of each node, all alone at first, once none gains by another: see `graphs.communities`."""
+    n, total = len(strength), max(strength.sum(), 1.0)
+    community, load, near, moved = np.arange(n), strength.copy(), np.zeros(n), True
+    while moved:
+        moved = False
+        for v in range(n):
+            own, rows = community[v], range(indptr[v], indptr[v + 1])
+            load[own] -= strength[v]
+            for i in rows:
+                near[community[neighbor[i]]] += weight[i] * (neighbor[i] != v)
+            best, most = own, near[own] - load[own] * strength[v] / total
+            for i in rows:
+                c = community[neighbor[i]]
+                gain = near[c] - load[c] * strength[v] / total
+                if gain > most + 1e-9:
+                    best, most = c, gain
+            for i in rows:
+                near[community[neighbor[i]]] = 0.0
+            near[own], community[v] = 0.0, best
+            load[best] += strength[v]
+            moved |= best != own
+    return community

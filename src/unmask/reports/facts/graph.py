@@ -132,7 +132,9 @@ class TransitionPoint:
 
 @dataclass(frozen=True)
 class OverlapPoint:
-    """Mean rates where the graphs share so much; `spread` is the share of runs in which the attack spread."""
+    """Mean rates where the graphs share so much; `spread` is the share of runs in which the attack spread, `most` what
+    any attack could reach there, see `graphs.evaluation.genie_recall`.
+    """
 
     attack: str
     node_overlap: float
@@ -141,6 +143,7 @@ class OverlapPoint:
     named_wrongly: float
     precision: float | None
     spread: float
+    most: float | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.measures.interval import wilson
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import DegreeRisk, GraphRisk, StructureAttack, TransitionPoint
+from unmask.reports.facts.graph import DegreeRisk, GraphRisk, OverlapPoint, StructureAttack, TransitionPoint
 from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
 
 SEEDS = {
@@ -308,8 +308,13 @@ def overlaps(graph: GraphRisk) -> str:
     other = "" if least.attack == most.attack else f"{most.attack} re-identifies "
     return (
         f"What the two networks share decides: with {where[0]} in both, {least.attack} re-identifies "
-        f"{percent(least.recall)}; with {where[1]}, {other}{percent(most.recall)}."
+        f"{percent(least.recall)}{_at_most(least)}; with {where[1]}, {other}{percent(most.recall)}{_at_most(most)}."
     )
+
+
+def _at_most(point: OverlapPoint) -> str:
+    said = percent(1.0 if point.most is None else point.most)
+    return "" if said == percent(1.0) else f" (any attack, if edges not shared differ at random, {said})"
 
 
 def separated(graph: GraphRisk) -> Iterator[str]:

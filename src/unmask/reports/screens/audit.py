@@ -105,11 +105,10 @@ def _how(scope: Scope) -> tuple[str, ...]:
     data = scope.data
     known = [name for name, one in shipped().items() if _answers(data, one)]
     asks = next((one.asks for one in data.subjects if one.asks), "k >= 5")
-    own = f'a TOML file with [[policy]] and, for example, require = "{asks}"'
-    given = f"{listed(known)} come with unmask, or {own}." if known else f"{own}."
+    own = f'a condition of your own, such as "{asks}"'
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
-        f"Set one with --policy: {given}",
+        f"Set one with --policy: {f'{listed(known)} come with unmask, or give ' if known else ''}{own}.",
     )
 
 

@@ -42,10 +42,18 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
     ends = most_and_least(best, graph)
     if ends:
         yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"
-    if graph.most_recall is not None and graph.most_recall < 1:
-        yield "At the most", f"{percent(graph.most_recall)}: the others have twins in the network"
-    elif graph.genie_recall is not None and graph.genie_recall < 1:
-        yield "At the most", f"{percent(graph.genie_recall)}, if edges that are not shared differ at random"
+    at_most = "; ".join(_at_most(graph))
+    if at_most:
+        yield "At the most", at_most
+
+
+def _at_most(graph: GraphRisk) -> Iterator[str]:
+    """What no attack by edges can be expected to pass."""
+    twins, genie = (1.0 if most is None else most for most in (graph.most_recall, graph.genie_recall))
+    if twins < 1:
+        yield f"{percent(twins)}: the others have twins in the network"
+    if genie < twins:
+        yield f"{percent(genie)}, if edges that are not shared differ at random"
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:

@@ -24,7 +24,7 @@ COUNTED = {"identity": "re-identified", "linkage": "breached"}
 
 NONE = (
     "No limit was set, so that nothing here is said to be acceptable.",
-    "Set one as [[policy]] in the document of the study, or choose by one that comes with unmask, as beside.",
+    "State one in the document of the study, or choose by one that comes with unmask, as beside.",
 )
 
 

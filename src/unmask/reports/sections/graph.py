@@ -135,7 +135,8 @@ def _separations(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     head = ("Attack", "Everybody re-identified")
     roles = ["Adopters", "Adopters re-identified", "Their contacts told"] * adopters
     roles += ["Decoy found", "Hidden found"] * decoys
-    how = "Left of the arrow: the release without the protection; same runs, same people."
+    both = any(point.recall_before is not None for point in graph.separations)
+    how = "Left of the arrow: the release without the protection; same runs, same people." * both
     how += (
         " Adopters are the people who have several identities. A person is re-identified by any of them, and what is "
         "told are the contacts of the one that is named; with one identity, all of them."
@@ -150,13 +151,17 @@ def _separation(point: SeparationPoint, looks: Looks, *, adopters: bool, decoys:
         (point.adopter_recall_before, point.adopter_recall),
         (point.adopter_recall_before, point.disclosure),
     )
-    theirs = (f"{point.adopters:,}", *(f"{rate(before)} \u2192 {rate(after)}" for before, after in changes))
+    theirs = (f"{point.adopters:,}", *(_change(before, after) for before, after in changes))
     return (
         looks.said(point.attack, point.attack),
-        f"{rate(point.recall_before)} \u2192 {rate(point.recall)}",
+        _change(point.recall_before, point.recall),
         *(theirs if adopters else ()),
         *((rate(point.decoyed), rate(point.exposed)) if decoys else ()),
     )
+
+
+def _change(before: float | None, after: float | None) -> str:
+    return rate(after) if before is None else f"{rate(before)} \u2192 {rate(after)}"
 
 
 # --- by ties, by score, by pass --------------------------------------------------------------------------------------
@@ -360,13 +365,16 @@ def _overlap_figures(
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
+    bounds = any(point.most is not None for point in points)
+
     def cells(p: OverlapPoint) -> Iterator[str]:
         yield looks.said(p.attack, p.attack)
         yield from (percent(share, 0) for share in (p.node_overlap, p.edge_overlap))
-        yield from (rate(value) for value in (p.recall, p.precision, p.named_wrongly, p.spread))
+        yield from (rate(value) for value in (p.recall, *[p.most] * bounds, p.precision, p.named_wrongly, p.spread))
 
-    head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong", "Runs that spread")
-    return grouped(head, ((p.attack, cells(p)) for p in points), named=False)
+    at_most = ["Any attack, at most"] * bounds
+    head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", *at_most, "Precision", "Wrong")
+    return grouped((*head, "Runs that spread"), ((p.attack, cells(p)) for p in points), named=False)
 
 
 def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:

@@ -1,0 +1,49 @@
+"""Communities against planted ones, and against every move of one person; what is lost of them."""
+
+import numpy as np
+import pytest
+
+from unmask.graphs import SocialGraph, SwitchEdges, datasets
+from unmask.graphs.communities import communities, modularity
+from unmask.graphs.utility import communities_lost
+
+
+def cliques(count, size):
+    """A ring of complete graphs, one edge from each to the next."""
+    at = np.arange(count)[:, None] * size
+    u, v = np.triu_indices(size, 1)
+    rest = np.arange(count) * size
+    return SocialGraph.from_edges(np.append((at + u).ravel(), rest), np.append((at + v).ravel(), np.roll(rest, -1) + 1))
+
+
+def test_cliques_in_a_ring_are_found():
+    graph = cliques(8, 6)
+    found = communities(graph)
+    assert np.array_equal(found, np.repeat(np.arange(8), 6))
+    assert modularity(graph, found) == pytest.approx(8 * (15 / 128 - (32 / 256) ** 2))  # 15 of 128 edges, each
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_two_communities_gain_by_joining(seed):
+    graph = datasets.barabasi_albert(60, 3, rng=np.random.default_rng(seed))
+    found = communities(graph)
+    best = modularity(graph, found)
+    for one in range(found.max()):
+        for other in range(one + 1, found.max() + 1):
+            assert modularity(graph, np.where(found == other, one, found)) <= best + 1e-12
+
+
+def test_people_without_contacts_are_alone_and_a_network_without_edges_has_no_communities():
+    graph = SocialGraph.from_edges([0], [1], n_nodes=4)
+    assert communities(graph).tolist() == [0, 0, 1, 2]
+    bare = SocialGraph.from_edges([], [], n_nodes=3)
+    assert modularity(bare, communities(bare)) == 0
+    assert communities_lost(bare, bare, np.arange(3)) == 0
+    assert communities_lost(graph, bare, np.arange(3)) == 0  # one pair is no structure: its modularity is 0
+
+
+def test_switched_edges_lose_the_communities_and_a_renumbering_loses_none():
+    graph = cliques(8, 6)
+    rng = np.random.default_rng(0)
+    assert communities_lost(graph, *SwitchEdges(share=0.0)(graph, rng=rng)) == pytest.approx(0)
+    assert communities_lost(graph, *SwitchEdges(share=20.0)(graph, rng=rng)) > 0.8
