@@ -258,13 +258,14 @@ class GameData:
         return {"decision": [self._decision()], **{name: [asdict(one) for one in own] for name, own in listed.items()}}
 
     def _decision(self) -> dict[str, Any]:
-        """What to do: the offer to take, who attacks it, and what would make a release pay."""
+        """What to do: the offer to take, who attacks it, what to ask to be safe, and what would make a release pay."""
         state = {True: "attacks", None: "may attack"}
         return {
             "release": self.taken.protection != WITHHELD,
             **asdict(self.taken),
             "attackers": {one.kind: state.get(one.attacks, "stays away") for one in self.taken.answers},
             "regret": self.judged[0].regret if self.judged else None,
+            "safer": None if self.safer is None else asdict(self.safer),
             "would_pay": [asdict(one) for one in self.deterring],
         }
 

@@ -42,14 +42,11 @@ def delicate(data: GameData) -> str:
         return ""
     one = data.wrong[0]
     value, other = broken(one)
-    just = other is not None and other.protection == data.taken.protection
     of = "" if one.of == "publisher" else f" of {one.of}"
     said = parameter_value(one.parameter, one.value)
     better = "not to release" if other is None else offered(other)
-    more = " The terms just deter: ask for more than they say where you can." if just else ""
     return (
         f"Most delicate: {number_name(one.parameter).lower()}{of}, {said} here; {value}, the better choice is {better}."
-        f"{more}"
     )
 
 
