@@ -99,12 +99,12 @@ def _found(source: SocialGraph, target: SocialGraph, n: int) -> _Found:
 
 def _judged(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Found:
     """The n surest, ties in the order of the nodes' numbers, and the edges kept."""
-    from unmask.graphs.attacks._rematch import kept_edges
+    from unmask.graphs.attacks._loops import common
 
     odds = log_odds(target, source, mapping)
     surest = np.argsort(-odds, kind="stable")[: min(n, np.count_nonzero(mapping >= 0))]
     ends = (source.indptr, source.neighbor), (target.indptr, target.neighbor)
-    return _Found(mapping, surest, kept_edges(*ends, mapping) // 2)
+    return _Found(mapping, surest, int(common(*ends, mapping).sum()) // 2)
 
 
 def _first(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
