@@ -18,9 +18,7 @@ from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
-
-BLIND = ("match_profiles", "match_top", "match_cliques")
-"""Ways to find seeds that need no truth."""
+from unmask.reports.findings.graph import GUESSED
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
@@ -162,7 +160,7 @@ class Derived:
             ),
             "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the edges among those.",
             "Leaked identities are right, and are drawn with the truth at hand."
-            if plan.seeds not in BLIND
+            if plan.seeds not in GUESSED
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
             *_left_out("the network", self.graph),
@@ -241,7 +239,7 @@ class Acquired:
         chosen = "are found by looking alike, without the truth; some may be wrong"
         if self.given is not None:
             chosen = "are those of the file, and there is one run"
-        elif plan.seeds not in BLIND:
+        elif plan.seeds not in GUESSED:
             chosen = "are right, and are drawn with the truth at hand"
             chosen += "" if self.origin is None else ", of people with one identity"
         if self.given is None and self.runs(plan) > 1:
@@ -269,11 +267,12 @@ class Acquired:
             if n is not None and n > len(self.given.source):
                 raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
             kept = rng.permutation(len(self.given.source))[:n]
-            return SeedPairs(places(pair.source)[self.given.source[kept]], places(pair.target)[self.given.target[kept]])
-        if self.truth is None and plan.seeds not in BLIND:
+            given, here, there = self.given, places(pair.source), places(pair.target)
+            return type(given)(here[given.source[kept]], there[given.target[kept]])
+        if self.truth is None and plan.seeds not in GUESSED:
             raise UnmaskError(
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
-                f"--seeds {BLIND[0]}:{n or plan.n_seeds}"
+                f"--seeds {GUESSED[0]}:{n or plan.n_seeds}"
             )
         whole = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
         return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
@@ -331,7 +330,7 @@ def _separated(by: Separation, plan: Plan) -> str:
         noun = "identity" if by.identities == 1 else "identities"
         how = f"appear under {by.identities} {noun} each (no more than contacts) by the model {by.model}: "
         how += MODELS[by.model]
-    leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
+    leaked = "" if plan.seeds in GUESSED else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
 
 
@@ -361,6 +360,6 @@ def _chosen_seeds(pair: Pair, whole: Pair, method: str, n: int, rng: np.random.G
     if len(pair.common) and not len(whole.common):
         raise UnmaskError(
             f"seeds by {method!r} are chosen of people with one identity, and all {len(pair.common)} people in both "
-            f"graphs have several; let fewer separate theirs, or choose without the truth (--seeds {BLIND[0]}:{n})"
+            f"graphs have several; let fewer separate theirs, or choose without the truth (--seeds {GUESSED[0]}:{n})"
         )
     return select_seeds(whole, method, n, rng)
