@@ -445,3 +445,8 @@ def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_
     directed = replace(plain, way=np.ones(len(plain.neighbor), dtype=np.int8))
     assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "DirectedNar09")
     assert defaults(plain, None) == defaults(directed, plain) == DEFAULT
+
+
+def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
+    with pytest.raises(UnmaskError, match="keeps rounds of Ensemble, which is no attack here; add it, or leave it out"):
+        plan(attacks=parse_attacks(["Nar09"]), checkpoint=tmp_path)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.catalog import sentence
 from unmask.errors import UnmaskError
-from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
@@ -81,6 +81,8 @@ class Plan:
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
             given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
             raise UnmaskError(f"{given} were asked for, expected at least 1 of each: an attack has to start somewhere")
+        if self.checkpoint is not None and not any(isinstance(one, Ensemble) for one in self.attacks.values()):
+            raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
 
     def rng(self, *names: object) -> np.random.Generator:
         """Random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
