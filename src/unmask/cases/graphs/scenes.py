@@ -96,6 +96,11 @@ SEVERAL = "Of a person with several identities any is the right one."
 
 OF_RELEASE = "The contacts of a person with several identities are those of all of them in the release."
 
+SAMPLED = (
+    "Ensemble takes the identities of the file for a random sample of the people in both networks. Where they are "
+    "none, its probabilities do not hold; Ensemble:seeds_are=chosen says so."
+)
+
 ALIKE = (
     "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities; by no "
     "others."
@@ -250,6 +255,7 @@ class Acquired:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
+            *((SAMPLED,) if self.given is not None and any(map(_samples, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
             *(() if self.similarity is None else (ALIKE,)),
@@ -343,6 +349,10 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
     return replace(graph, labels=np.arange(graph.n_nodes))
+
+
+def _samples(attack: Attack) -> bool:
+    return isinstance(attack, Ensemble) and attack.seeds_are == "sample"
 
 
 def places(graph: SocialGraph) -> NDArray[np.int64]:
