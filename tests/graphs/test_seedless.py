@@ -75,6 +75,12 @@ def test_strangers_in_networks_of_one_kind_are_refused_however_few_are_asked_for
         match_profiles(kind(1), kind(2), n, rng=np.random.default_rng(0))
 
 
+def test_so_few_edges_that_chance_keeps_them_are_refused():
+    path = SocialGraph.from_edges([0, 1, 2, 2, 3, 0], [1, 2, 3, 4, 5, 6])
+    with pytest.raises(UnmaskError, match="expected twice as many, and 10"):
+        match_profiles(path, path, 1, rng=np.random.default_rng(0))
+
+
 def test_nobody_is_guessed_who_looks_like_somebody_else():
     (u, v), n = friends(n=150).edges(), 150
     twins = SocialGraph.from_edges(np.concatenate((u, u, u + n, u + n)), np.concatenate((v, v + n, v, v + n)))

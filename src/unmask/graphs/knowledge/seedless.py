@@ -30,6 +30,9 @@ NEAR: Final = 80
 TWICE: Final = 2
 """Times the edges that chance keeps; two networks without common people or local order keep 1.2 times as many."""
 
+EDGES: Final = 10
+"""Edges that are kept at least; of fewer, twice as many are soon chance."""
+
 AGAIN: Final = 0.5
 """Share of the surest who are found again in networks with fewer edges; of strangers at most a quarter are."""
 
@@ -58,11 +61,11 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
 
     The objective is the number of edges that the last mapping keeps. The same is done to two networks with the degrees
     of the target and edges switched at random, in which nobody can be found, and to both networks less a tenth of their
-    edges. `UnmaskError` is raised, since nothing was found, unless the target keeps twice as many as either, and half
-    of the surest (of 100, if n is less) are found again. The first alone would not do: two networks of strangers who
-    live in circles or side by side keep three times as many. Nobody is guessed who looks like somebody else of their
-    network, however far one looks (`color_classes`). How many are right is not known; of 200 of ACM-DBLP 97 %, of
-    Allmovie-TMDB 99 %. Douban, of whose 8,164 edges 1,511 are left, is refused.
+    edges. `UnmaskError` is raised, since nothing was found, unless the target keeps twice as many as either, and 10,
+    and half of the surest (of 100, if n is less) are found again. The first alone would not do: two networks of
+    strangers who live in circles or side by side keep three times as many. Nobody is guessed who looks like somebody
+    else of their network, however far one looks (`color_classes`). How many are right is not known; of 200 of ACM-DBLP
+    97 %, of Allmovie-TMDB 99 %. Douban, of whose 8,164 edges 1,511 are left, is refused.
 
     No probability can be learned from these seeds, whose truth nobody knows: `Ensemble` announces none.
 
@@ -97,8 +100,8 @@ def _more_than_chance(found: _Found, source: SocialGraph, target: SocialGraph, r
     rewired = [SwitchEdges(share=_TRIES)(target, rng=rng).release for _ in range(_REWIRED)]
     chance = max(_found(source, one, n).kept for one in rewired)
     said = f"keep {found.kept:,} edges; on networks with the same degrees, in which nobody can be found, {chance:,}"
-    if found.kept < TWICE * max(chance, 1):
-        raise UnmaskError(f"nobody is found without seeds: the matches {said}; expected at least twice as many")
+    if found.kept < max(TWICE * chance, EDGES):
+        raise UnmaskError(f"nobody is found without seeds: the matches {said}; expected twice as many, and {EDGES}")
     thinned = _found(_thinned(source, rng), _thinned(target, rng), n).mapping
     again = float(np.mean((thinned == found.mapping)[found.surest])) if len(found.surest) else 0.0
     less = f"{again:.0%} of the surest are found again where a tenth of the edges is missing"
