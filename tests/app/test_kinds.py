@@ -119,6 +119,9 @@ def test_what_a_file_holds_can_be_corrected(browser: Browser, project: Project, 
     assert "Taken for" not in browser.page.text  # it was said, not guessed
     browser.sends("/open", do="kind", kind="linkage")
     assert "linkage" in project.given
+    assert browser.at("/roles").text.count("(done)") == 1  # whose items these are is a suggestion still
+    goes(browser, "/roles")
+    assert browser.page.text.count("(done)") == 2
     assert browser.sends("/open", do="kind", kind="nonsense").status_code == 422
 
 

@@ -1,4 +1,4 @@
-"""Communities against planted ones, and against every move of one person; what is lost of them."""
+"""Communities against planted ones, and against joining any two; what is lost of them."""
 
 import numpy as np
 import pytest

@@ -9,12 +9,13 @@ from scipy import optimize
 
 from unmask import UnmaskError
 from unmask.errors import FailedError
-from unmask.graphs import Auxiliary, Ensemble, Pair, Similarity, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
 from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
 from unmask.graphs.attacks.support import rematch
+from unmask.graphs.seeds import Guessed
 
 
 def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
@@ -185,6 +186,9 @@ def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
     partial = attacked(pair, seeds, seeds_are="partial")
     assert (partial.presence, partial.status, partial.earned) == (None, "scores", "calibrated")
     assert "some of the people in both" in partial.refused[0]
+    guessed = attacked(pair, Guessed(*seeds))  # though they are right: nobody knows that
+    assert (guessed.presence, guessed.status, guessed.earned) == (None, "scores", "scores")
+    assert guessed.refused[0].startswith("seeds were guessed")
     few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
     assert few.earned == "scores"
     assert few.check is None
@@ -228,6 +232,14 @@ def test_seeds_with_most_edges_do_not_pass_for_a_sample():
     belief = attacked(pair, top)
     assert (belief.presence, belief.status, belief.earned) == (None, "scores", "scores")
     assert "more edges than others in both networks (AUC 0." in belief.refused[0]
+
+
+def test_seeds_with_fewest_edges_do_not_pass_for_a_sample():
+    pair, _ = planted(250)
+    least = pair.common[np.argsort(pair.source.degree[pair.common], kind="stable")[:80]]
+    belief = attacked(pair, SeedPairs(least, pair.truth[least]), rounds=1)
+    assert (belief.presence, belief.earned) == (None, "scores")
+    assert "fewer edges than others in both networks (AUC 0." in belief.refused[0]
 
 
 def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
@@ -290,7 +302,7 @@ def test_no_seeds_and_unknown_words_are_refused():
     graph = SocialGraph.from_edges([0, 1], [1, 2])
     with pytest.raises(UnmaskError, match="no seeds"):
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
-    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen"):
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen, guessed"):
         Ensemble(seeds_are="some")
 
 
@@ -327,10 +339,27 @@ def test_a_damaged_round_is_run_again(tmp_path):
     pair, seeds = planted(100, n_seeds=40)
     first = attacked(pair, seeds, rounds=1, folder=tmp_path)
     (file,) = tmp_path.iterdir()
-    for damage in (b"", b"PK", file.read_bytes()[:-100]):
+    whole = file.read_bytes()
+    turned = whole[:28] + bytes([whole[28] ^ 1]) + whole[29:]  # not even to be inflated
+    for damage in (b"", b"PK", whole[:-100], turned):
         file.write_bytes(damage)
         again = attacked(pair, seeds, rounds=1, folder=tmp_path)
         assert np.array_equal(again.log_probability, first.log_probability)
+
+
+def test_two_commands_may_keep_the_same_round_at_once(tmp_path, monkeypatch):
+    pair, seeds = planted(100, n_seeds=40)
+    write, found = np.savez_compressed, []
+
+    def meanwhile(file, **arrays):
+        monkeypatch.setattr(np, "savez_compressed", write)
+        found.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
+        write(file, **arrays)
+
+    monkeypatch.setattr(np, "savez_compressed", meanwhile)
+    found.append(attacked(pair, seeds, rounds=1, folder=tmp_path))
+    assert np.array_equal(found[0].log_probability, found[1].log_probability)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):

@@ -53,6 +53,41 @@ def test_two_regular_networks_refuse_since_nothing_tells_people_apart():
         match_profiles(ring, ring, 10, rng=np.random.default_rng(0))
 
 
+def small_world(seed, n=400):
+    """Six neighbors along a ring, one in ten links moved anywhere."""
+    rng = np.random.default_rng(seed)
+    u, step = np.repeat(np.arange(n), 3), np.tile([1, 2, 3], n)
+    moved = rng.random(3 * n) < 0.1
+    v = np.where(moved, rng.integers(0, n, 3 * n), (u + step) % n)
+    return SocialGraph.from_edges(u[u != v], v[u != v], n_nodes=n)
+
+
+def circles(seed, n=360, size=60):
+    rng = np.random.default_rng(seed)
+    u, v = np.triu_indices(n, 1)
+    tied = rng.random(len(u)) < np.where(u // size == v // size, 0.25, 0.005)
+    return SocialGraph.from_edges(u[tied], v[tied], n_nodes=n)
+
+
+@pytest.mark.parametrize(("kind", "n"), [(small_world, 60), (circles, 1)])
+def test_strangers_in_networks_of_one_kind_are_refused_however_few_are_asked_for(kind, n):
+    with pytest.raises(UnmaskError, match="found again where a tenth of the edges is missing, expected at least half"):
+        match_profiles(kind(1), kind(2), n, rng=np.random.default_rng(0))
+
+
+def test_so_few_edges_that_chance_keeps_them_are_refused():
+    path = SocialGraph.from_edges([0, 1, 2, 2, 3, 0], [1, 2, 3, 4, 5, 6])
+    with pytest.raises(UnmaskError, match="expected twice as many, and 10"):
+        match_profiles(path, path, 1, rng=np.random.default_rng(0))
+
+
+def test_nobody_is_guessed_who_looks_like_somebody_else():
+    (u, v), n = friends(n=150).edges(), 150
+    twins = SocialGraph.from_edges(np.concatenate((u, u, u + n, u + n)), np.concatenate((v, v + n, v, v + n)))
+    with pytest.raises(UnmaskError, match="nobody is found without seeds: 0% of the surest"):
+        match_profiles(twins, twins, 20, rng=np.random.default_rng(0))
+
+
 def test_more_than_are_found_and_none_are_refused():
     graph = friends()
     with pytest.raises(UnmaskError, match="people are found without seeds, 299 were asked for; ask for fewer"):
@@ -75,5 +110,6 @@ def test_the_page_says_what_speaks_for_guessed_identities():
     pair = shared()
     plan = Plan({"Nar09": Nar09()}, "match_profiles", 20, runs=4)
     found = audit_graph({"r": Acquired(pair.target, pair.source)}, plan)
-    assert any("edges; on networks with the same degrees" in said for said in found.assumptions)
+    (said,) = (one for one in found.assumptions if "edges; on networks with the same degrees" in one)
+    assert "of the surest are found again where a tenth of the edges is missing. (r)" in said
     assert found.subject("graph").attacks[0].runs == 1

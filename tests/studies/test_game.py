@@ -14,7 +14,7 @@ from unmask.cli import main
 from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms, Unknown
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
-from unmask.graphs import Rematch
+from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
 from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
@@ -397,6 +397,10 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
+    with monkeypatch.context() as here:
+        here.setattr("unmask.studies.cells.made", lambda *_: Ensemble(rounds=1))
+        with pytest.raises(UnmaskError, match="seeds were chosen and not sampled"):  # of the quarter with most contacts
+            play(path)
     monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
     found = play(path)
     assert 0 < found.people < 80  # whom they knew before is no target

@@ -445,3 +445,20 @@ def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_
     directed = replace(plain, way=np.ones(len(plain.neighbor), dtype=np.int8))
     assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "DirectedNar09")
     assert defaults(plain, None) == defaults(directed, plain) == DEFAULT
+
+
+def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
+    with pytest.raises(UnmaskError, match="keeps rounds of Ensemble, which is no attack here; add it, or leave it out"):
+        plan(attacks=parse_attacks(["Nar09"]), checkpoint=tmp_path)
+
+
+def test_that_given_seeds_are_taken_for_a_sample_is_said():
+    graph = friends()
+    known = np.arange(40)
+    scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=SeedPairs(known, known))
+    said = "takes the identities of the file for a random sample"
+    for seeds_are, expected in {"sample": 1, "chosen": 0}.items():
+        asked = plan(attacks={"Ensemble": Ensemble(seeds_are=seeds_are)})
+        assert " ".join(scene.assumptions(asked)).count(said) == expected
+    assert said not in " ".join(scene.assumptions(plan()))
+    assert said not in " ".join(replace(scene, given=None).assumptions(plan(attacks={"Ensemble": Ensemble()})))

@@ -5,11 +5,12 @@ import pytest
 
 from tests.studies.test_graphs import friends, measure, plan
 from unmask.cases.graphs import audit
+from unmask.cases.graphs.case import informed
 from unmask.cases.graphs.scenes import Acquired, Derived
 from unmask.cases.graphs.standard import audit_graph
 from unmask.errors import UnmaskError
-from unmask.graphs import Auxiliary, Nar09, Pair, select_seeds, split
-from unmask.graphs.disclosure import disclosure, seed_pair
+from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
+from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, SwitchEdges
 from unmask.reports import render, sentences
@@ -184,3 +185,16 @@ def test_changed_edges_are_tried_beside_the_network_and_their_losses_stand_besid
     assert "Utility lost" in page
     assert "With protection" in page
     assert "Adopters re-identified" not in page
+
+
+def test_seeds_with_one_identity_are_no_sample_of_those_with_several():
+    graph, rng = friends(), np.random.default_rng(0)
+    pair = Pair(graph, graph, np.arange(graph.n_nodes))
+    several = SeparatedPair.of(pair, IdentitySeparation("best", 3, adopters=0.5)(graph, rng=rng))
+    known = {
+        name: informed(Ensemble(), "random", one).seeds_are for name, one in {"one": pair, "several": several}.items()
+    }
+    assert known == {"one": "sample", "several": "chosen"}
+    assert informed(Ensemble(), "random", several, anybody=True).seeds_are == "sample"
+    assert informed(Ensemble(), "given", several, partial=True).seeds_are == "partial"
+    assert informed(Ensemble(), "top", pair).seeds_are == "chosen"

@@ -262,7 +262,7 @@ def steps_of(title: str, files: Asked, adversaries: Asked, commands: Commands, t
     known = is_answered(files)
 
     def is_seen(project: Project) -> bool:
-        return known(project) and (not project.guessed or "roles" in project.passed)
+        return known(project) and "roles" in project.passed
 
     def is_judged(project: Project) -> bool:
         return known(project) and is_answered(adversaries)(project) and bool(project.given.get("policy"))

@@ -10,10 +10,11 @@ from unmask.graphs.release import SocialGraph
 
 
 def communities(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the community of each node, from 0: a local optimum of `modularity`, by the method of Louvain.
+    """(n_nodes,) the community of each node, from 0, by the method of Louvain: to join two adds no `modularity`.
 
     Nodes in their order join the neighboring community by which modularity gains most, until none gains; then each
-    community is a node, and so on, until none joins another. The same numbering gives the same communities.
+    community is a node, and so on, until none joins another; single nodes may gain by a move again then. The same
+    numbering gives the same communities.
 
     >>> communities(SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3]))
     array([0, 0, 0, 1, 1, 1])

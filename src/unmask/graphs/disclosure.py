@@ -69,9 +69,8 @@ class SeparatedPair(Pair):
         count = np.bincount(origin)
         people = SocialGraph.from_edges(origin[u], origin[v], n_nodes=len(count))
         role = np.where(count[origin] > 1, Role.IDENTITY, Role.WHOLE).astype(np.int8)
-        known = np.where(pair.truth >= 0, origin[pair.truth], NOBODY)
         separated = Separated(pair.target, origin, role, np.flatnonzero(count > 1))
-        before = Pair(pair.source, people, known)
+        before = Pair(pair.source, people, np.where(pair.truth >= 0, origin[pair.truth], NOBODY))
         return cls(pair.source, pair.target, pair.truth, origin, before=before, separated=separated)
 
 
@@ -274,8 +273,7 @@ def _shares(
     contact = origin[release.neighbor[release.indptr[node[which]] + place]]
     n = pair.target.n_nodes
     told = np.bincount(np.unique(at[which] * n + contact) // n, minlength=len(person))
-    degree = pair.target.degree[pair.truth[person]]
-    share: NDArray[np.float64] = told / np.maximum(degree, 1)
+    share: NDArray[np.float64] = told / np.maximum(pair.target.degree[pair.truth[person]], 1)
     return share
 
 

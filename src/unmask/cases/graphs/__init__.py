@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import numpy as np
 
 from unmask.cases.at_risk import Watched
-from unmask.cases.graphs.case import ADOPTERS, attempt, rows
+from unmask.cases.graphs.case import ADOPTERS, attempt, informed, rows
 from unmask.cases.graphs.scenes import (
     Acquired,
     Derived,
@@ -245,7 +245,8 @@ def believed(
     """What an adversary believes about who is who among those whom they did not know, the truth, and the utility."""
     knows = _settings(cell.adversary, "knows", Knows)
     pair, after, separated, seeds = _faced(cell, population, released, knows)
-    belief, truth = attack(after.target, Auxiliary(after.source, seeds)), after.to_truth(seeds)
+    ready = informed(attack, knows.seeds, after, anybody=knows.who == "anybody")
+    belief, truth = ready(after.target, Auxiliary(after.source, seeds)), after.to_truth(seeds)
     rest = np.flatnonzero(~truth.leaked)
     belief = replace(belief, observation=belief.observation[rest], weight=equal_weights(len(rest)))
     return belief, Truth(truth.candidate[rest]), utility(_losses(pair.target, separated))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.audit import SCORES, STANDARD, Audit, audit
 from unmask.errors import UnmaskError
-from unmask.graphs import Announced, Attack, Auxiliary, Matching, Pair, SeedPairs, Similarity
+from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
@@ -90,6 +90,20 @@ class Run:
         if not self.known or "false_positives" in self.measures or not self.named.any():
             return None
         return float(np.mean(self.outcome[self.named] == Outcome.HIT))
+
+
+def informed(attack: Attack, method: str, pair: Pair, *, anybody: bool = False, partial: bool = False) -> Attack:
+    """The attack; an `Ensemble` is told of seeds that are no sample of all who are in both graphs.
+
+    method  : how seeds are chosen, "given" where they are not; anybody : also of people with several identities
+    partial : of people who are nobody by the truth, somebody may be in the release
+    """
+    if not isinstance(attack, Ensemble):
+        return attack
+    of_all = method == "random" and (anybody or not np.any(pair.identities > 1))
+    if method != "given" and not of_all:
+        return replace(attack, seeds_are="chosen")
+    return replace(attack, seeds_are="partial") if partial and attack.seeds_are == "sample" else attack
 
 
 def attempt(

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from unmask.catalog import sentence
 from unmask.errors import UnmaskError
-from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
-
-BLIND = ("match_profiles", "match_top", "match_cliques")
-"""Ways to find seeds that need no truth."""
+from unmask.reports.findings.graph import GUESSED
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
@@ -83,6 +81,8 @@ class Plan:
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
             given = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
             raise UnmaskError(f"{given} were asked for, expected at least 1 of each: an attack has to start somewhere")
+        if self.checkpoint is not None and not any(isinstance(one, Ensemble) for one in self.attacks.values()):
+            raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
 
     def rng(self, *names: object) -> np.random.Generator:
         """Random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
@@ -95,6 +95,11 @@ Separation = Any
 SEVERAL = "Of a person with several identities any is the right one."
 
 OF_RELEASE = "The contacts of a person with several identities are those of all of them in the release."
+
+SAMPLED = (
+    "Ensemble takes the identities of the file for a random sample of the people in both networks. Where they are "
+    "none, its probabilities do not hold; Ensemble:seeds_are=chosen says so."
+)
 
 ALIKE = (
     "How similar people are is used by Rematch, Climb and Ensemble, as far as it singles out leaked identities; by no "
@@ -162,7 +167,7 @@ class Derived:
             ),
             "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the edges among those.",
             "Leaked identities are right, and are drawn with the truth at hand."
-            if plan.seeds not in BLIND
+            if plan.seeds not in GUESSED
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",
             *(() if self.separation is None else (_separated(self.separation, plan),)),
             *_left_out("the network", self.graph),
@@ -241,7 +246,7 @@ class Acquired:
         chosen = "are found by looking alike, without the truth; some may be wrong"
         if self.given is not None:
             chosen = "are those of the file, and there is one run"
-        elif plan.seeds not in BLIND:
+        elif plan.seeds not in GUESSED:
             chosen = "are right, and are drawn with the truth at hand"
             chosen += "" if self.origin is None else ", of people with one identity"
         if self.given is None and self.runs(plan) > 1:
@@ -250,6 +255,7 @@ class Acquired:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
+            *((SAMPLED,) if self.given is not None and any(map(_samples, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
             *(() if self.similarity is None else (ALIKE,)),
@@ -269,11 +275,12 @@ class Acquired:
             if n is not None and n > len(self.given.source):
                 raise UnmaskError(f"{n} seeds are asked for, but {len(self.given.source)} are given; ask for fewer")
             kept = rng.permutation(len(self.given.source))[:n]
-            return SeedPairs(places(pair.source)[self.given.source[kept]], places(pair.target)[self.given.target[kept]])
-        if self.truth is None and plan.seeds not in BLIND:
+            given, here, there = self.given, places(pair.source), places(pair.target)
+            return type(given)(here[given.source[kept]], there[given.target[kept]])
+        if self.truth is None and plan.seeds not in GUESSED:
             raise UnmaskError(
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
-                f"--seeds {BLIND[0]}:{n or plan.n_seeds}"
+                f"--seeds {GUESSED[0]}:{n or plan.n_seeds}"
             )
         whole = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
         return _chosen_seeds(pair, whole, plan.seeds, n or plan.n_seeds, rng)
@@ -331,7 +338,7 @@ def _separated(by: Separation, plan: Plan) -> str:
         noun = "identity" if by.identities == 1 else "identities"
         how = f"appear under {by.identities} {noun} each (no more than contacts) by the model {by.model}: "
         how += MODELS[by.model]
-    leaked = "" if plan.seeds in BLIND else " Leaked identities are of others."
+    leaked = "" if plan.seeds in GUESSED else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
 
 
@@ -342,6 +349,10 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 def _numbered(graph: SocialGraph) -> SocialGraph:
     return replace(graph, labels=np.arange(graph.n_nodes))
+
+
+def _samples(attack: Attack) -> bool:
+    return isinstance(attack, Ensemble) and attack.seeds_are == "sample"
 
 
 def places(graph: SocialGraph) -> NDArray[np.int64]:
@@ -361,6 +372,6 @@ def _chosen_seeds(pair: Pair, whole: Pair, method: str, n: int, rng: np.random.G
     if len(pair.common) and not len(whole.common):
         raise UnmaskError(
             f"seeds by {method!r} are chosen of people with one identity, and all {len(pair.common)} people in both "
-            f"graphs have several; let fewer separate theirs, or choose without the truth (--seeds {BLIND[0]}:{n})"
+            f"graphs have several; let fewer separate theirs, or choose without the truth (--seeds {GUESSED[0]}:{n})"
         )
     return select_seeds(whole, method, n, rng)

@@ -15,6 +15,7 @@ from unmask.cases.graphs.case import (
     attempt,
     belief_rows,
     bins,
+    informed,
     mean_of,
     not_taken,
     rows,
@@ -22,7 +23,7 @@ from unmask.cases.graphs.case import (
     summary,
 )
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import BLIND, Plan, Scene, places
+from unmask.cases.graphs.scenes import Plan, Scene, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
@@ -30,7 +31,7 @@ from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
-from unmask.graphs.knowledge.seedless import Guessed
+from unmask.graphs.seeds import Guessed
 from unmask.graphs.utility import lost, utility
 from unmask.measures.rates import SPREADS
 from unmask.reports import ReportData
@@ -42,7 +43,7 @@ from unmask.reports.facts.graph import (
     StructureAttack,
     TransitionPoint,
 )
-from unmask.reports.findings.graph import strongest_first
+from unmask.reports.findings.graph import GUESSED, strongest_first
 from unmask.results import Row
 
 RANKS = 10
@@ -132,7 +133,7 @@ def _run(
         if f"{name} on {release}" in ledger.not_run:
             continue
         try:
-            ready = _told(attack, scene, plan, partial(_say, progress, f"{release}, run {run + 1}, {name}"))
+            ready = _told(attack, scene, pair, plan, partial(_say, progress, f"{release}, run {run + 1}, {name}"))
             found, belief = _attempt(scene, pair, ready, seeds)
         except UnmaskError as error:
             ledger.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
@@ -166,15 +167,10 @@ def _attempt(
     return attempt(pair, attack, seeds, similarity=alike, partial=scene.truth_partial, only_rates=only_rates)
 
 
-def _told(attack: Attack, scene: Scene, plan: Plan, progress: Callable[[str], None]) -> Attack:
-    """The attack; an `Ensemble` is told of seeds that are no sample, keeps its rounds, and tells of them."""
-    if not isinstance(attack, Ensemble):
-        return attack
-    if scene.seeds_name(plan) not in ("random", "given"):
-        attack = replace(attack, seeds_are="chosen")
-    elif scene.truth_partial and attack.seeds_are == "sample":
-        attack = replace(attack, seeds_are="partial")
-    return replace(attack, folder=plan.checkpoint, progress=progress)
+def _told(attack: Attack, scene: Scene, pair: Pair, plan: Plan, progress: Callable[[str], None]) -> Attack:
+    """The attack; an `Ensemble` is told how seeds came about, keeps its rounds, and tells of them."""
+    ready = informed(attack, scene.seeds_name(plan), pair, partial=scene.truth_partial)
+    return replace(ready, folder=plan.checkpoint, progress=progress) if isinstance(ready, Ensemble) else ready
 
 
 def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: str, attack: str) -> Iterator[AtRisk]:
@@ -233,7 +229,7 @@ def _transition(
             try:
                 pair, seeds = _drawn(scene, plan, run, n)
                 for name in ledger.attacks_on(release):
-                    ready = _told(plan.attacks[name], scene, plan, lambda _: None)
+                    ready = _told(plan.attacks[name], scene, pair, plan, lambda _: None)
                     found, _ = _attempt(scene, pair, ready, seeds, only_rates=True)
                     done.setdefault((name, n), []).append(found)
             except UnmaskError as error:
@@ -277,7 +273,7 @@ def _page(
         title=title,
         assumptions=[*_assumptions(scenes, plan), *_guessed(ledger)],
         not_run=list(ledger.not_run.items()),
-        seeds="guessed" if scene.seeds_name(plan) in BLIND else "leaked",
+        seeds="guessed" if scene.seeds_name(plan) in GUESSED else "leaked",
         common=len(pair.common) if known else None,
         truth_known=known,
         truth_partial=scene.truth_partial,
@@ -323,7 +319,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
 def _guessed(ledger: _Ledger) -> Iterator[str]:
     """What speaks for identities that were found without the truth, in the first run of each release."""
     for release, (_, seeds) in ledger.drawn.items():
-        if isinstance(seeds, Guessed):
+        if isinstance(seeds, Guessed) and seeds.said:
             yield f"{seeds.said} ({release})"
 
 

@@ -22,9 +22,10 @@ from unmask.graphs.attacks.support import rematch
 from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
+from unmask.graphs.seeds import Guessed
 from unmask.promise import Check
 
-SeedsAre = Literal["sample", "partial", "chosen"]
+SeedsAre = Literal["sample", "partial", "chosen", "guessed"]
 
 ENOUGH = 80
 """Seeds from which on the probability that a person is there at all is announced."""
@@ -95,7 +96,8 @@ class Ensemble:
 
     Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
     See `Announced` for the two probabilities. Both are learned from seeds: neither is announced with fewer than 30, or
-    if seeds were chosen, or look it: if degree tells them from others with an AUC above .7, on average of both graphs.
+    if seeds were chosen or guessed, or look it: if degree tells them from others with an AUC above .7, on average of
+    both graphs, or below .3.
     The second is not announced with fewer than 80 either.
 
     rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
@@ -103,7 +105,7 @@ class Ensemble:
                 seeds there is nothing to leave out, and one round
     seeds_are : `sample`: a random sample of the people in both graphs; `partial`: of some of them, so that "is in the
                 target" cannot be told from "could be a seed"; `chosen`: by degree, say, so that others are not
-                re-identified as often as held-back seeds
+                re-identified as often as held-back seeds; `guessed`: found without the truth (`Guessed` always are)
     listed    : candidates that the belief lists of a node, at most
     folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
                 one; see `kept`. What is announced is the same
@@ -149,8 +151,9 @@ class Ensemble:
         seeded(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
         scene = Scene(release, knowledge)
-        silent = list(_silent(scene, self.seeds_are))
-        refused = silent + list(_undecided(scene, self.seeds_are))
+        seeds_are = "guessed" if isinstance(knowledge.seeds, Guessed) else self.seeds_are
+        silent = list(_silent(scene, seeds_are))
+        refused = silent + list(_undecided(scene, seeds_are))
         found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng))
         voted = unweighed(found) if scene.n_seeds < FEW else weighed(found, rng)
         if voted.learned is not None and voted.learned.check.refuted:
@@ -253,12 +256,25 @@ def _silent(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
     """Why no probability is announced: nobody could test it, or those who could are unlike the others."""
     if scene.n_seeds < FEW:
         yield f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
-    if seeds_are == "chosen":
+    if seeds_are == "guessed":
+        yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
+    elif seeds_are == "chosen":
         yield "seeds were chosen and not sampled, so that held-back seeds do not stand for other people"
-    elif scene.n_seeds >= FEW and (auc := float(np.mean(list(map(_auc, scene.degrees, scene.seeds))))) > APART:
+    elif scene.n_seeds >= FEW:
+        yield from _unlike(float(np.mean(list(map(_auc, scene.degrees, scene.seeds)))))
+
+
+def _unlike(auc: float) -> Iterator[str]:
+    """Why held-back seeds do not stand for others, by how often a seed has more edges."""
+    if auc > APART:
         yield (
             f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by "
             "it, or people who are absent have few: the two cannot be told apart"
+        )
+    elif auc < 1 - APART:
+        yield (
+            f"seeds have fewer edges than others in both networks (AUC {auc:.2f}), so that held-back seeds do not "
+            "stand for other people"
         )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,12 @@ from numpy.typing import NDArray
 from unmask.errors import FailedError
 from unmask.graphs.attacks.rounds import Round, Stage
 from unmask.version import __version__
+from unmask.writing import whole
+
+DAMAGED = (
+    OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+)  # fmt: skip
+"""What numpy raises of a damaged file, by the place of the damage."""
 
 
 def kept(folder: Path, stage: Stage) -> Round | None:
@@ -22,7 +30,7 @@ def kept(folder: Path, stage: Stage) -> Round | None:
     try:
         with _file(folder, stage).open("rb") as file, np.load(file) as stored:
             return Round(stage.part, stored["pair"], stored["vote"])
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+    except DAMAGED:
         return None
 
 
@@ -33,9 +41,8 @@ def keep(folder: Path, stage: Stage, found: Round) -> None:
     path = _file(folder, stage)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with path.with_suffix(".part").open("wb") as file:
-            np.savez_compressed(file, pair=found.pair, vote=found.vote)
-        path.with_suffix(".part").replace(path)
+        with whole(path) as place:
+            np.savez_compressed(place, pair=found.pair, vote=found.vote)
     except OSError as error:
         raise FailedError(f"a round cannot be kept in folder {folder.name!r}: {error.strerror}") from None
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.knowledge.groups import clique
-from unmask.graphs.knowledge.pair import SeedPairs
 from unmask.graphs.release import SocialGraph
+from unmask.graphs.seeds import Guessed
 
 _CORE: Final = 0.2  # of the source nodes, those with the most neighbors: cliques further out look like many others
 
 
-def match_top(source: SocialGraph, target: SocialGraph, n: int) -> SeedPairs:
+def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     """The n nodes with the most neighbors in one graph matched with those in the other, in that order; no truth used.
 
     Nodes are ranked by degree, then by the sum of their neighbors' degrees; the i-th of the source is the i-th of the
@@ -28,7 +28,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> SeedPairs:
 
     >>> graph = SocialGraph.from_edges([0, 0, 0, 1, 3], [1, 2, 3, 2, 4])
     >>> match_top(graph, graph.take([4, 3, 2, 1, 0]), 2)
-    SeedPairs(source=array([0, 3]), target=array([4, 1]))
+    Guessed(source=array([0, 3]), target=array([4, 1]))
 
     A. Narayanan, E. Shi, B. Rubinstein, "Link prediction by de-anonymization: how we won the Kaggle social network
     challenge", IJCNN 2011, match the top nodes first; G. Gulyas, "Protecting privacy against structural
@@ -41,7 +41,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> SeedPairs:
     usable = np.flatnonzero(here_alone[:ranks] & there_alone[:ranks])
     if n > len(usable):
         raise UnmaskError(f"{n} seeds are asked for, but {len(usable)} ranks are without a tie; ask for fewer")
-    return SeedPairs(here[usable[:n]], there[usable[:n]])
+    return Guessed(here[usable[:n]], there[usable[:n]])
 
 
 def _ranking(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -62,7 +62,7 @@ def match_cliques(
     tolerance: float = 0.05,
     n: int,
     rng: np.random.Generator,
-) -> SeedPairs:
+) -> Guessed:
     """n people in cliques of the source, each matched with the one clique of the target that looks like it; no truth.
 
     A clique of the target looks like one of the source if, place by place, each node's degree and each two nodes'
@@ -107,7 +107,7 @@ def match_cliques(
             there += found
     if len(here) < n:
         raise UnmaskError(f"{len(here)} seeds are found, expected {n}; ask for fewer or for another size or tolerance")
-    return SeedPairs(np.array(here, dtype=np.int64), np.array(there, dtype=np.int64))
+    return Guessed(np.array(here, dtype=np.int64), np.array(there, dtype=np.int64))
 
 
 def _alike(

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError, nearest
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
 from unmask.graphs.knowledge.groups import groups
-from unmask.graphs.knowledge.pair import Pair, SeedPairs
+from unmask.graphs.knowledge.pair import Pair
+from unmask.graphs.seeds import SeedPairs
 
 _METHOD = re.compile(
     r"(?P<shared>random|betweenness|closeness|(?P<group>clique|neighborhood)\.(?P<size>[2-9]))(?:\.(?P<share>\d+))?"

@@ -175,13 +175,9 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
                 "the release)"
             )
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        reasons = "; ".join(said.refused)
-        why = f" Not announced: {reasons}." if reasons else ""
-        yield (
-            (f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability.")
-            + held
-            + why
-        )
+        why = f" Not announced: {'; '.join(said.refused)}." if said.refused else ""
+        told = f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability."
+        yield told + held + why
 
 
 def people_of(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> int:

@@ -1,0 +1,88 @@
+"""People whom an adversary of graphs has found before they start, by a leak or by a guess."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unmask.errors import UnmaskError
+from unmask.graphs.reading import first_words, read_links
+from unmask.graphs.release import SocialGraph
+
+
+class SeedPairs(NamedTuple):
+    """People whom the adversary has re-identified before they start: source[i] is target[i], or so they believe.
+
+    source, target : (n,) int64 node numbers, each at most once
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+
+    @classmethod
+    def from_labels(
+        cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
+    ) -> SeedPairs:
+        """The seeds source_labels[i] = target_labels[i]; each must be in its graph, and in no other row.
+
+        Labels are compared as texts; a graph without labels has its node numbers.
+
+        >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
+        >>> SeedPairs.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c"], ["0"])
+        SeedPairs(source=array([2]), target=array([0]))
+        """
+        nodes = nodes_of(source, target, source_labels, target_labels)
+        for name, side in zip(("source", "target"), nodes, strict=True):
+            if (side < 0).any():
+                row, n = int(np.argmax(side < 0)) + 1, int((side < 0).sum())
+                raise UnmaskError(
+                    f"{n} of {len(side)} seeds are not in the {name} graph, the first is row {row}; "
+                    "leave them out or check the labels"
+                )
+            first = np.unique(side, return_index=True)[1]
+            if len(first) < len(side):
+                row = int(np.setdiff1d(np.arange(len(side)), first)[0]) + 1
+                raise UnmaskError(f"row {row} of the seeds names a {name} node again, expected each at most once")
+        return cls(*nodes)
+
+    @classmethod
+    def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
+        """The seeds of a file of two columns, source label and target label; else as `from_labels`.
+
+        The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
+        line of two words, neither of which names a node, is a header.
+        """
+        return cls.from_labels(source, target, *label_columns(path, source, target))
+
+
+class Guessed(SeedPairs):
+    """Seeds that were found without the truth: nobody knows which are right, so that no probability is learned of them.
+
+    said : what speaks for them, a sentence; "" where nothing was tested
+    """
+
+    said: str = ""
+
+
+def label_columns(
+    path: str | PathLike[str], source: SocialGraph, target: SocialGraph
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The two columns of a file of label pairs, read as a list of links; a first line that names nobody is a header."""
+    names = first_words(path)
+    nodes = nodes_of(source, target, names[:1], names[1:])
+    links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == -1, ends=(0, 1))
+    labels = np.arange(links.n_nodes) if links.labels is None else links.labels
+    return labels[links.u], labels[links.v]
+
+
+def nodes_of(
+    source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The node of each label in its graph, -1 where it has none."""
+    here, there = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
+    if len(here) != len(there):
+        raise UnmaskError(f"there are {len(here)} source labels and {len(there)} target labels, expected as many")
+    return source.nodes_called(here), target.nodes_called(there)
