@@ -1,6 +1,7 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+import shutil
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,15 +128,29 @@ def test_the_same_release_at_other_terms_is_a_choice_too():
 def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
     game = PublisherGame(Publisher(benefit=6000, loss=900), {"raw": Protected([1, 1, 2])}, {"broker": Expected(broker)})
-    moves = game.moves(fines=[0, 30_000])
-    advised = _safer(game, _offer(game, moves[0]))
+    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
+    moves = game.moves(**said.terms)
+    advised = _safer(game, said, _offer(game, moves[0]))
     assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
     assert [one.attacks for one in advised.answers] == [False]
     dearer = replace(broker, gain=1005)  # half a percent more for each person
     again = replace(game, attackers={"broker": Expected(dearer)})
     assert again.response("raw", "broker", moves[0].terms).attacks
     assert again.response("raw", "broker", Terms(fine=advised.fine)).attacks is False
-    assert _safer(game, _offer(game, game.move("raw", Terms(fine=30_000)))) is None
+    assert _safer(game, said, _offer(game, game.move("raw", Terms(fine=30_000)))) is None
+    just = moves[0].terms.fine
+    for most, fine in ((just * 1.001, just * 1.001), (just, None)):  # no more than a court upholds
+        little = _safer(game, replace(said, terms={**said.terms, "fines": (0.0, most)}), _offer(game, moves[0]))
+        assert (little and little.fine) == fine
+
+
+def test_advice_says_who_attacks_when_it_is_played_again(found):
+    """Not that others answer as before, which nobody has looked at."""
+    taken = found.taken
+    some = replace(taken.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
+    safer = replace(taken, fine=470.0, payoff=(200.0, 200.0), answers=(*taken.answers, some))
+    assert "played again, insurer attacks and 200 is left" in opening(replace(found, safer=safer))[1]
+    assert "played again, nobody attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
 
 
 def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
@@ -231,6 +246,35 @@ def test_the_page_of_a_study_has_its_game(studied):
     assert opening(studied[1])[0] in text
     assert "What stops each attacker" in text
     assert text.count(ASSUMPTIONS[0]) == 1
+
+
+def test_a_study_of_nothing_but_a_lattice_plays_its_game(tmp_path, monkeypatch):
+    """Its nodes are attacked once they are known: nothing is kept before, and the game is played."""
+    several = DOCUMENT.index("[[protections]]"), DOCUMENT.index("[[adversaries]]")
+    lattice = '[[protections]]\nuse = "tables.Lattice"\nwith = { k = 5 }\n'
+    path = document(tmp_path, DOCUMENT[: several[0]] + lattice + DOCUMENT[several[1] :] % 40)
+    assert priced(read_plan(path), path) == []
+    monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    assert unmask("study", path, "-o", tmp_path / "run").exit_code == 0
+    assert filed_game(tmp_path / "run").lattices
+    path = document(tmp_path, path.read_text() + "believed_detection = 0.5\n")
+    with pytest.raises(UnmaskError, match="leave out believed_detection"):
+        play(path)
+
+
+def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
+    results = tmp_path / "run"
+    shutil.copytree(studied[0], results)
+    for file in (results / BELIEFS).iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    again = play(document(tmp_path, DOCUMENT % 40), study=results)
+    assert again.taken == studied[1].taken
+    for damaged in ("{", "[]", '{"title": 1}'):
+        (results / "game.json").write_text(damaged)
+        with pytest.raises(UnmaskError, match=r"game\.json of folder 'run' is damaged"):
+            study_page(results)
 
 
 def test_a_game_of_no_study_is_refused(folder):

@@ -53,7 +53,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     progress = _Progress()
     submit, game = on_spark(spark) if spark else None, priced(read, plan)
     outcome = run_study(
-        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game
+        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game or ()
     )
     progress.finish()
     found = {**vars(outcome), "results": str(output / RESULTS)}
@@ -67,7 +67,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
-    if game and outcome.complete and outcome.done:
+    if game is not None and outcome.complete and outcome.done:
         _play(plan, output)
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")

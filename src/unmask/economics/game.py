@@ -254,6 +254,8 @@ class PublisherGame:
                         fine no other price is better. Fines are added that stop an attacker at a price given, and,
                         where they are recovered, all at which an attacker changes the plan, and just below: for a
                         price given no other fine is better, unless campaigns are only bounded.
+        What attackers with rivals take changes with every amount: where it comes back to the publisher, as fees or
+        fines, amounts between those listed may be better.
         """
         found = [
             self.move(protection, terms)

@@ -82,7 +82,12 @@ def file_game(path: Path, study: Path, *, watch: Callable[[str], None] | None = 
 def filed_game(study: Path) -> GameData | None:
     """The game that was played of a study; None where none was."""
     path = study / GAME
-    return GameData.of(json.loads(text_of(path))) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return GameData.of(json.loads(text_of(path)))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise UnmaskError(f"{GAME} of folder {study.name!r} is damaged; run unmask study again, or delete it") from None
 
 
 def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] | None = None) -> GameData:
@@ -103,14 +108,15 @@ def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] 
         return replace(found, lattices=lattices)
 
 
-def priced(plan: Plan, path: Path) -> list[Cell]:
-    """The cells of a study that the game of its document prices: none where it has no publisher, or several data sets,
-    and none of a lattice, whose nodes are attacked once they are known.
+def priced(plan: Plan, path: Path) -> list[Cell] | None:
+    """The cells of a study that the game of its document prices; None where it has no publisher, or several data sets.
+
+    None of them is of a lattice, whose nodes are attacked once they are known.
 
     Raises `UnmaskError` for a document whose game says what there is not.
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
-        return []
+        return None
     with _in_document(path):
         cells = _cells(plan, stated(load(path), path.parent))
     return [cell for cell in cells if cell.protection.use != LATTICE]
@@ -165,7 +171,7 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
     return replace(
         data,
         deterring=_deterring(game, said) if data.taken.protection == WITHHELD else (),
-        safer=None if said.unknowns else _safer(game, data.taken),
+        safer=None if said.unknowns else _safer(game, said, data.taken),
         wrong=() if said.unknowns else _wrong(game, said, moves),
         alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
     )
@@ -280,17 +286,21 @@ def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
     return tuple(_offer(hard, one) for one in best if one.payoff.low > 0)
 
 
-def _safer(game: PublisherGame, taken: Offer) -> Offer | None:
-    """The offer with a margin, played again; None where its fine and price do not only just keep somebody away."""
+def _safer(game: PublisherGame, said: Stated, taken: Offer) -> Offer | None:
+    """The offer with a margin, but no more than may be asked, played again; None where its fine and price do not only
+    just keep somebody away, or are the most already.
+    """
     if taken.protection == WITHHELD:
         return None
     edge, less, more = (
         Terms(price=taken.price * by, fine=taken.fine * by, audit=taken.audit) for by in (1, 1 - BESIDE, 1 + MARGIN)
     )
+    price, fine = min(more.price, max(said.terms["prices"])), min(more.fine, max(said.terms["fines"]))
+    more = replace(more, price=price, fine=fine)
     just_below = (game.response(taken.protection, kind, less).attacks is not False for kind in game.attackers)
     there = (game.response(taken.protection, kind, edge).attacks is False for kind in game.attackers)
     kept_away = any(below and stays for below, stays in zip(just_below, there, strict=True))
-    return _offer(game, game.move(taken.protection, more)) if kept_away else None
+    return _offer(game, game.move(taken.protection, more)) if kept_away and more != edge else None
 
 
 def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:

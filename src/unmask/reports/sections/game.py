@@ -38,7 +38,7 @@ from unmask.reports.sections.closing import closing
 from unmask.reports.sections.how_wrong import delicate, how_wrong
 from unmask.reports.sections.nodes import levels_told, nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
-from unmask.reports.words import number, percent, plural
+from unmask.reports.words import listed, number, percent, plural
 
 NEXT = 4
 """Protections beside the one to take."""
@@ -216,11 +216,12 @@ def _safer(data: GameData) -> str:
     """What to ask where the terms only just keep somebody away, and what came of it when it was played again."""
     if data.safer is None:
         return ""
-    away = not any(one.attacks is not False for one in data.safer.answers)
-    come = "nobody attacks and" if away else "the others answer as they do and"
+    does = {True: "attacks", None: "may attack"}
+    acts = [f"{one.kind} {does[one.attacks]}" for one in data.safer.answers if one.attacks is not False]
+    come = listed(acts) if acts else "nobody attacks"
     return (
-        f"Its terms only just keep somebody away; a percent more, {terms(data.safer)}, does so safely: played again, "
-        f"{come} {money(data.safer.payoff)} is left."
+        f"Its terms only just keep somebody away; a little more, {terms(data.safer)}, does so safely: played again, "
+        f"{come} and {money(data.safer.payoff)} is left."
     )
 
 
