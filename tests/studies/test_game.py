@@ -204,8 +204,8 @@ def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
 
 
 def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 12)
-    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 5)
+    monkeypatch.setattr("unmask.economics.regret.POINTS", 12)
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 5)
     monkeypatch.setattr("unmask.studies.game.FINES", 3)
     watched = []
     found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"), watch=watched.append)
