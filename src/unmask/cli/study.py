@@ -79,7 +79,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
 
 def _play(plan: Path, output: Path) -> None:
     """Play the game of a document beside the results; say why, if that is none."""
-    from unmask.reports.sections.game import opening
+    from unmask.reports.screens.game import opening
     from unmask.studies.game import file_game
 
     try:

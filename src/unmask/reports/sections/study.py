@@ -34,10 +34,11 @@ from unmask.reports.parts import (
     parts,
 )
 from unmask.reports.screens.conditions import one_sentence
+from unmask.reports.screens.game import opening
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing
 from unmask.reports.sections.families import curve_figures
-from unmask.reports.sections.game import ASSUMPTIONS, game_in_study, opening
+from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
 from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.sections.tradeoff import tradeoff
