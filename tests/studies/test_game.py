@@ -347,6 +347,8 @@ def test_a_profile_may_be_a_table_with_a_range():
         ({"publisher": {"benefit": 1, "loss": 1, "fine": 2}}, "'fine' that does not exist"),
         ({"publisher": {"benefit": 1, "loss": 1, "fines": 2}, "attackers": [{"gain": 1, "max_fines": 0}]}, "no list"),
         ({"publisher": {"benefit": 1, "loss": 1}}, "no attackers"),
+        ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "discount": 0.5}]}, "has the discount 0.5, expected 1"),
+        ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "ties": "attack"}]}, "has ties = 'attack'"),
         ({"publisher": {"benefit": 1, "loss": {"low": 1}}}, "from = 1, to = 2"),
         ({"publisher": {"benefit": 1, "loss": {"from": 2, "to": 1}}}, "rising"),
         (

@@ -55,7 +55,8 @@ class Answers:
         """
         attacker = replace(campaigner(attacker), access_cost=0.0)
         games, n = releases.alike(attacker), releases.people.shape[0]
-        if not attacker.arrest and not (attacker.capped and attacker.fine):
+        apart = not attacker.arrest and not (attacker.capped and attacker.fine)
+        if apart or not attacker.gain:
             plan = sunk_plans(attacker, games)
             worth, named, fines = (np.stack([releases.summed(plan[row])] * 2) for row in (VALUE, SUCCESS, FINES))
             found = cls(worth, named, fines, np.zeros((2, n)), np.full(n, at_least is None), True)

@@ -23,7 +23,7 @@ MARGIN: Final = 0.01
 """Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
 
 MOST_JUDGED: Final = 60
-"""Offers that are judged over ranges, or that a wrong number may make the best."""
+"""Offers that are judged over ranges."""
 
 
 def best_of_each(moves: Sequence[Move]) -> list[Move]:
@@ -85,7 +85,7 @@ def safer_offer(game: PublisherGame, said: Stated, taken: Offer) -> Offer | None
 def wrong_numbers(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
     """How wrong each assumption may be before another offer is better, at the terms that deter most."""
     others = product((one.protection for one in best_of_each(moves) if one.protection != WITHHELD), _hardest(said))
-    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)][:MOST_JUDGED]
+    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)]
 
     def asked(place: int | None) -> Asked | None:
         if place is None:
