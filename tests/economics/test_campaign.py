@@ -18,6 +18,7 @@ from unmask.economics import (
     price_posterior,
     price_records,
 )
+from unmask.economics.response import Raid
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -274,6 +275,22 @@ def test_targets_of_a_belief_are_attacked_each():
     capped = campaign(CASE, belief)
     assert capped.success_probability.shape == (4,)
     assert capped.payoff >= found.payoff  # a cap only ever helps him
+
+
+def test_a_row_that_is_about_nobody_is_no_group():
+    """It was an arm of 0 targets, and their success 0 / 0."""
+    attacker = Attacker(gain=10, fine=10, max_fines=1, detection=(0.2,))
+    rows, belief = np.array([[0.6, 0.05, 0.0], [0.2, 0.1, 0.3]]), Posterior.from_dense(np.array([[0.6, 0.05, 0.0]]))
+    more = Posterior.from_dense(rows, observation=np.array([0] * 8))
+    few = replace(belief, observation=np.zeros(8, dtype=belief.observation.dtype), weight=more.weight)
+    for one in (attacker, replace(attacker, max_fines=2)):
+        found, bare = campaign(one, more), campaign(one, few)
+        assert found.payoff == bare.payoff
+        assert found.success_probability == pytest.approx(bare.success_probability)
+    assert len(Raid.of(attacker, more).reachable[0]) == 1
+    nobody = Raid.of(attacker, Posterior.from_dense(rows), people=[8, 0])
+    assert len(nobody.reachable[0]) == 1
+    assert nobody.worth == Raid.of(attacker, few).worth
 
 
 def test_a_campaign_has_no_clock():

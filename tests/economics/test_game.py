@@ -311,7 +311,7 @@ def _payoffs(played, moves, gain):
 
 
 def test_two_unknowns_close_the_gap(monkeypatch):  # R27
-    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 3)
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
     played = game()
     moves = [played.move(name, Terms()) for name in SIZES]
     unknowns = [Unknown("one", "gain", 100, 4000), Unknown("one", "fine", 500, 8000)]
@@ -346,9 +346,9 @@ def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its p
 @pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
 def test_a_box_holds_every_point_of_it(monkeypatch, income):
     """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
-    monkeypatch.setattr("unmask.economics.unknowns.MOST_BOXES", 6)
-    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 3)
-    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 8)
+    monkeypatch.setattr("unmask.economics.regret.MOST_BOXES", 6)
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
+    monkeypatch.setattr("unmask.economics.regret.POINTS", 8)
     played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
     moves = [played.move(name, terms) for name in SIZES for terms in (Terms(), Terms(price=100, fine=1000))]
     unknowns = [

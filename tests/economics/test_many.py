@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unmask.economics import Attacker, Bounds, Expected, Move, Protected, Publisher, PublisherGame, Terms, campaign
 from unmask.economics.groups import Grouped
-from unmask.economics.many import ManyReleases
+from unmask.economics.many import Answers, ManyReleases
 from unmask.economics.releases import MOST_COUNTED, Releases, closely, roughly
 from unmask.economics.response import Raid
 
@@ -114,6 +114,13 @@ def test_close_bounds_hold_and_are_closer(groups, cost, fine, cap, q, link, insi
     assert low <= found.upper + 1e-9
     assert found.payoff <= high + 1e-9
     assert low >= roughly(attacker, releases)[0, 0] - 1e-9
+
+
+def test_who_gains_nothing_attacks_nothing():
+    releases = Releases.of([(np.array([1, 2]), np.ones(2), np.array([1, 2]))])
+    for kind in ("one fine", "arrested"):
+        found = Answers.of(replace(KINDS[kind], gain=0.0), releases, 1)
+        assert not any(np.any(bounds) for bounds in (found.worth, found.named, found.fines, found.reached))
 
 
 def test_close_bounds_are_those_of_one_release():

@@ -11,9 +11,14 @@ from tests.economics import exhaustive
 from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Raid, Terms
 from unmask.economics.rivals import contest, share
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
 
 ONE = Attacker(gain=1000, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63)
 """R23 of the type that has a price of 50 to pay."""
+
+
+FOUR = np.array([1, 1, 1, 1, 0])
+"""Of five people the four who may be a target."""
 
 
 def chance_paid(nu: Fraction, rivals: int) -> Fraction:
@@ -53,6 +58,32 @@ def test_at_a_jump_rivals_mix(rivals, plans):  # R23
     assert plans[0] < one < plans[1]
     taking = 1 if plans[0] else one / plans[1]
     assert found.takers.low == pytest.approx(rivals * taking, abs=1e-5)
+
+
+def test_rivals_with_the_same_outside_data_find_nobody_beyond_them():
+    """63 of 100 people are in the register that all of them bought: no number of rivals re-identifies more."""
+    register = Posterior.from_dense(np.full((3, 3), 0.21))
+    free = Attacker(gain=100, exploit_cost=0, max_fines=0)
+    for rivals in (2, 5):
+        assert contest(Raid.of(free, register), 0, rivals).re_identified.low == pytest.approx(3 * 0.63)
+        own = contest(Raid.of(replace(free, prior=0.63), [3, 3, 3]), 0, rivals)  # each has a register of their own
+        assert own.re_identified.low == pytest.approx(3 * (1 - 0.37**rivals))
+    uneven = Posterior.from_dense(np.array([[0.2, 0.2, 0.2], [0.5, 0.4, 0.0]]))
+    bounds = contest(Raid.of(replace(free, exploit_cost=1), uneven), 0, 3)
+    assert bounds.re_identified.high <= 0.6 + 0.9 + 1e-9
+
+
+@pytest.mark.parametrize("rivals", [2, 3, 5])
+def test_whoever_shares_a_register_is_in_equilibrium(rivals):
+    found = contest(
+        Raid.of(replace(ONE, prior=1.0), Posterior.from_dense(np.full((3, 5), 0.63 / 4) * FOUR)), 50, rivals
+    )
+    nu = 1 - (1 - found.re_identified.low / (3 * 0.63)) ** (1 / rivals)
+    who = exhaustive.Gambler(
+        Fraction(share(nu, rivals)) * 1000, Fraction(5), Fraction(2500), 1, Fraction(1, 20), Fraction(63, 100)
+    )
+    best = exhaustive.best(who, [4, 4, 4])
+    assert max(float(best.worth) - 50, 0) == pytest.approx(found.payoff.low, abs=1e-6)
 
 
 def test_nobody_attacks_where_nobody_does_alone():

@@ -1,6 +1,7 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+import shutil
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,12 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
-from unmask.reports.sections.game import ASSUMPTIONS, game_page, opening
+from unmask.reports.screens.game import opening
+from unmask.reports.sections.game import ASSUMPTIONS, game_page
+from unmask.studies.advice import offer_of, safer_offer, wrong_numbers
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
-from unmask.studies.game import _offer, _safer, _wrong, file_game, filed_game, play, priced
+from unmask.studies.game import file_game, filed_game, play, priced
 from unmask.studies.page import study_page
 from unmask.studies.questions import QUESTIONS, asked_lines
 from unmask.studies.reading import read_plan
@@ -119,7 +122,7 @@ def test_the_same_release_at_other_terms_is_a_choice_too():
     said = replace(stated(EASY, Path()), terms={"prices": (0.0, 4000.0), "fines": (0.0, 3000.0), "audits": (1.0,)})
     moves = game.moves(**said.terms)
     assert (moves[0].protection, round(moves[0].terms.fine, 2)) == ("raw", 2544.01)
-    cheaper = next(one for one in _wrong(game, said, moves) if one.parameter == "access_cost")
+    cheaper = next(one for one in wrong_numbers(game, said, moves) if one.parameter == "access_cost")
     assert (cheaper.below.protection, cheaper.below.fine) == ("raw", 3000)
     assert cheaper.low == pytest.approx(50, rel=0.02)
 
@@ -127,15 +130,29 @@ def test_the_same_release_at_other_terms_is_a_choice_too():
 def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
     broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
     game = PublisherGame(Publisher(benefit=6000, loss=900), {"raw": Protected([1, 1, 2])}, {"broker": Expected(broker)})
-    moves = game.moves(fines=[0, 30_000])
-    advised = _safer(game, _offer(game, moves[0]))
+    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 30_000.0), "audits": (1.0,)})
+    moves = game.moves(**said.terms)
+    advised = safer_offer(game, said, offer_of(game, moves[0]))
     assert advised.fine == pytest.approx(moves[0].terms.fine * 1.01)
     assert [one.attacks for one in advised.answers] == [False]
     dearer = replace(broker, gain=1005)  # half a percent more for each person
     again = replace(game, attackers={"broker": Expected(dearer)})
     assert again.response("raw", "broker", moves[0].terms).attacks
     assert again.response("raw", "broker", Terms(fine=advised.fine)).attacks is False
-    assert _safer(game, _offer(game, game.move("raw", Terms(fine=30_000)))) is None
+    assert safer_offer(game, said, offer_of(game, game.move("raw", Terms(fine=30_000)))) is None
+    just = moves[0].terms.fine
+    for most, fine in ((just * 1.001, just * 1.001), (just, None)):  # no more than a court upholds
+        little = safer_offer(game, replace(said, terms={**said.terms, "fines": (0.0, most)}), offer_of(game, moves[0]))
+        assert (little and little.fine) == fine
+
+
+def test_advice_says_who_attacks_when_it_is_played_again(found):
+    """Not that others answer as before, which nobody has looked at."""
+    taken = found.taken
+    some = replace(taken.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
+    safer = replace(taken, fine=470.0, payoff=(200.0, 200.0), answers=(*taken.answers, some))
+    assert "played again, insurer attacks and 200 is left" in opening(replace(found, safer=safer))[1]
+    assert "played again, nobody attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
 
 
 def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
@@ -152,7 +169,7 @@ def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
     said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 3000.0), "audits": (1.0,)})
     taken, *_ = moves = game.moves(**said.terms)
     checked = 0
-    for one in _wrong(game, said, moves):
+    for one in wrong_numbers(game, said, moves):
         for end, other, out in ((one.low, one.below, 1 / 1.02), (one.high, one.above, 1.02)):
             if end is None:
                 continue
@@ -177,7 +194,7 @@ def test_one_person_at_a_time_and_all_at_once(found):
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     monkeypatch.setattr("unmask.studies.game.FINES", 3)
     found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
     assert found.taken.protection == "no release"
@@ -189,8 +206,8 @@ def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
 
 
 def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 12)
-    monkeypatch.setattr("unmask.economics.unknowns.SCANNED", 5)
+    monkeypatch.setattr("unmask.economics.regret.POINTS", 12)
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 5)
     monkeypatch.setattr("unmask.studies.game.FINES", 3)
     watched = []
     found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"), watch=watched.append)
@@ -233,6 +250,35 @@ def test_the_page_of_a_study_has_its_game(studied):
     assert text.count(ASSUMPTIONS[0]) == 1
 
 
+def test_a_study_of_nothing_but_a_lattice_plays_its_game(tmp_path, monkeypatch):
+    """Its nodes are attacked once they are known: nothing is kept before, and the game is played."""
+    several = DOCUMENT.index("[[protections]]"), DOCUMENT.index("[[adversaries]]")
+    lattice = '[[protections]]\nuse = "tables.Lattice"\nwith = { k = 5 }\n'
+    path = document(tmp_path, DOCUMENT[: several[0]] + lattice + DOCUMENT[several[1] :] % 40)
+    assert priced(read_plan(path), path) == []
+    monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    assert unmask("study", path, "-o", tmp_path / "run").exit_code == 0
+    assert filed_game(tmp_path / "run").lattices
+    path = document(tmp_path, path.read_text() + "believed_detection = 0.5\n")
+    with pytest.raises(UnmaskError, match="leave out believed_detection"):
+        play(path)
+
+
+def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
+    results = tmp_path / "run"
+    shutil.copytree(studied[0], results)
+    for file in (results / BELIEFS).iterdir():
+        file.write_bytes(file.read_bytes()[:100])
+    again = play(document(tmp_path, DOCUMENT % 40), study=results)
+    assert again.taken == studied[1].taken
+    for damaged in ("{", "[]", '{"title": 1}'):
+        (results / "game.json").write_text(damaged)
+        with pytest.raises(UnmaskError, match=r"game\.json of folder 'run' is damaged"):
+            study_page(results)
+
+
 def test_a_game_of_no_study_is_refused(folder):
     with pytest.raises(UnmaskError, match="holds no study"):
         play(folder / "unmask.toml", study=folder / "nowhere")
@@ -263,7 +309,7 @@ def test_the_envelope_has_the_decision(folder):
 
 def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     """Nobody is caught, they believe: no fine keeps them away."""
-    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     monkeypatch.setattr("unmask.studies.game.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
     assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
@@ -272,7 +318,7 @@ def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
 
 
 def test_rivals_of_a_document_compete(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     monkeypatch.setattr("unmask.studies.game.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 400 + "rivals = 3\n"))
     answer = game_page(found).head[0].items[0]
@@ -301,6 +347,8 @@ def test_a_profile_may_be_a_table_with_a_range():
         ({"publisher": {"benefit": 1, "loss": 1, "fine": 2}}, "'fine' that does not exist"),
         ({"publisher": {"benefit": 1, "loss": 1, "fines": 2}, "attackers": [{"gain": 1, "max_fines": 0}]}, "no list"),
         ({"publisher": {"benefit": 1, "loss": 1}}, "no attackers"),
+        ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "discount": 0.5}]}, "has the discount 0.5, expected 1"),
+        ({**EASY, "attackers": [{"gain": 1, "max_fines": 0, "ties": "attack"}]}, "has ties = 'attack'"),
         ({"publisher": {"benefit": 1, "loss": {"low": 1}}}, "from = 1, to = 2"),
         ({"publisher": {"benefit": 1, "loss": {"from": 2, "to": 1}}}, "rising"),
         (
@@ -393,7 +441,7 @@ class Sure:
 
 
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
@@ -411,7 +459,7 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.game.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
     found = play(path)
     assert found.people == 20

@@ -97,7 +97,7 @@ def test_the_best_node_is_offered_and_leaves_what_was_announced(document):
 
 
 def test_nodes_that_are_best_at_the_ends_of_ranges_are_judged(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.economics.unknowns.POINTS", 6)
+    monkeypatch.setattr("unmask.economics.regret.POINTS", 6)
     path = tmp_path / "unmask.toml"
     path.write_text(DOCUMENT % "{ from = 5, to = 80 }", encoding="utf-8")
     found = play(path)

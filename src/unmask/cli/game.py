@@ -54,7 +54,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
 
 def _say(found: GameData) -> None:
     """What to take, then every protection at its best terms."""
-    from unmask.reports.sections.game import opening
+    from unmask.reports.screens.game import opening
 
     for line in opening(found):
         click.echo(visible(line))

@@ -15,6 +15,7 @@ from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
+    from unmask.studies.run import Outcome
 
 EXIT_FAILED = 1
 
@@ -53,10 +54,23 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     progress = _Progress()
     submit, game = on_spark(spark) if spark else None, priced(read, plan)
     outcome = run_study(
-        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game
+        read, output, workers=workers, retry=retry, watch=progress, submit=submit, source=plan, priced=game or ()
     )
     progress.finish()
-    found = {**vars(outcome), "results": str(output / RESULTS)}
+    _say_outcome(outcome, output / RESULTS, as_json=as_json)
+    if game is not None and outcome.complete and outcome.done:
+        _play(plan, output)
+    if outcome.done and not as_json:
+        say_next("report", output, "-o", "report.html")
+    if not outcome.complete:
+        click.echo("stopped before the end; run the same command to go on", err=True)
+    if not (outcome.complete and outcome.done):
+        raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
+    """What came of the cells, and why some have no result."""
+    found = {**vars(outcome), "results": str(results)}
     if outcome.damaged:
         click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
@@ -67,19 +81,11 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
         click.echo(f"{count:,} without a result: {reason}", err=True)
-    if game and outcome.complete and outcome.done:
-        _play(plan, output)
-    if outcome.done and not as_json:
-        say_next("report", output, "-o", "report.html")
-    if not outcome.complete:
-        click.echo("stopped before the end; run the same command to go on", err=True)
-    if not (outcome.complete and outcome.done):
-        raise click.exceptions.Exit(EXIT_FAILED)
 
 
 def _play(plan: Path, output: Path) -> None:
     """Play the game of a document beside the results; say why, if that is none."""
-    from unmask.reports.sections.game import opening
+    from unmask.reports.screens.game import opening
     from unmask.studies.game import file_game
 
     try:

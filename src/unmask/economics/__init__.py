@@ -19,8 +19,9 @@ from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
+from unmask.economics.regret import Influence, Outlook, outlook
 from unmask.economics.response import Bounds, Raid, Response
-from unmask.economics.unknowns import Influence, Outlook, Unknown, outlook
+from unmask.economics.unknowns import Unknown
 
 __all__ = [
     "Attacker",

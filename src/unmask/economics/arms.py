@@ -60,15 +60,18 @@ class Arms:
         """The arms behind group sizes or a belief; people: how many each target stands for."""
         unfined = replace(attacker, fine=0.0, arrest=False, max_fines=0)
         groups = groups_of(unfined, who)
-        arm = np.full(groups.n, -1)
-        parts, m = [], 0
+        of_member = who.observation if isinstance(who, Posterior) else np.arange(groups.n)
+        given = _counted(people, len(of_member))
+        asked = np.bincount(of_member, weights=given, minlength=groups.n) > 0
+        arm, parts, m = np.full(groups.n, -1), [], 0
         for part in groups.parts:
             worth = sunk_plans(unfined, part.games)[VALUE] > 0
+            worth &= np.bincount(part.game, weights=asked[part.member], minlength=len(worth)) > 0
             arm[part.member] = np.where(worth, np.cumsum(worth) - 1 + m, -1)[part.game]
             parts.append(part.games.take(np.flatnonzero(worth)))
             m += int(worth.sum())
-        of_target = arm[who.observation] if isinstance(who, Posterior) else arm
-        count = np.bincount(of_target[of_target >= 0], weights=_counted(people, of_target), minlength=m)
+        of_target = arm[of_member]
+        count = np.bincount(of_target[of_target >= 0], weights=given[of_target >= 0], minlength=m)
         return cls(attacker, tuple(parts), np.rint(count).astype(np.int64), of_target)
 
     def facing(self, **changes: float) -> Arms:
@@ -142,10 +145,11 @@ class Arms:
         return [int(end) for end in ends[:-1]]
 
 
-def _counted(people: ArrayLike | None, of_target: NDArray[np.int64]) -> Floats:
+def _counted(people: ArrayLike | None, n_targets: int) -> Floats:
+    """(n_targets,) how many people each target stands for."""
     if people is None:
-        return np.ones(int((of_target >= 0).sum()))
-    given = np.broadcast_to(numbers("people", people), of_target.shape)
+        return np.ones(n_targets)
+    given = np.broadcast_to(numbers("people", people), (n_targets,))
     if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
         raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
-    return np.asarray(given[of_target >= 0])
+    return given

@@ -37,7 +37,8 @@ class Publisher:
 
     benefit    : worth of the unprotected data; of a protected release the share `Protected.utility` of it
     loss       : lost for every person re-identified, again for each attacker who does
-    penalty    : a regulator's fine, due for every attacker who re-identifies at least `threshold` people
+    penalty    : a regulator's fine, due for every attacker, or group of rivals, who re-identifies at least `threshold`
+                 people
     audit_cost : cost of looking as hard as now, `Terms.audit` 1; of an audit rate alpha, alpha times as much
     recovered  : share of the contractual fines that reaches the publisher, 0 to 1
     fees       : whether the price that attackers pay counts as income
@@ -254,6 +255,8 @@ class PublisherGame:
                         fine no other price is better. Fines are added that stop an attacker at a price given, and,
                         where they are recovered, all at which an attacker changes the plan, and just below: for a
                         price given no other fine is better, unless campaigns are only bounded.
+        What attackers with rivals take changes with every amount: where it comes back to the publisher, as fees or
+        fines, amounts between those listed may be better.
         """
         found = [
             self.move(protection, terms)

@@ -55,7 +55,8 @@ class Answers:
         """
         attacker = replace(campaigner(attacker), access_cost=0.0)
         games, n = releases.alike(attacker), releases.people.shape[0]
-        if not attacker.arrest and not (attacker.capped and attacker.fine):
+        apart = not attacker.arrest and not (attacker.capped and attacker.fine)
+        if apart or not attacker.gain:
             plan = sunk_plans(attacker, games)
             worth, named, fines = (np.stack([releases.summed(plan[row])] * 2) for row in (VALUE, SUCCESS, FINES))
             found = cls(worth, named, fines, np.zeros((2, n)), np.full(n, at_least is None), True)
@@ -161,6 +162,8 @@ class ManyReleases:
     def __post_init__(self) -> None:
         if any(one.rivals > 1 for one in self.attackers.values()):
             raise UnmaskError("attackers who compete are not weighed over a lattice; leave out rivals")
+        if any(one.actual is not None for one in self.attackers.values()):
+            raise UnmaskError("what attackers believe is not weighed over a lattice; leave out believed_detection")
 
     def answers(self, kind: str, terms: Terms) -> Answers:
         """What is known of a kind's campaigns at some terms."""

@@ -7,14 +7,16 @@ from typing import Final, NamedTuple
 import numpy as np
 import scipy
 
+from unmask.economics.exploitation import Floats
 from unmask.economics.response import NOTHING, Bounds, Raid, Response, chance_of
+from unmask.posterior import Posterior
 
 PRECISION: Final = 1e-13
 """Relative width at which the search for the gain of an equilibrium ends."""
 
 
 def share(named: float, rivals: int) -> float:
-    """Part of a gain that one of kappa rivals expects of a person, if each re-identifies them with probability nu.
+    """Part of a gain that one of kappa rivals expects of a person within reach, if each finds them with probability nu.
 
     (1 - (1 - nu)^kappa) / (kappa nu), and 1 at nu = 0: rivals succeed independently of each other, and any of those who
     do is as likely to be the first.
@@ -30,12 +32,16 @@ def share(named: float, rivals: int) -> float:
 def contest(raid: Raid, price: float, rivals: int) -> Response:
     """How kappa equal attackers, two or more, answer a release that costs each of them a price; all play alike.
 
-    Who re-identifies a person is paid s G, with s the `share` at the probability that another one does; so a plan of
-    all is in equilibrium where it is a best campaign against these gains. Such a plan exists and its shares are the
-    only ones: it maximizes the sum over people of G times the integral of s from 0 to nu, less costs, which is concave.
+    Behind a belief they have the same outside data: whoever is none of its candidates, with probability 1 - p, is out
+    of reach of all of them. Group sizes say nothing of that, the prior is each one's own, and p is 1. Whoever is within
+    reach each finds with probability nu, independently.
+
+    Who re-identifies a person is paid s G, with s the `share` at nu; so a plan of all is in equilibrium where it is a
+    best campaign against these gains. Such a plan exists and its shares are the only ones: it maximizes the sum over
+    people of p G times the integral of s from 0 to nu, less costs, which is concave.
 
     Where all people are in groups alike and campaigns are solved the answer is exact. By symmetry nu is the same for
-    everybody, N people of m: s falls and N rises with s, so both meet at one gain. At a gain where the best campaign
+    everybody, N people of p m: s falls and N rises with s, so both meet at one gain. At a gain where the best campaign
     changes, or just pays, rivals mix both so that nu is the one of that share.
 
     Else it is bounded: s is at least the share if everybody is re-identified whom their candidates allow, so each of
@@ -68,53 +74,61 @@ def _answer(raid: Raid, gain: float, price: float) -> _Answer | None:
 
 def _met(raid: Raid, price: float, rivals: int) -> Response | None:
     """The equilibrium where all people are alike; None where a campaign on the way is only bounded."""
-    (inside,), (people,) = raid.reachable
-    gain = raid.attacker.gain
-    low, high = share(inside, rivals) * gain, gain
+    (inside,), (people,), (within,) = *raid.reachable, _within(raid)
+    gain, reach, most = raid.attacker.gain, float(within * people), float(inside / within)
+    low, high = share(most, rivals) * gain, gain
     below, above = _answer(raid, low, price), _answer(raid, high, price)
     while below and above and high - low > PRECISION * high:
         middle = (low + high) / 2
         found = _answer(raid, middle, price)
-        if found and share(found.named / people, rivals) * gain > middle:
+        if found and share(found.named / reach, rivals) * gain > middle:
             low, below = middle, found
         else:
             high, above = middle, found
     if not below or not above:
         return None
-    return _mixed(below, above, _named(low / gain, inside, rivals), int(people), rivals, raid)
+    return _mixed(below, above, _named(low / gain, most, rivals), reach, rivals, raid)
 
 
-def _named(part: float, inside: float, rivals: int) -> float:
-    """The probability at which the share is this one."""
-    if part >= 1 or share(inside, rivals) >= part:
-        return 0.0 if part >= 1 else inside
-    return float(scipy.optimize.brentq(lambda nu: share(nu, rivals) - part, 0.0, inside, xtol=1e-15))
+def _within(raid: Raid) -> Floats:
+    """(m,) of each kind of group the chance p that a target is within the reach of rivals."""
+    inside, _ = raid.reachable
+    return inside if isinstance(raid.who, Posterior) else np.ones(len(inside))
 
 
-def _mixed(below: _Answer, above: _Answer, nu: float, people: int, rivals: int, raid: Raid) -> Response:
-    """Rivals mix the best campaigns just below and above a gain, so that each re-identifies a person with chance nu."""
+def _named(part: float, most: float, rivals: int) -> float:
+    """The probability, at most this one, at which the share is this part."""
+    if part >= 1 or share(most, rivals) >= part:
+        return 0.0 if part >= 1 else most
+    return float(scipy.optimize.brentq(lambda nu: share(nu, rivals) - part, 0.0, most, xtol=1e-15))
+
+
+def _mixed(below: _Answer, above: _Answer, nu: float, reach: float, rivals: int, raid: Raid) -> Response:
+    """Rivals mix the best campaigns just below and above a gain, so that each finds a person within reach with nu."""
     jump = above.named - below.named
-    weight = min(max((nu * people - below.named) / jump, 0.0), 1.0) if jump > 0 else 1.0
+    weight = min(max((nu * reach - below.named) / jump, 0.0), 1.0) if jump > 0 else 1.0
     takers = rivals * (below.takes + weight * (above.takes - below.takes))
     fines = rivals * (below.fines + weight * (above.fines - below.fines))
-    named = -people * float(np.expm1(rivals * np.log1p(-nu))) if nu < 1 else float(people)
+    named = -reach * float(np.expm1(rivals * np.log1p(-nu))) if nu < 1 else reach
     left, found, paid, takes = (Bounds(one, one) for one in (below.left, named, fines, takers))
-    return Response(True, left, found, paid, chance_of(raid.at_least, found, people), takes)
+    return Response(True, left, found, paid, chance_of(raid.at_least, found, int(raid.reachable[1].sum())), takes)
 
 
 def _bounded(raid: Raid, price: float, rivals: int) -> Response:
     """What holds in every equilibrium in which all play alike."""
     (inside, people), gain, fine = raid.reachable, raid.attacker.gain, raid.attacker.fine
-    poorer = raid.with_gain(share(float(inside.max()), rivals) * gain)
+    within = _within(raid)
+    most = inside / within
+    poorer = raid.with_gain(share(float(most.max()), rivals) * gain)
     attacks = True if poorer.pays(price) else None
-    every = float(people @ (1 - (1 - inside) ** rivals))
+    every = float(people @ (within * (1 - (1 - most) ** rivals)))
     named = Bounds(poorer.worth.low / gain if attacks else 0.0, every)
-    most = min(raid.attacker.max_fines, gain * float(people @ inside) / fine if fine else 0.0)
+    fines = min(raid.attacker.max_fines, gain * float(people @ inside) / fine if fine else 0.0)
     return Response(
         attacks,
         Bounds(max(poorer.worth.low - price, 0.0), max(raid.worth.high - price, 0.0)),
         named,
-        Bounds(0.0, rivals * most),
+        Bounds(0.0, rivals * fines),
         chance_of(raid.at_least, named, int(people.sum())),
         Bounds(0.0 if attacks is None else float(rivals), float(rivals)),
     )

@@ -37,8 +37,8 @@ def study(
         folder = Path(scratch) / "results" if output is None else Path(output)
         read = read_plan(source)
         game = priced(read, source)
-        outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game)
-        if game and outcome.complete and outcome.done:
+        outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game or ())
+        if game is not None and outcome.complete and outcome.done:
             with suppress(UnmaskError):  # an adversary who asks something else has no game
                 file_game(source, folder)
         return Result(study_page(folder))

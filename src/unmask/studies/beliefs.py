@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,9 @@ from unmask.writing import told, whole
 
 BELIEFS: Final = "beliefs"
 """Folder of a study that holds them, a file for each cell that a game prices."""
+
+_UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
+"""What reading a file raises that is missing or damaged."""
 
 _ARRAYS: Final = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
@@ -42,9 +47,11 @@ def faced(cell: Cell, folder: Path | None = None) -> Faced:
     if folder is None:
         return _made(cell)
     path = belief_file(cell, folder)
-    if not path.is_file():
+    try:
+        return _read(path)
+    except _UNREADABLE:
         keep(cell, folder)
-    return _read(path)
+        return _read(path)
 
 
 def belief_file(cell: Cell, folder: Path) -> Path:
@@ -68,7 +75,7 @@ def keep(cell: Cell, folder: Path) -> None:
 
 
 def _read(path: Path) -> Faced:
-    with np.load(path) as file:
+    with path.open("rb") as opened, np.load(opened) as file:
         found = {name: file[name] for name in file.files}
     better, tied, utility = (found.pop(name, None) for name in ("better", "tied", "utility"))
     single = {name: found.pop(name).item() for name in ("n_candidates", "log_prior", "status")}

@@ -21,31 +21,31 @@ from unmask.economics import (
     Publisher,
     PublisherGame,
     Terms,
-    margins,
     one_by_one,
-    outlook,
     play_out,
 )
 from unmask.economics.attacker import Attacker, parameters
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
-from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.files import text_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
 from unmask.reports.facts.game import (
     Alone,
-    Answer,
-    Asked,
     Curve,
     GameData,
-    Judged,
     Kind,
     Nodes,
-    Offer,
-    Ranged,
     Stopping,
-    Wrong,
+)
+from unmask.studies.advice import (
+    BESIDE,
+    best_of_each,
+    deterring_offers,
+    judged_offers,
+    offer_of,
+    safer_offer,
+    wrong_numbers,
 )
 from unmask.studies.beliefs import Faced, faced
 from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
@@ -57,15 +57,6 @@ from unmask.writing import whole, write_text
 
 FINES: Final = 20
 """Fines on a curve, besides those that stop somebody."""
-
-BESIDE: Final = 1e-6
-"""Share of a fine that stops somebody by which the fine beside it is lower."""
-
-MARGIN: Final = 0.01
-"""Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
-
-MOST_JUDGED: Final = 60
-"""Offers that are judged over ranges, or that a wrong number may make the best."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> its release, as they face it."""
@@ -82,7 +73,12 @@ def file_game(path: Path, study: Path, *, watch: Callable[[str], None] | None = 
 def filed_game(study: Path) -> GameData | None:
     """The game that was played of a study; None where none was."""
     path = study / GAME
-    return GameData.of(json.loads(text_of(path))) if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return GameData.of(json.loads(text_of(path)))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise UnmaskError(f"{GAME} of folder {study.name!r} is damaged; run unmask study again, or delete it") from None
 
 
 def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] | None = None) -> GameData:
@@ -103,14 +99,15 @@ def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] 
         return replace(found, lattices=lattices)
 
 
-def priced(plan: Plan, path: Path) -> list[Cell]:
-    """The cells of a study that the game of its document prices: none where it has no publisher, or several data sets,
-    and none of a lattice, whose nodes are attacked once they are known.
+def priced(plan: Plan, path: Path) -> list[Cell] | None:
+    """The cells of a study that the game of its document prices; None where it has no publisher, or several data sets.
+
+    None of them is of a lattice, whose nodes are attacked once they are known.
 
     Raises `UnmaskError` for a document whose game says what there is not.
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
-        return []
+        return None
     with _in_document(path):
         cells = _cells(plan, stated(load(path), path.parent))
     return [cell for cell in cells if cell.protection.use != LATTICE]
@@ -151,8 +148,8 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
         people=whose[0][2].belief.n_targets,
         publisher={item.name: getattr(said.publisher, item.name) for item in fields(Publisher)},
         kinds=tuple(_kind(kind, said, plan) for kind in said.attackers),
-        now=_offer(game, game.move(_first(plan), Terms())),
-        offers=tuple(_offer(game, one) for one in _best(moves)),
+        now=offer_of(game, game.move(_first(plan), Terms())),
+        offers=tuple(offer_of(game, one) for one in best_of_each(moves)),
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(_stopping(game, *one) for one in whose),
@@ -160,13 +157,13 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
         reproduce={"Version": f"unmask {__version__}"},
     )
     if said.unknowns:
-        judged, ranged, knowing = _judged(game, said)
+        judged, ranged, knowing = judged_offers(game, said)
         data = replace(data, judged=judged, ranged=ranged, knowing=knowing)
     return replace(
         data,
-        deterring=_deterring(game, said) if data.taken.protection == WITHHELD else (),
-        safer=None if said.unknowns else _safer(game, data.taken),
-        wrong=() if said.unknowns else _wrong(game, said, moves),
+        deterring=deterring_offers(game, said) if data.taken.protection == WITHHELD else (),
+        safer=None if said.unknowns else safer_offer(game, said, data.taken),
+        wrong=() if said.unknowns else wrong_numbers(game, said, moves),
         alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
     )
 
@@ -174,14 +171,6 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
 def _first(plan: Plan) -> str:
     """The protection that leaves everything as it is, or the first."""
     return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
-
-
-def _best(moves: Sequence[Move]) -> list[Move]:
-    """The best move of each protection, the best first."""
-    found: dict[str, Move] = {}
-    for one in moves:
-        found.setdefault(one.protection, one)
-    return list(found.values())
 
 
 def _ranked(moves: Sequence[Move]) -> list[str]:
@@ -236,21 +225,6 @@ def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
     return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
 
 
-def _offer(game: PublisherGame, move: Move) -> Offer:
-    terms = move.terms
-    answers = tuple(_answer(game, move, kind) for kind in move.responses)
-    utility = 0.0 if move.protection == WITHHELD else game.protections[move.protection].utility
-    return Offer(move.protection, terms.price, terms.fine, terms.audit, utility, move.payoff, answers)
-
-
-def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
-    one, expects = move.responses[kind], None
-    if game.attackers[kind].actual is not None and one.attacks is not False:
-        terms = move.terms
-        expects = game.raid(move.protection, kind, fine=terms.fine, audit=terms.audit, believed=True).re_identified
-    return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
-
-
 def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stopping:
     """What stops a kind, and whom they re-identify where nobody fines them: as they believe, and in truth."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
@@ -263,58 +237,6 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
         unfined.re_identified.high,
         _realized(free, found),
     )
-
-
-def _deterring(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
-    """The best release that the least fine alone makes pay, and the best that the least price alone does, each with a
-    margin: nobody attacks it wherever in their ranges the numbers are.
-    """
-    hard = at(game, said.unknowns, [one.end(worst=True) for one in said.unknowns])
-    by_fine, by_price = [], []
-    for name in game.protections:
-        fine = max(hard.break_even_fine(name, kind).high for kind in game.attackers)
-        price = max(hard.break_even_price(name, kind).high for kind in game.attackers)
-        by_fine += [hard.move(name, Terms(fine=fine * (1 + MARGIN)))] if fine < math.inf else []
-        by_price.append(hard.move(name, Terms(price=price * (1 + MARGIN))))
-    best = [max(found, key=lambda one: one.payoff.low) for found in (by_fine, by_price) if found]
-    return tuple(_offer(hard, one) for one in best if one.payoff.low > 0)
-
-
-def _safer(game: PublisherGame, taken: Offer) -> Offer | None:
-    """The offer with a margin, played again; None where its fine and price do not only just keep somebody away."""
-    if taken.protection == WITHHELD:
-        return None
-    edge, less, more = (
-        Terms(price=taken.price * by, fine=taken.fine * by, audit=taken.audit) for by in (1, 1 - BESIDE, 1 + MARGIN)
-    )
-    just_below = (game.response(taken.protection, kind, less).attacks is not False for kind in game.attackers)
-    there = (game.response(taken.protection, kind, edge).attacks is False for kind in game.attackers)
-    kept_away = any(below and stays for below, stays in zip(just_below, there, strict=True))
-    return _offer(game, game.move(taken.protection, more)) if kept_away else None
-
-
-def _wrong(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
-    """How wrong each assumption may be before another offer is better, at the terms that deter most."""
-    others = product((one.protection for one in _best(moves) if one.protection != WITHHELD), _hardest(said))
-    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)][:MOST_JUDGED]
-
-    def asked(place: int | None) -> Asked | None:
-        if place is None:
-            return None
-        one = rivals[place]
-        return Asked(one.protection, one.terms.price, one.terms.fine, one.terms.audit)
-
-    return tuple(
-        Wrong(one.of, one.parameter, one.value, one.low, asked(one.below), one.high, asked(one.above))
-        for one in margins(game, rivals)
-    )
-
-
-def _hardest(said: Stated) -> list[Terms]:
-    """The terms of the document that deter most, with which no other of them leaves more unless money comes back."""
-    most = max(said.terms["prices"]), max(said.terms["fines"])
-    every = said.publisher.fees or said.publisher.recovered
-    return [one for one in all_terms(said.terms) if every or (one.price, one.fine) == most]
 
 
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
@@ -372,28 +294,3 @@ def _curve(game: PublisherGame, name: str, said: Stated, fines: Sequence[float])
     moves = [game.move(name, Terms(price=price, fine=fine)) for fine in fines]
     prices = [max(game.break_even_price(name, kind, fine=fine).high for kind in game.attackers) for fine in fines]
     return Curve(name, tuple(fines), tuple(one.payoff.low for one in moves), tuple(prices))
-
-
-def _judged(game: PublisherGame, said: Stated) -> tuple[tuple[Judged, ...], tuple[Ranged, ...], float]:
-    """Every offer of the document over all ranges."""
-    asked = [Terms(price=a, fine=f, audit=q) for a, f, q in product(*said.terms.values())]
-    moves = [game.move(name, terms) for name in game.protections for terms in asked] + [game.move(WITHHELD, Terms())]
-    if len(moves) > MOST_JUDGED:
-        raise UnmaskError(f"{len(moves)} offers are to be judged over ranges, expected at most {MOST_JUDGED}; ask less")
-    found = outlook(game, moves, said.unknowns)
-    order = sorted(range(len(moves)), key=lambda i: (i != found.choice, found.regret[i].high, -found.mean[i]))
-    judged = tuple(Judged(_offer(game, moves[i]), found.mean[i], found.payoff[i], found.regret[i]) for i in order)
-    ranged = tuple(
-        Ranged(
-            one.unknown.of,
-            one.unknown.parameter,
-            one.unknown.low,
-            one.unknown.high,
-            one.worst,
-            one.best,
-            None if one.switches is None else (float(one.switches[0]), moves[one.switches[1]].protection),
-            one.worth,
-        )
-        for one in found.influences
-    )
-    return judged, ranged, found.worth

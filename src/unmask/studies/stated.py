@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask.economics import Expected, Publisher, Unknown
-from unmask.economics.attacker import as_number
+from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.unknowns import PUBLISHER
 from unmask.errors import UnmaskError
@@ -100,11 +100,22 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     own = _middles(told, kind, unknowns)
     number, believed, rivals = own.pop("number", 1.0), own.pop("believed_detection", None), own.pop("rivals", 1)
     known = _detected({**base, **own}, own.get("detection"))
+    actual = _campaigning(attacker_of(known, kind), kind)
     if believed is None:
-        return Expected(attacker_of(known, kind), number, rivals=rivals)
+        return Expected(actual, number, rivals=rivals)
     if any(one.of == kind and one.parameter == "detection" for one in unknowns):
         raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
-    return Expected(attacker_of(_detected(known, believed), kind), number, attacker_of(known, kind), rivals)
+    return Expected(attacker_of(_detected(known, believed), kind), number, actual, rivals)
+
+
+def _campaigning(attacker: Attacker, kind: str) -> Attacker:
+    """The attacker, who can plan a campaign."""
+    if attacker.discount != 1:
+        said = f"attacker {kind!r} has the discount {attacker.discount:g}"
+        raise UnmaskError(f"{said}, expected 1: a campaign against all people has no common clock")
+    if attacker.ties == "attack":
+        raise UnmaskError(f"attacker {kind!r} has ties = 'attack', and a campaign that is worth nothing is not begun")
+    return attacker
 
 
 def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:

@@ -208,8 +208,8 @@ class GameData:
     deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
                 something is left, wherever in their ranges the numbers are, a percent above those that only just keep
                 them away; none where there is none
-    safer     : the offer to take with its fine and price a percent higher, played again; None where these do not only
-                just keep somebody away
+    safer     : the offer to take with its fine and price a percent higher, but no more than may be asked, played again;
+                None where these do not only just keep somebody away, or are the most already
     wrong     : how wrong each assumption may be, the most delicate first; none where numbers are ranges
     alone     : one person at a time beside one campaign; none for beliefs whose candidates differ
     """

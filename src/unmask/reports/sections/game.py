@@ -8,24 +8,19 @@ from dataclasses import replace
 from itertools import pairwise
 
 from unmask.reports.charts import ends, plot
-from unmask.reports.facts.game import WITHHELD, Answer, Curve, GameData, Kind, Offer, Pair
+from unmask.reports.facts.game import WITHHELD, Curve, GameData, Offer, Pair
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.game import called, capital, count, money, offered, people, shown, terms
 from unmask.reports.findings.price import amount, between, least, parameter_rows
 from unmask.reports.marks import Line, Points, Rule
 from unmask.reports.parts import (
-    Advice,
-    AtRisk,
-    Checked,
     Figure,
     Figures,
     Heading,
     Loose,
     Page,
-    Screen,
     Section,
-    Tried,
     Words,
     grid,
     lead,
@@ -34,14 +29,12 @@ from unmask.reports.parts import (
     parts,
 )
 from unmask.reports.scales import amounts, linear
+from unmask.reports.screens.game import best_offer, game_screen, opening, told_of
 from unmask.reports.sections.closing import closing
-from unmask.reports.sections.how_wrong import delicate, how_wrong
-from unmask.reports.sections.nodes import levels_told, nodes_shown, nodes_told
+from unmask.reports.sections.how_wrong import how_wrong
+from unmask.reports.sections.nodes import nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.words import number, percent, plural
-
-NEXT = 4
-"""Protections beside the one to take."""
 
 CURVES = 6
 """Protections that are drawn."""
@@ -54,11 +47,6 @@ ASSUMPTIONS = (
     "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
     "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
     "Left to you: benefit times utility kept, less losses, penalties and audits. Releasing nothing is worth 0.",
-)
-
-NOTE = (
-    "Releasing nothing leaves 0. Prices and fines deter only those who count money; a fine must be one that courts "
-    "uphold."
 )
 
 PICTURE = "What is left to you, by the contractual fine; no price is asked beyond the least one of the document."
@@ -80,7 +68,9 @@ def game_page(data: GameData) -> Page:
         *closing(ASSUMPTIONS, None, data.reproduce or {}, "How this page was made"),
     )
     kept = tuple(section for section in sections if section is not None)
-    return Page(data.title, parts(_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST))
+    return Page(
+        data.title, parts(game_screen(data)), kept, kind="Publisher's game", folded=True, foot=handed_on(FEWEST)
+    )
 
 
 def game_in_study(study: StudyData) -> tuple[Section, ...]:
@@ -90,10 +80,10 @@ def game_in_study(study: StudyData) -> tuple[Section, ...]:
     if study.game is None:
         return ()
     first, rest = opening(study.game)
-    best = _best(study.game)
+    best = best_offer(study.game)
     answers = grid(
         ("Attacker", f"If the offer is {offered(best)}", "Re-identified"),
-        [(one.kind, _told_of(one), count(one.re_identified)) for one in best.answers],
+        [(one.kind, told_of(one), count(one.re_identified)) for one in best.answers],
         text=2,
     )
     said = parts(Words(first), Words(rest), Words(_under_policy(study, best)), answers)
@@ -123,185 +113,6 @@ def game_sections(data: GameData) -> tuple[Section, ...]:
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
     )
     return tuple(section for section in sections if section is not None)
-
-
-# --- the first screen -------------------------------------------------------------------------------------------------
-
-
-def opening(data: GameData) -> tuple[str, str]:
-    """What to do, and what that rests on, a sentence or two each."""
-    _, first, rest = _verdict(data)
-    known = (data.taken, _best(data))
-    now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
-    instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
-    levels = levels_told(data.lattices, _best(data).protection)
-    return f"{first} {rest}", f"{levels} {_judgment(data)}{instead}{now}".lstrip()
-
-
-def _screen(data: GameData) -> Screen:
-    taken, best, head = data.taken, _best(data), "on average" if data.judged else "left to you"
-    changes = tuple(_next(data))
-    return Screen(
-        *_verdict(data),
-        opening(data)[1],
-        tuple(_answer(one, data) for one in best.answers),
-        who=_at_risk(data),
-        next=Advice("", changes=changes, heads=(head,), note=NOTE),
-        asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)} {terms(best)}?",
-        beside="every range at its middle" if data.judged else "",
-    )
-
-
-def _verdict(data: GameData) -> tuple[str, str, str]:
-    """The state, the first words and the rest of the sentence."""
-    taken = data.taken
-    if taken.protection == WITHHELD:
-        return "missed", "Do not release", f"these data at the terms of the document.{_deterring(data)}"
-    name, left = called(taken.protection), money(taken.payoff)
-    middle = ", with every range at its middle" if data.judged else ""
-    if taken.payoff[0] > 0:
-        return "met", f"Release {name}", f"{terms(taken)}: {left} is left to you{middle}."
-    return "untested", "Not decided:", f"{name} {terms(taken)} leaves {left}{middle}."
-
-
-def _instead(data: GameData) -> str:
-    """What the best offer that releases something would do."""
-    offer = _best(data)
-    said = f"{called(offer.protection)} {terms(offer)}"
-    judged = next((one for one in data.judged if one.offer is offer), None)
-    if judged is None:
-        return f"{said} leaves {money(offer.payoff)}"
-    return f"{said} brings {amount(judged.mean)} on average, {amount(judged.payoff[0])} at worst"
-
-
-def _deterring(data: GameData) -> str:
-    """The fine and the price beyond those of the document that make a release pay."""
-    if not data.deterring:
-        return " No fine and no price alone keeps everybody away and leaves you something."
-    first = data.deterring[0]
-    said = [
-        terms(one) if one.protection == first.protection else f"{called(one.protection)} {terms(one)}"
-        for one in data.deterring
-    ]
-    left = amount(min(one.payoff[0] for one in data.deterring))
-    return (
-        f" More must be asked: {called(first.protection)} {' or '.join(said)} is attacked by nobody and leaves {left}."
-    )
-
-
-def _released(data: GameData) -> list[Offer]:
-    """The best offer of each protection, the best first: over ranges by what they bring on average."""
-    ranked = [one.offer for one in sorted(data.judged, key=lambda one: -one.mean)] or data.offers
-    best = {one.protection: one for one in reversed(ranked) if one.protection != WITHHELD}
-    return [one for one in ranked if best.get(one.protection) is one]
-
-
-def _best(data: GameData) -> Offer:
-    """The offer to take, or that would be taken if something had to be released."""
-    return data.taken if data.taken.protection != WITHHELD else _released(data)[0]
-
-
-def _judgment(data: GameData) -> str:
-    if data.judged:
-        first = data.judged[0]
-        more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
-        return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
-    wrong = delicate(data)
-    unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
-    weighed = f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
-    return " ".join(filter(None, (weighed, _safer(data), wrong)))
-
-
-def _safer(data: GameData) -> str:
-    """What to ask where the terms only just keep somebody away, and what came of it when it was played again."""
-    if data.safer is None:
-        return ""
-    away = not any(one.attacks is not False for one in data.safer.answers)
-    come = "nobody attacks and" if away else "the others answer as they do and"
-    return (
-        f"Its terms only just keep somebody away; a percent more, {terms(data.safer)}, does so safely: played again, "
-        f"{come} {money(data.safer.payoff)} is left."
-    )
-
-
-def _now(offer: Offer) -> str:
-    return f"{capital(called(offer.protection))}, with nothing asked, would leave {money(offer.payoff)}."
-
-
-def _same(one: Offer, other: Offer) -> bool:
-    return (one.protection, one.price, one.fine, one.audit) == (other.protection, other.price, other.fine, other.audit)
-
-
-def _answer(answer: Answer, data: GameData) -> Checked:
-    """A kind of attacker as a line: whether they act, and what they get."""
-    state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
-    named, of = count(answer.re_identified), f"of {data.people:,}"
-    return Checked(
-        state,
-        answer.kind,
-        _told_of(answer),
-        _many(_kind_of(answer, data)),
-        named,
-        of,
-        "",
-    )
-
-
-def _kind_of(answer: Answer, data: GameData) -> Kind:
-    return next(one for one in data.kinds if one.name == answer.kind)
-
-
-def _many(kind: Kind) -> str:
-    """How many such attackers are expected, and whether they compete."""
-    each = "one" if kind.number == 1 else amount(kind.number)
-    if rivals := kind.parameters.get("rivals"):
-        return f"{each} such group{'' if kind.number == 1 else 's'} of {rivals} who compete"
-    return f"{each} such attacker{'' if kind.number == 1 else 's'}"
-
-
-def _told_of(answer: Answer) -> str:
-    """What a kind of attacker does."""
-    return {
-        True: f"attacks, and {_keeps(answer)}",
-        False: "stays away: no campaign pays",
-        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
-    }[answer.attacks]
-
-
-def _keeps(answer: Answer) -> str:
-    if answer.expects is None:
-        return f"keeps {money(answer.payoff)}"
-    return f"expects {money(answer.payoff)} and {count(answer.expects)} people, detected otherwise than they believe"
-
-
-def _at_risk(data: GameData) -> AtRisk:
-    """Whom the most dangerous attacker of the best offer re-identifies, as its answers say beside it."""
-    best = _best(data)
-    facts = (
-        ("Utility kept", percent(best.utility)),
-        ("Price", amount(best.price)),
-        ("Contractual fine", amount(best.fine)),
-    )
-    are = "are" if best is data.taken else "would be"
-    worst = max(best.answers, key=lambda one: one.re_identified[1])
-    if not worst.re_identified[1]:
-        return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
-    by = "those who compete" if "rivals" in _kind_of(worst, data).parameters else "one attacker"
-    said = f"of {data.people:,} people {are} re-identified by {by}: {worst.kind}"
-    return AtRisk(count(worst.re_identified), said, facts=facts)
-
-
-def _next(data: GameData) -> Iterator[Tried]:
-    """The other protections at their best terms."""
-    judged = {id(one.offer): one for one in data.judged}
-    for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
-        low, high = judged[id(offer)].payoff if judged else offer.payoff
-        state = "met" if low > 0 else "missed" if high <= 0 else "untested"
-        left = amount(judged[id(offer)].mean) if judged else money(offer.payoff)
-        yield Tried(shown(offer.protection), terms(offer), state, (left,))
-
-
-# --- the sections -----------------------------------------------------------------------------------------------------
 
 
 def _told(offer: Offer) -> str:
@@ -392,7 +203,7 @@ def _stop(pair: Pair) -> str:
 
 
 def _stop_told(data: GameData) -> str:
-    name = _best(data).protection
+    name = best_offer(data).protection
     dearest = max((one for one in data.stopping if one.protection == name), key=lambda one: one.price[1])
     if dearest.price[1] <= 0:
         return f"Nobody attacks {called(name)}, whatever is asked."

@@ -11,7 +11,6 @@ from unmask.measures.registry import SHARES, UTILITIES, described, quantity
 from unmask.reports.facts.study import NO_ATTACK, Headlines, Measured, Plane, StudyData
 from unmask.reports.few import FEWEST, handed_on
 from unmask.reports.findings.study import (
-    UNITS,
     findings,
     interval_note,
     of_price,
@@ -19,7 +18,6 @@ from unmask.reports.findings.study import (
     utility_words,
     who,
 )
-from unmask.reports.marks import Key, Spot
 from unmask.reports.parts import (
     Figure,
     Figures,
@@ -35,26 +33,22 @@ from unmask.reports.parts import (
     notes,
     parts,
 )
-from unmask.reports.planes import plane
-from unmask.reports.scales import linear, risks
 from unmask.reports.screens.conditions import one_sentence
+from unmask.reports.screens.game import opening
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing
-from unmask.reports.sections.families import curve_figures, settings
-from unmask.reports.sections.game import ASSUMPTIONS, game_in_study, opening
+from unmask.reports.sections.families import curve_figures
+from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
 from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
+from unmask.reports.sections.tradeoff import tradeoff
 from unmask.reports.words import (
     estimate,
     letter,
-    lettered,
     name_of,
-    number,
-    percent,
     plural,
     row_estimate,
     row_value,
-    told_apart,
     what,
 )
 from unmask.results import Row
@@ -71,12 +65,6 @@ PRICES = {
     "rational_tries": "Tries",
 }
 """Measures of what a rational attacker does -> head of their column."""
-
-PLANES = (
-    " Filled and joined by steps: no other protection is better in both ways, for the same adversary. Hollow: another "
-    "one is. A protection is named beside the adversary who does best against it. Success is what came true where that "
-    "was checked, and elsewhere what the adversary expects."
-)
 
 MEASURES = f"Means over seeds. {HOW} Worst-off is the worst value of any seed's worst-off target."
 
@@ -146,7 +134,7 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
     many = f"{sum(table.rows for table in (*leading, *others)):,} lines: means over seeds with their intervals."
     found = parts(
         lead(data.words.get(("datasets", dataset), "")),
-        (lead(_better(planes) + PLANES), Figures(tuple(_plane(data, plane) for plane in planes))) if planes else (),
+        tradeoff(data, planes),
         (Heading("All protections at a glance", best), glance) if glance else (),
         Heading("By parameter", curve),
         Figures(tuple(curves)),
@@ -178,64 +166,6 @@ def _reached_words(data: StudyData, dataset: str) -> Iterator[str]:
     heads = data.spoken[dataset]
     for target in dict.fromkeys(target for _, _, target in heads):
         yield one_sentence(of_target(data, heads, target))
-
-
-# --- risk against utility --------------------------------------------------------------------------------------------
-
-
-def _better(planes: Sequence[Plane]) -> str:
-    """Which way in the charts is better: less success, and more error."""
-    left, right = (any(plane.direction == direction for plane in planes) for direction in ("high", "low"))
-    if left and right:
-        return "Up keeps more; left risks less where success is drawn, right where error is."
-    return f"Up keeps more, {'right' if right else 'left'} risks less."
-
-
-def _plane(data: StudyData, drawn: Plane) -> Figure:
-    """Success or error across, what is left of utility upwards."""
-    known = dict.fromkeys((spot.adversary, spot.target) for spot in drawn.spots)
-    spots, risk = list(_spots(data, drawn)), _reach(drawn)
-    low, high = min(spot.y for spot in spots), max(spot.y for spot in spots)
-    pad = 0.08 if high > low else 0.1 * abs(high) or 0.1
-    up = linear(high, low=low, pads=(pad, pad), unit=drawn.unit, title=f"Utility: {UNITS.get(drawn.unit, drawn.unit)}")
-    label = f"{risk} against utility, {drawn.dataset}. {'; '.join(spot.told for spot in spots)}."
-    across = risks([spot.x for spot in spots], risk, drawn.risk_unit)
-    keys = [Key(_whose(data, name, target), data.styles[name]) for name, target in known]
-    aims = "; ".join(dict.fromkeys(target for _, target in known))
-    svg = plane(across, up, spots, keys=keys, label=label, more=drawn.direction == "low")
-    return Figure(f"{risk} against utility: {aims}", svg)
-
-
-def _whose(data: StudyData, adversary: str, target: str) -> str:
-    return lettered(f"{adversary}: {target}", data.styles[adversary], 2)
-
-
-def _spots(data: StudyData, drawn: Plane) -> Iterator[Spot]:
-    """Each protection as each adversary sees it."""
-    names = _names(spot.protection for spot in drawn.spots)
-    said = percent if drawn.risk_unit in SHARES else number
-    kept = percent if drawn.unit in SHARES else number
-    for spot in drawn.spots:
-        of = _whose(data, spot.adversary, spot.target)
-        told = f"{spot.protection}, {of}: {said(spot.success)}, utility {kept(spot.utility)}"
-        style = data.styles[spot.adversary]
-        yield Spot(spot.success, spot.utility, style, names[spot.protection], hollow=not spot.best, of=of, told=told)
-
-
-def _reach(plane: Plane) -> str:
-    """What the adversaries of a plane reach, with its unit."""
-    if plane.direction == "high":
-        return "Success"
-    return "Error" if plane.risk_unit in SHARES else f"Error ({plane.risk_unit})"
-
-
-def _names(protections: Iterable[str]) -> dict[str, str]:
-    """Names for a plane: long ones by their parameters alone, where no other protection has any, or cut."""
-    given = {name: settings(name) for name in protections}
-    alone = len({stem for stem, own in given.values() if own}) == 1
-    apart = told_apart(given)
-    bare = {name: " ".join(f"{key}={value}" for key, value in own.items()) for name, (_, own) in given.items()}
-    return {name: bare[name] if alone and bare[name] and said != name else said for name, said in apart.items()}
 
 
 def overview(data: StudyData, dataset: str, heads: Headlines) -> Grid | None:

@@ -1,0 +1,196 @@
+"""The first screen of the publisher's game: what to do, who attacks then, and what each other protection leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from unmask.reports.facts.game import WITHHELD, Answer, GameData, Kind, Offer
+from unmask.reports.findings.game import called, capital, count, money, shown, terms
+from unmask.reports.findings.price import amount
+from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
+from unmask.reports.sections.how_wrong import delicate
+from unmask.reports.sections.nodes import levels_told
+from unmask.reports.words import listed, percent, plural
+
+NEXT = 4
+"""Protections beside the one to take."""
+
+NOTE = (
+    "Releasing nothing leaves 0. Prices and fines deter only those who count money; a fine must be one that courts "
+    "uphold."
+)
+
+
+def opening(data: GameData) -> tuple[str, str]:
+    """What to do, and what that rests on, a sentence or two each."""
+    _, first, rest = _verdict(data)
+    known = (data.taken, best_offer(data))
+    now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
+    instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
+    levels = levels_told(data.lattices, best_offer(data).protection)
+    return f"{first} {rest}", f"{levels} {_judgment(data)}{instead}{now}".lstrip()
+
+
+def game_screen(data: GameData) -> Screen:
+    """What to do, who is at risk and who attacks then, and the other protections."""
+    taken, best, head = data.taken, best_offer(data), "on average" if data.judged else "left to you"
+    changes = tuple(_next(data))
+    return Screen(
+        *_verdict(data),
+        opening(data)[1],
+        tuple(_answer(one, data) for one in best.answers),
+        who=_at_risk(data),
+        next=Advice("", changes=changes, heads=(head,), note=NOTE),
+        asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)} {terms(best)}?",
+        beside="every range at its middle" if data.judged else "",
+    )
+
+
+def _verdict(data: GameData) -> tuple[str, str, str]:
+    """The state, the first words and the rest of the sentence."""
+    taken = data.taken
+    if taken.protection == WITHHELD:
+        return "missed", "Do not release", f"these data at the terms of the document.{_deterring(data)}"
+    name, left = called(taken.protection), money(taken.payoff)
+    middle = ", with every range at its middle" if data.judged else ""
+    if taken.payoff[0] > 0:
+        return "met", f"Release {name}", f"{terms(taken)}: {left} is left to you{middle}."
+    return "untested", "Not decided:", f"{name} {terms(taken)} leaves {left}{middle}."
+
+
+def _instead(data: GameData) -> str:
+    """What the best offer that releases something would do."""
+    offer = best_offer(data)
+    said = f"{called(offer.protection)} {terms(offer)}"
+    judged = next((one for one in data.judged if one.offer is offer), None)
+    if judged is None:
+        return f"{said} leaves {money(offer.payoff)}"
+    return f"{said} brings {amount(judged.mean)} on average, {amount(judged.payoff[0])} at worst"
+
+
+def _deterring(data: GameData) -> str:
+    """The fine and the price beyond those of the document that make a release pay."""
+    if not data.deterring:
+        return " No fine and no price alone keeps everybody away and leaves you something."
+    first = data.deterring[0]
+    said = [
+        terms(one) if one.protection == first.protection else f"{called(one.protection)} {terms(one)}"
+        for one in data.deterring
+    ]
+    left = amount(min(one.payoff[0] for one in data.deterring))
+    return (
+        f" More must be asked: {called(first.protection)} {' or '.join(said)} is attacked by nobody and leaves {left}."
+    )
+
+
+def _released(data: GameData) -> list[Offer]:
+    """The best offer of each protection, the best first: over ranges by what they bring on average."""
+    ranked = [one.offer for one in sorted(data.judged, key=lambda one: -one.mean)] or data.offers
+    best = {one.protection: one for one in reversed(ranked) if one.protection != WITHHELD}
+    return [one for one in ranked if best.get(one.protection) is one]
+
+
+def best_offer(data: GameData) -> Offer:
+    """The offer to take, or that would be taken if something had to be released."""
+    return data.taken if data.taken.protection != WITHHELD else _released(data)[0]
+
+
+def _judgment(data: GameData) -> str:
+    if data.judged:
+        first = data.judged[0]
+        more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
+        return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
+    wrong = delicate(data)
+    unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
+    weighed = f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
+    return " ".join(filter(None, (weighed, _safer(data), wrong)))
+
+
+def _safer(data: GameData) -> str:
+    """What to ask where the terms only just keep somebody away, and what came of it when it was played again."""
+    if data.safer is None:
+        return ""
+    does = {True: "attacks", None: "may attack"}
+    acts = [f"{one.kind} {does[one.attacks]}" for one in data.safer.answers if one.attacks is not False]
+    come = listed(acts) if acts else "nobody attacks"
+    return (
+        f"Its terms only just keep somebody away; a little more, {terms(data.safer)}, does so safely: played again, "
+        f"{come} and {money(data.safer.payoff)} is left."
+    )
+
+
+def _now(offer: Offer) -> str:
+    return f"{capital(called(offer.protection))}, with nothing asked, would leave {money(offer.payoff)}."
+
+
+def _same(one: Offer, other: Offer) -> bool:
+    return (one.protection, one.price, one.fine, one.audit) == (other.protection, other.price, other.fine, other.audit)
+
+
+def _answer(answer: Answer, data: GameData) -> Checked:
+    """A kind of attacker as a line: whether they act, and what they get."""
+    state = {True: "missed", False: "met", None: "untested"}[answer.attacks]
+    named, of = count(answer.re_identified), f"of {data.people:,}"
+    return Checked(
+        state,
+        answer.kind,
+        told_of(answer),
+        _many(_kind_of(answer, data)),
+        named,
+        of,
+        "",
+    )
+
+
+def _kind_of(answer: Answer, data: GameData) -> Kind:
+    return next(one for one in data.kinds if one.name == answer.kind)
+
+
+def _many(kind: Kind) -> str:
+    """How many such attackers are expected, and whether they compete."""
+    each = "one" if kind.number == 1 else amount(kind.number)
+    if rivals := kind.parameters.get("rivals"):
+        return f"{each} such group{'' if kind.number == 1 else 's'} of {rivals} who compete"
+    return f"{each} such attacker{'' if kind.number == 1 else 's'}"
+
+
+def told_of(answer: Answer) -> str:
+    """What a kind of attacker does."""
+    return {
+        True: f"attacks, and {_keeps(answer)}",
+        False: "stays away: no campaign pays",
+        None: f"may attack: a campaign may bring up to {amount(answer.payoff[1])}",
+    }[answer.attacks]
+
+
+def _keeps(answer: Answer) -> str:
+    if answer.expects is None:
+        return f"keeps {money(answer.payoff)}"
+    return f"expects {money(answer.payoff)} and {count(answer.expects)} people, detected otherwise than they believe"
+
+
+def _at_risk(data: GameData) -> AtRisk:
+    """Whom the most dangerous attacker of the best offer re-identifies, as its answers say beside it."""
+    best = best_offer(data)
+    facts = (
+        ("Utility kept", percent(best.utility)),
+        ("Price", amount(best.price)),
+        ("Contractual fine", amount(best.fine)),
+    )
+    are = "are" if best is data.taken else "would be"
+    worst = max(best.answers, key=lambda one: one.re_identified[1])
+    if not worst.re_identified[1]:
+        return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
+    by = "those who compete" if "rivals" in _kind_of(worst, data).parameters else "one attacker"
+    said = f"of {data.people:,} people {are} re-identified by {by}: {worst.kind}"
+    return AtRisk(count(worst.re_identified), said, facts=facts)
+
+
+def _next(data: GameData) -> Iterator[Tried]:
+    """The other protections at their best terms."""
+    judged = {id(one.offer): one for one in data.judged}
+    for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
+        low, high = judged[id(offer)].payoff if judged else offer.payoff
+        state = "met" if low > 0 else "missed" if high <= 0 else "untested"
+        left = amount(judged[id(offer)].mean) if judged else money(offer.payoff)
+        yield Tried(shown(offer.protection), terms(offer), state, (left,))

@@ -1,0 +1,131 @@
+"""What is advised in a game, and how far the advice goes: offers with their answers, margins, ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from unmask.economics import Move, PublisherGame, Terms, margins, outlook
+from unmask.economics.game import WITHHELD
+from unmask.economics.unknowns import at
+from unmask.errors import UnmaskError
+from unmask.reports.facts.game import Answer, Asked, Judged, Offer, Ranged, Wrong
+from unmask.studies.plane import all_terms
+from unmask.studies.stated import Stated
+
+BESIDE: Final = 1e-6
+"""Share of a fine that stops somebody by which the fine beside it is lower."""
+
+MARGIN: Final = 0.01
+"""Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
+
+MOST_JUDGED: Final = 60
+"""Offers that are judged over ranges."""
+
+
+def best_of_each(moves: Sequence[Move]) -> list[Move]:
+    """The best move of each protection, the best first."""
+    found: dict[str, Move] = {}
+    for one in moves:
+        found.setdefault(one.protection, one)
+    return list(found.values())
+
+
+def offer_of(game: PublisherGame, move: Move) -> Offer:
+    """A move as a page shows it, with how each kind of attacker answers."""
+    terms = move.terms
+    answers = tuple(_answer(game, move, kind) for kind in move.responses)
+    utility = 0.0 if move.protection == WITHHELD else game.protections[move.protection].utility
+    return Offer(move.protection, terms.price, terms.fine, terms.audit, utility, move.payoff, answers)
+
+
+def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
+    one, expects = move.responses[kind], None
+    if game.attackers[kind].actual is not None and one.attacks is not False:
+        terms = move.terms
+        expects = game.raid(move.protection, kind, fine=terms.fine, audit=terms.audit, believed=True).re_identified
+    return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
+
+
+def deterring_offers(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
+    """The best release that the least fine alone makes pay, and the best that the least price alone does, each with a
+    margin: nobody attacks it wherever in their ranges the numbers are.
+    """
+    hard = at(game, said.unknowns, [one.end(worst=True) for one in said.unknowns])
+    by_fine, by_price = [], []
+    for name in game.protections:
+        fine = max(hard.break_even_fine(name, kind).high for kind in game.attackers)
+        price = max(hard.break_even_price(name, kind).high for kind in game.attackers)
+        by_fine += [hard.move(name, Terms(fine=fine * (1 + MARGIN)))] if fine < math.inf else []
+        by_price.append(hard.move(name, Terms(price=price * (1 + MARGIN))))
+    best = [max(found, key=lambda one: one.payoff.low) for found in (by_fine, by_price) if found]
+    return tuple(offer_of(hard, one) for one in best if one.payoff.low > 0)
+
+
+def safer_offer(game: PublisherGame, said: Stated, taken: Offer) -> Offer | None:
+    """The offer with a margin, but no more than may be asked, played again; None where its fine and price do not only
+    just keep somebody away, or are the most already.
+    """
+    if taken.protection == WITHHELD:
+        return None
+    edge, less, more = (
+        Terms(price=taken.price * by, fine=taken.fine * by, audit=taken.audit) for by in (1, 1 - BESIDE, 1 + MARGIN)
+    )
+    price, fine = min(more.price, max(said.terms["prices"])), min(more.fine, max(said.terms["fines"]))
+    more = replace(more, price=price, fine=fine)
+    just_below = (game.response(taken.protection, kind, less).attacks is not False for kind in game.attackers)
+    there = (game.response(taken.protection, kind, edge).attacks is False for kind in game.attackers)
+    kept_away = any(below and stays for below, stays in zip(just_below, there, strict=True))
+    return offer_of(game, game.move(taken.protection, more)) if kept_away and more != edge else None
+
+
+def wrong_numbers(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
+    """How wrong each assumption may be before another offer is better, at the terms that deter most."""
+    others = product((one.protection for one in best_of_each(moves) if one.protection != WITHHELD), _hardest(said))
+    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)]
+
+    def asked(place: int | None) -> Asked | None:
+        if place is None:
+            return None
+        one = rivals[place]
+        return Asked(one.protection, one.terms.price, one.terms.fine, one.terms.audit)
+
+    return tuple(
+        Wrong(one.of, one.parameter, one.value, one.low, asked(one.below), one.high, asked(one.above))
+        for one in margins(game, rivals)
+    )
+
+
+def _hardest(said: Stated) -> list[Terms]:
+    """The terms of the document that deter most, with which no other of them leaves more unless money comes back."""
+    most = max(said.terms["prices"]), max(said.terms["fines"])
+    every = said.publisher.fees or said.publisher.recovered
+    return [one for one in all_terms(said.terms) if every or (one.price, one.fine) == most]
+
+
+def judged_offers(game: PublisherGame, said: Stated) -> tuple[tuple[Judged, ...], tuple[Ranged, ...], float]:
+    """Every offer of the document over all ranges."""
+    asked = [Terms(price=a, fine=f, audit=q) for a, f, q in product(*said.terms.values())]
+    moves = [game.move(name, terms) for name in game.protections for terms in asked] + [game.move(WITHHELD, Terms())]
+    if len(moves) > MOST_JUDGED:
+        raise UnmaskError(f"{len(moves)} offers are to be judged over ranges, expected at most {MOST_JUDGED}; ask less")
+    found = outlook(game, moves, said.unknowns)
+    order = sorted(range(len(moves)), key=lambda i: (i != found.choice, found.regret[i].high, -found.mean[i]))
+    judged = tuple(Judged(offer_of(game, moves[i]), found.mean[i], found.payoff[i], found.regret[i]) for i in order)
+    ranged = tuple(
+        Ranged(
+            one.unknown.of,
+            one.unknown.parameter,
+            one.unknown.low,
+            one.unknown.high,
+            one.worst,
+            one.best,
+            None if one.switches is None else (float(one.switches[0]), moves[one.switches[1]].protection),
+            one.worth,
+        )
+        for one in found.influences
+    )
+    return judged, ranged, found.worth
