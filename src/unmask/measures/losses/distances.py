@@ -138,8 +138,8 @@ def geometric_medians(part: Cells, geometry: Distance) -> Floats:
     answer = geometry.nearby(mean(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
     work = _Rows(part.p, geometry.points[part.candidate], part.indptr[np.append(rows, len(part.nobody))])
-    none = np.zeros(len(rows), dtype=np.int64)
-    search = _Search(rows, work, answer[rows], none + np.inf, answer[None, rows], none)
+    nowhere = np.full(len(rows), np.inf)
+    search = _Search(rows, work, answer[rows], nowhere, answer[None, rows], np.zeros(len(rows), dtype=np.int64))
     search = search.settled(answer, geometry, work.heaviest())
     for step in range(1, STEPS + 1):
         if not len(search.rows):
@@ -173,8 +173,14 @@ class _Search:
 
     def keep(self, mask: Bools) -> _Search:
         """The rows of the mask."""
-        rows, best, expected, tried = (each[mask] for each in (self.rows, self.best, self.expected, self.tried))
-        return _Search(rows, self.work.keep(mask), best, expected, self.ways[:, mask], tried)
+        return _Search(
+            self.rows[mask],
+            self.work.keep(mask),
+            self.best[mask],
+            self.expected[mask],
+            self.ways[:, mask],
+            self.tried[mask],
+        )
 
     def settled(self, answer: Floats, geometry: Distance, guess: Floats) -> _Search:
         """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
