@@ -47,7 +47,9 @@ def test_two_at_a_time_have_one_each(tmp_path):
             second.execute("select * from t")
 
 
-@pytest.mark.parametrize("left", ["create table t as select 1 as a", "attach ':memory:' as other"])
+@pytest.mark.parametrize(
+    "left", ["create table t as select 1 as a", "create view v as select 1 as a", "attach ':memory:' as other"]
+)
 def test_what_a_user_leaves_behind_is_met_by_nobody(tmp_path, left):
     with database(str(tmp_path), memory_limit=ROOM) as connection:
         connection.execute(left)

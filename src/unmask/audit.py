@@ -36,7 +36,7 @@ from unmask.measures import (
     total_variation,
 )
 from unmask.measures.alike import alike
-from unmask.measures.base import UndefinedError
+from unmask.measures.base import UndefinedError, listed
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import per_rows
 from unmask.measures.success import standing
@@ -104,7 +104,7 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
 
 
 def _measure(declared: Quantity, **value: Any) -> Measure:
-    return Measure(**vars(declared), **value, needs_probabilities=True)
+    return Measure(**vars(declared), **value, of_classes=True, needs_probabilities=True)
 
 
 def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
@@ -197,6 +197,7 @@ def audit(
     status, why = earned(belief, truth)
     standing.cache_clear()  # which would hold the belief
     alike.cache_clear()
+    listed.cache_clear()
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
 

@@ -31,7 +31,10 @@ def database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterato
 
 
 def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
-    whole = _idle[os.getpid()].pop() if _idle[os.getpid()] else _opened()
+    try:
+        whole = _idle[os.getpid()].pop()
+    except IndexError:  # asked no sooner: another thread may take the last one meanwhile
+        whole = _opened()
     whole.execute(f"set memory_limit = '{memory_limit}B'")
     whole.execute(f"set preserve_insertion_order = {ordered}")
     whole.execute("set temp_directory = $folder", {"folder": folder})
@@ -59,5 +62,6 @@ def _put_back(whole: duckdb.DuckDBPyConnection) -> None:
 _LEFT = """
 select database_name from duckdb_databases() where not internal and database_name <> 'memory'
 union all select table_name from duckdb_tables() where not temporary
+union all select view_name from duckdb_views() where not internal and not temporary
 """
-"""What outlives a user: files that are attached, and tables."""
+"""What outlives a user: files that are attached, tables and views."""

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, stored
 from unmask.promise import Check
-from unmask.segments import by_class, expanded, segment_max, segment_sum
+from unmask.segments import by_class, segment_max, segment_sum
 
 __all__ = [
     "calibrate",
@@ -23,7 +23,6 @@ __all__ = [
     "from_likelihood",
     "from_match_probabilities",
     "from_scores",
-    "one_by_one",
 ]
 
 HELD_OUT = 100
@@ -136,25 +135,6 @@ def from_likelihood(
     )
 
 
-def one_by_one(belief: Posterior) -> Posterior:
-    """The same belief with an entry for each candidate, whoever stood for them.
-
-    >>> first, twins = np.array([0], np.int32), np.zeros(2, np.int32)
-    >>> both = from_likelihood(
-    ...     np.array([0, 1]), first, np.zeros(1), n_candidates=2, observation=first, representative=twins
-    ... )
-    >>> both.log_probability.round(3), one_by_one(both).log_probability.round(3)
-    (array([-0.693]), array([-0.693, -0.693]))
-    """
-    if belief.representative is None:
-        return belief
-    members = by_class(belief.representative, belief.n_candidates)
-    first = np.concatenate(([0], np.cumsum(np.bincount(belief.representative, minlength=belief.n_candidates))))
-    log_p = belief.log_probability.astype(np.float64)
-    indptr, candidate, log_p = expanded(belief.row, belief.candidate, log_p, members, first, belief.n_observations)
-    return replace(belief, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
-
-
 def from_match_probabilities(
     indptr: NDArray[np.int64],
     candidate: NDArray[np.int32],
@@ -249,7 +229,7 @@ def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
     """
     from scipy.optimize import minimize_scalar  # not at the top: half a second that only a calibration needs
 
-    usable = np.flatnonzero(candidate >= 0)
+    belief, usable = belief.one_by_one(), np.flatnonzero(candidate >= 0)
     rows, log_p = belief.observation[usable], belief.log_probability.astype(np.float64)
     entry = _entry_of(belief, rows, candidate[usable])
     rows, entry = rows[entry >= 0], entry[entry >= 0]
@@ -276,6 +256,7 @@ def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
     (`unmask.promise.Check`, 3 points allowed). Refuted, or with fewer than 100 known targets, it stays `scores`. The
     check is in `provenance["check"]`, the scale in `provenance["scale"]`.
     """
+    belief = belief.one_by_one()
     known = np.flatnonzero(np.asarray(candidate) >= 0) if np.ndim(candidate) == 1 else np.empty(0, dtype=np.int64)
     if np.shape(candidate) != (belief.n_targets,) or not len(known):
         raise UnmaskError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.notebook import SHOWN, html_table
-from unmask.segments import chunks, segment_sum
+from unmask.segments import by_class, expanded, segment_sum
+from unmask.well_formed import MASS_TOLERANCE, check
 
 Status = Literal["exact", "model", "calibrated", "scores"]
-
-MASS_TOLERANCE = 1e-5
-"""How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""
 
 CLOSED = 1e-12
 """A prior that sums to 1 up to this, the rounding of a sum, leaves nothing to "none of these"."""
 
 MOST_IN_DOUBLE = 1 << 24
 """Entries that a belief holds in double precision; one with more holds them in single, in half of the memory."""
+
+
+_ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
 
 class Candidate(NamedTuple):
@@ -61,10 +62,11 @@ class Posterior:
     candidate_label : (n_candidates,) names for candidates that are values; None for records
     representative  : (n_candidates,) int32, who stands in the entries for each candidate, one of them for all that are
                       held alike whatever is seen; an entry is the probability of each of these. None: everybody stands
-                      for themselves, see `inference.one_by_one`
+                      for themselves, see `one_by_one`
 
     Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries,
-    weights that do not sum to 1 and candidates believed in against a prior of zero are refused.
+    weights that do not sum to 1, candidates believed in against a prior of zero and representatives who do not stand
+    for themselves or differ in prior from those whom they stand for are refused.
 
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
@@ -84,11 +86,8 @@ class Posterior:
     representative: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        _check_shapes(self)
-        _check_rows(self)
-        _check_targets(self)
-        _check_prior(self)
-        for name in ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight"):
+        check(self, get_args(Status))
+        for name in _ARRAYS if self.representative is None else (*_ARRAYS, "representative"):
             view = getattr(self, name).view()  # a view: the caller's own array stays as writable as it was
             view.setflags(write=False)
             object.__setattr__(self, name, view)
@@ -123,6 +122,25 @@ class Posterior:
         if self.representative is None:
             return None
         return np.bincount(self.representative, minlength=self.n_candidates)[self.candidate]
+
+    def one_by_one(self) -> Posterior:
+        """The same belief with an entry for each candidate, whoever stood for them.
+
+        >>> both = Posterior.from_dense(np.full((1, 2), 0.5))
+        >>> first, twins = both.candidate[:1], np.zeros(2, np.int32)
+        >>> one = replace(
+        ...     both, indptr=both.indptr // 2, candidate=first, log_probability=np.log([0.5]), representative=twins
+        ... )
+        >>> one.candidate, one.one_by_one().candidate
+        (array([0], dtype=int32), array([0, 1], dtype=int32))
+        """
+        if self.representative is None:
+            return self
+        members = by_class(self.representative, self.n_candidates)
+        first = np.concatenate(([0], np.cumsum(np.bincount(self.representative, minlength=self.n_candidates))))
+        log_p = self.log_probability.astype(np.float64)
+        indptr, candidate, log_p = expanded(self.row, self.candidate, log_p, members, first, self.n_observations)
+        return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
     @cached_property
     def row(self) -> NDArray[np.int64]:
@@ -316,78 +334,6 @@ def precision(n_entries: int) -> type[np.floating[Any]]:
 def equal_weights(n_targets: int) -> NDArray[np.float64]:
     """(n_targets,) weights 1 / n_targets."""
     return np.full(n_targets, 1.0 / max(n_targets, 1))
-
-
-def _check_shapes(belief: Posterior) -> None:
-    rows, entries = len(belief.indptr) - 1, len(belief.candidate)
-    if rows < 1 or belief.n_targets < 1:
-        raise UnmaskError(
-            f"the posterior has {max(rows, 0)} observations and {belief.n_targets} targets, expected at least 1 of each"
-        )
-    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(np.diff(belief.indptr) < 0):
-        raise UnmaskError(f"indptr does not divide the {entries} entries into rows: it must rise from 0 to {entries}")
-    if len(belief.log_probability) != entries:
-        raise UnmaskError(f"{entries} candidates have {len(belief.log_probability)} probabilities, expected as many")
-    if len(belief.unlisted) != rows or len(belief.n_unlisted) != rows:
-        raise UnmaskError(f"unlisted and n_unlisted need one number for each of the {rows} observations")
-    if belief.status not in get_args(Status):
-        raise UnmaskError(f"status is {belief.status!r}, expected one of {', '.join(get_args(Status))}")
-
-
-def _check_rows(belief: Posterior) -> None:
-    if np.any(belief.unlisted < 0) or np.any(belief.n_unlisted < -1):
-        raise UnmaskError("unlisted must be at least 0 and n_unlisted at least -1")
-    mass = belief.unlisted.astype(np.float64)
-    for start, stop in chunks(belief.indptr):
-        indptr = belief.indptr[start : stop + 1]
-        entries = slice(indptr[0], indptr[-1])
-        log_p = belief.log_probability[entries]
-        _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
-        each = np.exp(log_p, dtype=np.float64) * (1.0 if belief.times is None else belief.times[entries])
-        mass[start:stop] += segment_sum(each, indptr - indptr[0])
-    wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
-    if wrong.size:
-        raise UnmaskError(
-            f"row {wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with what is unlisted"
-        )
-
-
-def _check_entries(candidate: NDArray[np.int32], log_p: LogProbabilities, indptr: NDArray[np.int64], n: int) -> None:
-    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
-        raise UnmaskError(
-            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
-        )
-    if len(candidate) and (candidate.min() < 0 or candidate.max() >= n):
-        raise UnmaskError(f"the posterior names candidates outside 0..{n - 1}")
-    rises = np.diff(candidate, prepend=-1) > 0
-    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # the first of a row
-    if not rises.all():
-        raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
-
-
-def _check_targets(belief: Posterior) -> None:
-    if belief.observation.min() < 0 or belief.observation.max() >= belief.n_observations:
-        raise UnmaskError(f"a target points to an observation outside 0..{belief.n_observations - 1}")
-    if (
-        len(belief.weight) != belief.n_targets
-        or belief.weight.min() < 0
-        or abs(belief.weight.sum() - 1.0) > MASS_TOLERANCE
-    ):
-        raise UnmaskError(f"the {belief.n_targets} targets need weights of at least 0 that sum to 1")
-
-
-def _check_prior(belief: Posterior) -> None:
-    if isinstance(belief.log_prior, float):
-        total = belief.n_candidates * float(np.exp(belief.log_prior))
-    else:
-        if len(belief.log_prior) != belief.n_candidates:
-            raise UnmaskError(f"the prior has {len(belief.log_prior)} numbers for {belief.n_candidates} candidates")
-        total = float(np.exp(belief.log_prior).sum())
-        possible = np.isfinite(belief.log_prior)
-        if not possible.all() and not possible[belief.candidate].all():
-            raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
-    if not total <= 1.0 + MASS_TOLERANCE:
-        raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")
 
 
 def log_odds(belief: Posterior) -> NDArray[np.float64]:

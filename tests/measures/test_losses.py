@@ -295,3 +295,19 @@ def test_rows_of_shared_candidates_cost_what_their_own_pairs_say(monkeypatch, lo
     monkeypatch.setattr(import_module("unmask.measures.losses.problem"), "_shared", lambda *_: None)
     for one, expected in zip(measures, together, strict=True):
         assert one.per_target(belief) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-6, 1e-3])
+def test_points_that_nearly_coincide_have_the_best_median(apart):
+    """Newton's steps overshoot there; the answer is the best place that any point or step of ours is."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        points = np.repeat(rng.normal(size=(5, 2)), 2, axis=0) + apart * rng.normal(size=(10, 2))
+        p = rng.dirichlet(np.full(10, 0.3), size=20)
+        found = estimation_error("euclidean", coordinates=points).per_target(Posterior.from_dense(p))
+        place = p @ points
+        for _ in range(3000):  # Weiszfeld's steps alone
+            weight = p / np.maximum(np.linalg.norm(points - place[:, None], axis=2), 1e-12)
+            place = weight @ points / weight.sum(axis=1, keepdims=True)
+        least = (p * np.linalg.norm(points - place[:, None], axis=2)).sum(axis=1)
+        assert np.all(found <= least * (1 + 1e-6))

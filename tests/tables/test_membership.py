@@ -17,7 +17,7 @@ from unmask.measures.membership import told
 from unmask.posterior import log_odds
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.margins import mutual_information, shares, subsets
-from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
+from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, rising, worth
 from unmask.tables.knowledge import attribute_truth
 from unmask.tables.membership import cross_fitted, twins
 
@@ -312,3 +312,10 @@ BELIEF = Posterior.from_dense(np.full((4, 2), 0.5))
 def test_what_cannot_be_said_of_members_is_refused_in_a_sentence(wrong, said):
     with pytest.raises(UnmaskError, match=said):
         wrong()
+
+
+@pytest.mark.parametrize("inside", [[True] * 3, [False] * 3, [True, True, False]])
+def test_scores_that_say_nothing_leave_even_odds(inside):
+    """Whatever the number of members and control people, and where there are none of either."""
+    for believed in (rising, worth):
+        assert believed(np.zeros(3), np.array(inside))[1].tolist() == [0.5]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ class Measure(Quantity):
                     is then asked once for observations that are alike, and in one pass with other measures
     realized      : posterior, truth -> (n_targets,), needs it; nan where a target is not of those that the measure is
                     of. Exactly one of the three is given.
+    of_classes    : whether it minds for whom an entry stands, `Posterior.representative`; a measure that does not, and
+                    is not of rows, is handed a belief with an entry for each candidate
     rate          : the mean over targets is a proportion, so that Wilson's interval is the right one
     needs_probabilities : meaningless for a posterior whose status is `scores`
     has_interval  : its mean over a sample of people is an unbiased estimate of that over all
@@ -41,6 +43,7 @@ class Measure(Quantity):
     self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
     realized: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
     of_rows: OfRows | None = None
+    of_classes: bool = False
     rate: bool = False
     needs_probabilities: bool = False
     has_interval: bool = True
@@ -53,6 +56,9 @@ class Measure(Quantity):
                 f"measure {self.name!r} needs either a self-assessed or a realized value, not both or none"
             )
         object.__setattr__(self, "needs_truth", self.realized is not None)
+        if self.of_rows is None and not self.of_classes:
+            value = "realized" if self.needs_truth else "self_assessed"
+            object.__setattr__(self, value, partial(_of_listed, getattr(self, value)))
 
     def __call__(self, belief: Posterior, truth: Truth | None = None) -> float:
         """The mean over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures."""
@@ -78,6 +84,16 @@ class Measure(Quantity):
                 f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same"
             )
         return self.realized(belief, truth)
+
+
+@lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
+def listed(belief: Posterior) -> Posterior:
+    """The belief with an entry for each candidate."""
+    return belief.one_by_one()
+
+
+def _of_listed(function: Callable[..., NDArray[np.float64]], belief: Posterior, *truth: Truth) -> NDArray[np.float64]:
+    return function(belief if belief.representative is None else listed(belief), *truth)
 
 
 def evaluate(

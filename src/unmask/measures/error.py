@@ -221,9 +221,7 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     """
     named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
-        assert realized_success.realized is not None
-        success = realized_success.realized
-        return _of_loss("realized_error", loss, realized=lambda belief, truth: 1.0 - success(belief, truth), **named)
+        return _of_loss("realized_error", loss, realized=_missed, of_classes=True, **named)
     measured = _truths_first(loss)
     return _of_loss(
         "realized_error",
@@ -231,6 +229,11 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
         realized=lambda belief, truth: _problem(measured, belief, coordinates).paid(belief, truth),
         **named,
     )
+
+
+def _missed(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    assert realized_success.realized is not None
+    return 1.0 - realized_success.realized(belief, truth)
 
 
 def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:

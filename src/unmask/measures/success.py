@@ -227,6 +227,7 @@ def realized_success_at(k: int) -> Measure:
         range=(0.0, 1.0),
         source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
         realized=lambda belief, truth: _success_at(belief, truth, k),
+        of_classes=True,
         rate=True,
     )
 
@@ -251,6 +252,7 @@ rank = Measure(
     range=(1.0, np.inf),
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
     realized=_rank,
+    of_classes=True,
 )
 """How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / (right + 1); the
 number of candidates plus 1 where the target is ABSENT."""
@@ -269,6 +271,7 @@ log_loss_bits = Measure(
     direction="low",
     source="I. J. Good, 'Rational decisions', 1952",
     realized=_log_loss,
+    of_classes=True,
     needs_probabilities=True,
 )
 """-log2 p(x_true given y): infinite once the adversary ruled the truth out. For a belief that is exact its mean is the
@@ -306,6 +309,7 @@ calibration_error = Measure(
     range=(0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
     realized=_calibration,
+    of_classes=True,
     needs_probabilities=True,
     has_interval=False,
 )

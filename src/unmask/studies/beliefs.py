@@ -95,7 +95,7 @@ def _made(cell: Cell) -> Faced:
 
 def _nameless(one: Faced) -> Faced:
     """The same belief under other numbers."""
-    belief = one.belief
+    belief = one.belief.one_by_one()
     rows = np.lexsort((belief.unlisted, belief.row_length))
     place_of = np.argsort(rows)
     entries = np.lexsort((-belief.log_probability, place_of[belief.row]))

@@ -14,7 +14,6 @@ from unmask.audit import Audit
 from unmask.cases.tables.case import MECHANISM, Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.errors import UnmaskError
-from unmask.inference import one_by_one
 from unmask.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
 from unmask.tables.background import Attack, Background, Rng
@@ -85,7 +84,7 @@ def named(protection: Any) -> str:
 
 def tells_no_more(protection: Any, scene: Scene) -> bool:
     """Whether who knows the protection believes of each person what the prosecutor believes, record by record."""
-    one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), one_by_one(scene.link())
+    one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link().one_by_one()
     pairs = np.unique([one.observation, other.observation], axis=1)
     apart = abs(_listed(one, pairs[0]) - _listed(other, pairs[1]))
     return apart.max() <= ROUNDING and np.allclose(one.unlisted[pairs[0]], other.unlisted[pairs[1]], 0, ROUNDING)

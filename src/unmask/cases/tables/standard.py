@@ -22,7 +22,6 @@ from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
 from unmask.errors import UnmaskError
-from unmask.inference import one_by_one
 from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
@@ -296,7 +295,6 @@ class _Found:
             if case.adversary in self.evidence.without:
                 continue
             if self._is_priced(case) and not case.people:
-                case = replace(case, belief=one_by_one(case.belief))
                 self.priced[case.release] = case.belief
             if case.people is None:
                 self._add(case, seen)

@@ -138,13 +138,16 @@ def geometric_medians(part: Cells, geometry: Distance) -> Floats:
     answer = geometry.nearby(mean(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
     work = _Rows(part.p, geometry.points[part.candidate], part.indptr[np.append(rows, len(part.nobody))])
-    search = _Search(rows, work, answer[rows], np.full(len(rows), np.inf)).settled(answer, geometry, work.heaviest())
+    nowhere = np.full(len(rows), np.inf)
+    search = _Search(rows, work, answer[rows], nowhere, answer[None, rows], np.zeros(len(rows), dtype=np.int64))
+    search = search.settled(answer, geometry, work.heaviest())
     for step in range(1, STEPS + 1):
         if not len(search.rows):
             break
         search, nearest = search.stepped(answer, geometry)
         if step & (step - 1) == 0:  # after 1, 2, 4, ... steps: is it the point that is closest by?
             search = search.settled(answer, geometry, nearest)
+    answer[search.rows] = search.best
     return answer
 
 
@@ -154,18 +157,30 @@ class _Search:
 
     rows     : (n_rows,) their numbers
     work     : their entries
-    safe     : (n_rows, n_dimensions) where Weiszfeld's step led from the best place so far
-    expected : (n_rows,) expected distance there
+    best     : (n_rows, n_dimensions) the best place so far
+    expected : (n_rows,) the expected distance there
+    ways     : (n_ways, n_rows, n_dimensions) where to go from there, one after the other until the expected distance is
+               smaller; the last is where Weiszfeld's step leads, which is always so
+    tried    : (n_rows,) how many of them were of no use
     """
 
     rows: Ints
     work: _Rows
-    safe: Floats
+    best: Floats
     expected: Floats
+    ways: Floats
+    tried: Ints
 
     def keep(self, mask: Bools) -> _Search:
         """The rows of the mask."""
-        return _Search(self.rows[mask], self.work.keep(mask), self.safe[mask], self.expected[mask])
+        return _Search(
+            self.rows[mask],
+            self.work.keep(mask),
+            self.best[mask],
+            self.expected[mask],
+            self.ways[:, mask],
+            self.tried[mask],
+        )
 
     def settled(self, answer: Floats, geometry: Distance, guess: Floats) -> _Search:
         """Write the rows whose median is the guessed point into `answer`, and hand back the others."""
@@ -177,16 +192,18 @@ class _Search:
         return self.keep(~settled)
 
     def stepped(self, answer: Floats, geometry: Distance) -> tuple[_Search, Floats]:
-        """Move the rows that are not good enough by Newton's step, or where that was no gain, by Weiszfeld's from the
-        place before; the others are left out. And the point nearest to where each was.
+        """Move the rows that are not good enough from the best place so far; the others are left out. And the point
+        nearest to where each was.
         """
-        at = self.work.step(answer[self.rows], geometry)
+        place, row = answer[self.rows], np.arange(len(self.rows))
+        at = self.work.step(place, geometry)
         better = at.expected <= self.expected * (1.0 + 1e-12)
-        safe = np.where(better[:, None], at.weiszfeld, self.safe)
-        moved, left = np.where(better[:, None], at.newton, self.safe), ~at.done
-        answer[self.rows[left]] = moved[left]
-        best = np.where(better, at.expected, self.expected)
-        return _Search(self.rows, self.work, safe, best).keep(left), at.nearest[left]
+        best, ways = (np.where(better[:, None], *two) for two in ((place, self.best), (at.ways, self.ways)))
+        tried = np.where(better, 0, np.minimum(self.tried + 1, len(ways) - 1))
+        left = ~at.done
+        answer[self.rows[left]] = ways[tried, row][left]
+        expected = np.where(better, at.expected, self.expected)
+        return _Search(self.rows, self.work, best, expected, ways, tried).keep(left), at.nearest[left]
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +267,13 @@ class _Rows:
             steep = self._newton(pull, weight / np.where(away > 0, away, 1.0) ** 2, vector, total)
             newton = np.where((own > 0)[:, None], stride, steep)
         nearest = self.place[self._argmax(-away)]
-        return _Step(expected, done, geometry.walk(at, stride), geometry.walk(at, newton), nearest)
+        ways = (
+            geometry.walk(at, newton),
+            nearest,
+            *(geometry.walk(at, newton / k) for k in (4, 16, 64)),
+            geometry.walk(at, stride),
+        )
+        return _Step(expected, done, np.stack(ways), nearest)
 
     def _newton(self, pull: Floats, weight: Floats, vector: Floats, total: Floats) -> Floats:
         """The steps to the smallest value of the parabola that fits f here; Weiszfeld's where it has none.
@@ -269,12 +292,11 @@ class _Rows:
 
 
 class _Step(NamedTuple):
-    """At some places: the expected distance, whether it is small enough, where two kinds of steps lead, and the point
+    """At some places: the expected distance, whether it is small enough, where to go next, see `_Search`, and the point
     that is nearest.
     """
 
     expected: Floats
     done: Bools
-    weiszfeld: Floats
-    newton: Floats
+    ways: Floats
     nearest: Floats

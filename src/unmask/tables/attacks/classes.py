@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.inference import from_classes, from_likelihood, one_by_one
+from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
@@ -67,7 +67,7 @@ class ClassAttack:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known, or about every record's own person without any."""
-        return one_by_one(self.of_classes(release, knowledge))
+        return self.of_classes(release, knowledge).one_by_one()
 
     def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
         """The same belief with one record of each class for all of it, in the memory of what is known and released."""

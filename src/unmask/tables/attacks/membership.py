@@ -310,15 +310,17 @@ def _blocks(
 
     at, of = np.unique(score, return_inverse=True)
     each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)]).astype(np.float64)
-    weight = each / each.sum(axis=1, keepdims=True)
+    weight = each / np.maximum(each.sum(axis=1, keepdims=True), 1)
     found = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0))
     return at, each, np.asarray(found.blocks[:-1], dtype=np.int64)
 
 
 def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n_blocks,) p(in) in blocks of (2, n_blocks) members and others."""
+    """(n_blocks,) p(in) in blocks of (2, n_blocks) members and others; one block says nothing."""
     from scipy.optimize import isotonic_regression
 
+    if blocks.shape[1] == 1:
+        return np.array([0.5])
     (members, others), (n_members, n_others) = blocks, blocks.sum(axis=1)
     odds = (members + 2) / (others + 2) * (n_others + 4) / (n_members + 4)
     return np.asarray(isotonic_regression(odds / (1 + odds), weights=members + others).x)

@@ -1,0 +1,115 @@
+"""What every belief keeps to: rows, targets and a prior that are what `unmask.posterior.Posterior` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.segments import chunks, segment_sum
+
+MASS_TOLERANCE = 1e-5
+"""How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""
+
+
+def check(belief: Any, statuses: Sequence[str]) -> None:
+    """Refuse a `Posterior` that is none; statuses : those that there are."""
+    _check_shapes(belief, statuses)
+    _check_representatives(belief)
+    _check_rows(belief)
+    _check_targets(belief)
+    _check_prior(belief)
+
+
+def _check_representatives(belief: Any) -> None:
+    stands, n = belief.representative, belief.n_candidates
+    if stands is None:
+        return
+    if stands.shape != (n,) or stands.min(initial=0) < 0 or stands.max(initial=0) >= n:
+        raise UnmaskError(f"representative has shape {stands.shape}, expected one of the {n} candidates for each")
+    _check_candidates(belief.candidate, n)
+    if np.any(stands[stands] != stands) or np.any(stands[belief.candidate] != belief.candidate):
+        raise UnmaskError("candidates who stand for others, or are listed, must stand for themselves")
+
+
+def _check_shapes(belief: Any, statuses: Sequence[str]) -> None:
+    rows, entries = len(belief.indptr) - 1, len(belief.candidate)
+    if rows < 1 or belief.n_targets < 1:
+        raise UnmaskError(
+            f"the posterior has {max(rows, 0)} observations and {belief.n_targets} targets, expected at least 1 of each"
+        )
+    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(np.diff(belief.indptr) < 0):
+        raise UnmaskError(f"indptr does not divide the {entries} entries into rows: it must rise from 0 to {entries}")
+    if len(belief.log_probability) != entries:
+        raise UnmaskError(f"{entries} candidates have {len(belief.log_probability)} probabilities, expected as many")
+    if len(belief.unlisted) != rows or len(belief.n_unlisted) != rows:
+        raise UnmaskError(f"unlisted and n_unlisted need one number for each of the {rows} observations")
+    if belief.status not in statuses:
+        raise UnmaskError(f"status is {belief.status!r}, expected one of {', '.join(statuses)}")
+
+
+def _check_rows(belief: Any) -> None:
+    if np.any(belief.unlisted < 0) or np.any(belief.n_unlisted < -1):
+        raise UnmaskError("unlisted must be at least 0 and n_unlisted at least -1")
+    mass = belief.unlisted.astype(np.float64)
+    for start, stop in chunks(belief.indptr):
+        indptr = belief.indptr[start : stop + 1]
+        entries = slice(indptr[0], indptr[-1])
+        log_p = belief.log_probability[entries]
+        _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
+        each = np.exp(log_p, dtype=np.float64) * (1.0 if belief.times is None else belief.times[entries])
+        mass[start:stop] += segment_sum(each, indptr - indptr[0])
+    wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
+    if wrong.size:
+        raise UnmaskError(
+            f"row {wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with what is unlisted"
+        )
+
+
+def _check_entries(
+    candidate: NDArray[np.int32], log_p: NDArray[np.floating[Any]], indptr: NDArray[np.int64], n: int
+) -> None:
+    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
+        raise UnmaskError(
+            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
+        )
+    _check_candidates(candidate, n)
+    rises = np.diff(candidate, prepend=-1) > 0
+    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # the first of a row
+    if not rises.all():
+        raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
+
+
+def _check_candidates(candidate: NDArray[np.int32], n: int) -> None:
+    if len(candidate) and (candidate.min() < 0 or candidate.max() >= n):
+        raise UnmaskError(f"the posterior names candidates outside 0..{n - 1}")
+
+
+def _check_targets(belief: Any) -> None:
+    if belief.observation.min() < 0 or belief.observation.max() >= belief.n_observations:
+        raise UnmaskError(f"a target points to an observation outside 0..{belief.n_observations - 1}")
+    if (
+        len(belief.weight) != belief.n_targets
+        or belief.weight.min() < 0
+        or abs(belief.weight.sum() - 1.0) > MASS_TOLERANCE
+    ):
+        raise UnmaskError(f"the {belief.n_targets} targets need weights of at least 0 that sum to 1")
+
+
+def _check_prior(belief: Any) -> None:
+    if isinstance(belief.log_prior, float):
+        total = belief.n_candidates * float(np.exp(belief.log_prior))
+    else:
+        if len(belief.log_prior) != belief.n_candidates:
+            raise UnmaskError(f"the prior has {len(belief.log_prior)} numbers for {belief.n_candidates} candidates")
+        total = float(np.exp(belief.log_prior).sum())
+        possible = np.isfinite(belief.log_prior)
+        if not possible.all() and not possible[belief.candidate].all():
+            raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
+        if belief.representative is not None and np.any(belief.log_prior[belief.representative] != belief.log_prior):
+            raise UnmaskError("a candidate stands for others of another prior: they are not held alike")
+    if not total <= 1.0 + MASS_TOLERANCE:
+        raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")

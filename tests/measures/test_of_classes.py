@@ -1,0 +1,119 @@
+"""A candidate may stand in a belief for all of its class; no number depends on whether it does."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask import measures
+from unmask.audit import STANDARD, campaign_measures, price_measures
+from unmask.cases.price import price_release
+from unmask.economics import read_attacker
+from unmask.errors import UnmaskError
+from unmask.inference import calibrate, from_likelihood
+from unmask.measures import Measure, estimation_error, realized_error, sampling_error
+from unmask.measures.entropy import confidence_set_size
+from unmask.posterior import Posterior
+from unmask.studies.beliefs import Faced, _nameless
+from unmask.truth import Truth
+
+CASE = read_attacker("case-study")
+
+
+def every(n):
+    """Measures of all kinds about n candidates."""
+    line = np.arange(n) ** 2.0
+    yield from dict.fromkeys((*STANDARD, *(one for one in vars(measures).values() if isinstance(one, Measure))))
+    yield from (*price_measures(CASE), *campaign_measures(CASE), *map(confidence_set_size, (0.5, 0.9, 1.0)))
+    for error in (estimation_error, realized_error, sampling_error):
+        yield from (error(loss, coordinates=line) for loss in ("absolute", "squared"))
+        yield error(np.abs(np.subtract.outer(line, line)))
+    yield Measure("written_by_a_user", self_assessed=lambda belief: np.diff(belief.indptr).astype(float))
+    yield Measure("of_a_user", realized=lambda belief, truth: np.isin(truth.candidate, belief.candidate).astype(float))
+
+
+@st.composite
+def beliefs(draw):
+    """Of classes, of which some are as likely as others; targets may be nobody, rows seen by nobody."""
+    klass = np.array(draw(st.lists(st.integers(0, 4), min_size=2, max_size=12)))
+    first = np.array([np.flatnonzero(klass == one)[0] for one in klass], dtype=np.int32)
+    present, n = draw(st.sampled_from([1.0, 0.5])), draw(st.integers(1, 4))
+    listed = [sorted(draw(st.sets(st.sampled_from(first.tolist()), min_size=int(present == 1)))) for _ in range(n)]
+    entries = np.array([one for row in listed for one in row], dtype=np.int32)
+    likely = draw(st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=len(entries), max_size=len(entries)))
+    belief = from_likelihood(
+        np.cumsum([0, *map(len, listed)]),
+        entries,
+        np.log(likely),
+        n_candidates=len(klass),
+        observation=np.array(draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=6))),
+        prior_present=present,
+        log_likelihood_none=np.log(np.full(n, 0.3)),
+        representative=first,
+    )
+    return belief, Truth(
+        draw(st.lists(st.integers(-1, len(klass) - 1), min_size=belief.n_targets, max_size=belief.n_targets))
+    )
+
+
+@settings(max_examples=12)
+@given(beliefs())
+def test_every_measure_is_that_of_candidates_listed_one_by_one(given):
+    belief, truth = given
+    alone = belief.one_by_one()
+    assert np.all(alone.row_length == np.diff(alone.indptr))
+    for measure in every(belief.n_candidates):
+        of = (truth,) if measure.needs_truth else ()
+        found = []
+        for one in (belief, alone):
+            try:
+                found.append(measure.per_target(one, *of).tolist())
+            except UnmaskError as error:
+                found.append(str(error))
+        assert found[0] == (found[1] if isinstance(found[1], str) else pytest.approx(found[1], nan_ok=True)), (
+            measure.name
+        )
+
+
+def pair(**said):
+    """Two people of one class, of three."""
+    given = {"n_candidates": 3, "observation": np.array([0, 0]), "representative": np.array([0, 0, 2], np.int32)} | said
+    return from_likelihood(np.array([0, 2]), np.array([0, 2], np.int32), np.log([0.5, 1.0]), **given)
+
+
+def test_a_scale_is_fitted_to_all_who_are_stood_for():
+    fitted = [calibrate(one, np.array([1, 2])) for one in (pair(), pair().one_by_one())]
+    assert fitted[0].to_dense() == pytest.approx(fitted[1].to_dense())
+
+
+def test_a_price_is_that_of_all_who_are_stood_for():
+    eager = replace(CASE, access_cost=0.0)
+    prices = [price_release(eager, "release", "anybody", one) for one in (pair(), pair().one_by_one())]
+    assert prices[0] == prices[1]
+
+
+def test_a_saved_belief_keeps_all_who_are_stood_for():
+    assert _nameless(Faced(pair(), None, None, 0.0)).belief.row_length.tolist() == [3]
+
+
+def test_a_copy_stands_for_as_many():
+    copy = pickle.loads(pickle.dumps(pair()))
+    assert copy.candidates(0) == pair().one_by_one().candidates(0)
+    assert repr(copy) == repr(pair().one_by_one())
+    assert not pair().representative.flags.writeable
+
+
+@pytest.mark.parametrize("stands", [[0, 0], [0, 0, 3], [-1, 0, 2], [1, 1, 2], [1, 2, 2]])
+def test_who_stands_for_others_stands_for_themselves(stands):
+    with pytest.raises(UnmaskError, match=r"representative has shape|stand for themselves"):
+        replace(pair(), representative=np.array(stands, np.int32))
+
+
+def test_those_of_another_prior_are_not_held_alike():
+    prior = np.log([0.2, 0.3, 0.5])
+    assert isinstance(replace(pair().one_by_one(), log_prior=prior), Posterior)
+    with pytest.raises(UnmaskError, match="another prior"):
+        replace(pair(), log_prior=prior)
