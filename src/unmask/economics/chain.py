@@ -122,7 +122,7 @@ class Chains:
         success, made, fines = forward(*tries, one.named, one.tried, self._alone, self.arms.attacker.arrest, tape)
         if self.arms.attacker.arrest and not self.arms.attacker.max_fines:
             fines = 0.0
-        return Played(value, success / np.maximum(self.arms.count, 1), made, fines)
+        return Played(value, success / self.arms.count, made, fines)
 
     @cached_property
     def _alone(self) -> Floats:
@@ -183,5 +183,5 @@ def jointly(arms: Arms, cap: int, actual: Floats | None = None) -> Played:
     detected = one.caught if actual is None else actual
     table = hit, caught, detected, money, link
     value, named, tries, fines = _chains.jointly(arms.tries[each], *table, cap, attacker.arrest)
-    success = np.bincount(each, weights=named, minlength=len(arms)) / np.maximum(arms.count, 1)
+    success = np.bincount(each, weights=named, minlength=len(arms)) / arms.count
     return Played(value, success, tries, fines if attacker.max_fines else 0.0)
