@@ -77,6 +77,13 @@ def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):
     assert project.given["attackers"][1:] == given["attackers"][1:]
 
 
+def test_terms_below_the_most_that_may_be_asked_stay(weighed: Browser, project: Project):
+    project.save({**project.given, "publisher": {**project.given["publisher"], "prices": [0, 10, 1000]}})
+    for most, left in (("1000", [0, 10, 1000]), ("500", [0, 10, 500])):
+        weighed.sends("/game", **{"publisher.prices from": most}, do="weigh")
+        assert project.given["publisher"]["prices"] == left
+
+
 def test_several_protections_of_a_document_are_weighed_as_they_stand(weighed: Browser, project: Project):
     several = [{"use": "none"}, {"use": "tables.Mondrian", "grid": {"k": [3, 4]}}]
     project.save({**project.given, "protections": several})

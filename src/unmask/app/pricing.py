@@ -97,7 +97,7 @@ def _answered(given: dict[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
     publisher = {**given.get("publisher", {})}
     first = {"name": ATTACKER, **_first_attacker(given)}
     for one in QUESTIONS:
-        if (value := _said(form, one)) is not None:
+        if (value := _said(form, one, answer(given, one))) is not None:
             (publisher if one.table == "publisher" else first)[one.name] = value
     if whose := str(form.get("adversary", "")):
         first["adversary"] = whose
@@ -113,15 +113,19 @@ def _first_attacker(given: Mapping[str, Any]) -> dict[str, Any]:
     return dict(next(iter(given.get("attackers", [])), {}))
 
 
-def _said(form: Mapping[str, Any], one: Question) -> Any:
-    """An answer as a document has it; None where the form has none."""
+def _said(form: Mapping[str, Any], one: Question, before: Any) -> Any:
+    """An answer as a document has it, with what it had below the most that may be asked; None where the form has none.
+
+    before : what it had, or what is assumed
+    """
     of = int if one.holds == "whole" else float
     ends = [number(form, f"{one.key} {end}", one.asks, of) for end in ("from", "to")]
     values = [_plain(value / 100 if one.holds == "share" else value) for value in ends if value is not None]
     if not values:
         return None
     if one.holds == "most":
-        return sorted({0, values[0]})
+        less = before if isinstance(before, list) else [0]
+        return sorted({*(value for value in less if value < values[0]), values[0]})
     return values[0] if values[0] == values[-1] else {"from": min(values), "to": max(values)}
 
 
