@@ -81,9 +81,9 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
     unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack;
     that at least `threshold` people are reached is taken to be monotone, too; fees count where they may be paid, fines
-    up to what the attackers can win). That people are in gains is proved; in
-    fines and costs it is what random campaigns show. Boxes are split, where one number alone is unknown at the value
-    where an attacker walks away, until the move of least regret is known or 100 boxes were looked at.
+    up to what the attackers can win). That people re-identified are monotone in gains is proved; in fines and costs it
+    is what random campaigns show. Boxes are split, where one number alone is unknown at the value where an attacker
+    walks away, until the move of least regret is known or 100 boxes were looked at.
 
     >>> from unmask.economics import Attacker, Expected, Protected, Publisher, Terms
     >>> case = Attacker(gain=1, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)

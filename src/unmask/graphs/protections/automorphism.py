@@ -9,9 +9,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
 from unmask.graphs.communities import communities
-from unmask.graphs.protections.edges import shuffled
+from unmask.graphs.protections.edges import check_enough, shuffled
 from unmask.graphs.protections.identities import Separated
 from unmask.graphs.release import SocialGraph
 from unmask.randomness import secret_unless
@@ -55,8 +54,7 @@ class KAutomorphism:
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""
         n = graph.n_nodes
-        if n < self.k:
-            raise UnmaskError(f"k is {self.k} and there are {n} people, expected at least as many people")
+        check_enough(n, self.k)
         rng = secret_unless(rng)
         order = np.lexsort((rng.permutation(n), -graph.degree, communities(graph)))
         circles = np.split(order, np.arange(1, n // self.k) * self.k)

@@ -8,8 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
-from unmask.graphs.protections.edges import shuffled
+from unmask.graphs.protections.edges import check_enough, shuffled
 from unmask.graphs.protections.identities import Separated
 from unmask.graphs.release import SocialGraph
 from unmask.randomness import secret_unless
@@ -72,8 +71,7 @@ def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
     """
     given = np.asarray(degree, dtype=np.int64)
     n = len(given)
-    if n < k:
-        raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
+    check_enough(n, k)
     order = np.argsort(-given, kind="stable")
     high, total = given[order], np.concatenate(([0], np.cumsum(given[order])))
     cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.int64)

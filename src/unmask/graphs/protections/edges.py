@@ -132,6 +132,12 @@ def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Ge
     return found[:wanted]
 
 
+def check_enough(n: int, k: int) -> None:
+    """An error where n people are too few for a group of k."""
+    if n < k:
+        raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
+
+
 def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
     """A release with these edges in which everybody is one node."""
     origin = rng.permutation(n)

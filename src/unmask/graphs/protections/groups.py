@@ -8,8 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.graphs.protections.edges import distinct, shuffled
+from unmask.graphs.protections.edges import check_enough, distinct, shuffled
 from unmask.graphs.protections.identities import Separated
 from unmask.graphs.release import SocialGraph
 from unmask.randomness import secret_unless
@@ -47,8 +46,7 @@ class GroupNodes:
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
         """The release, and the node behind each of its nodes."""
         n = graph.n_nodes
-        if n < self.k:
-            raise UnmaskError(f"k is {self.k} and there are {n} people, expected at least as many people")
+        check_enough(n, self.k)
         rng = secret_unless(rng)
         shuffled_nodes = rng.permutation(n)
         order = shuffled_nodes[np.argsort(graph.degree[shuffled_nodes], kind="stable")]
