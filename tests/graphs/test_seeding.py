@@ -216,6 +216,13 @@ def test_seeds_of_a_file(tmp_path, text):
     assert (seeds.source.tolist(), seeds.target.tolist()) == ([3, 0], [1, 2])
 
 
+def test_a_file_of_one_column_is_refused_by_its_line(tmp_path):
+    file = tmp_path / "seeds.csv"
+    file.write_text("dan|7\nann|700\n")
+    with pytest.raises(UnmaskError, match=r"line 1 of 'seeds\.csv' has no two node ids"):
+        SeedPairs.read(NAMED, COUNTED, file)
+
+
 def test_the_rows_of_a_file_keep_their_order(tmp_path):
     n = 20_000
     graph = SocialGraph.from_edges([0], [1], labels=[f"p{node}" for node in range(n)])

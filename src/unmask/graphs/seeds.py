@@ -72,8 +72,8 @@ def label_columns(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The two columns of a file of label pairs, read as a list of links; a first line that names nobody is a header."""
     names = first_words(path)
-    nodes = nodes_of(source, target, names[:1], names[1:])
-    links = read_links(path, header=bool(names) and max(side[0] for side in nodes) == -1, ends=(0, 1))
+    header = len(names) == 2 and max(side[0] for side in nodes_of(source, target, names[:1], names[1:])) == -1
+    links = read_links(path, header=header, ends=(0, 1))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
     return labels[links.u], labels[links.v]
 
