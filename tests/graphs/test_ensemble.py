@@ -315,7 +315,7 @@ def test_rounds_that_were_kept_are_not_run_again(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        attacked(pair, seeds, rounds=3, folder=tmp_path, progress=killed)
+        attacked(pair, seeds, rounds=3, folder=str(tmp_path), progress=killed)
     assert len(list(tmp_path.iterdir())) == 2
     resumed = attacked(pair, seeds, rounds=3, folder=tmp_path, progress=said.append)
     assert np.array_equal(whole.log_probability, resumed.log_probability)

@@ -143,6 +143,8 @@ class Ensemble:
         check_at_least_one(self.listed, "listed")
         if self.seeds_are not in get_args(SeedsAre):
             raise UnmaskError(f"seeds_are is {self.seeds_are!r}, expected one of {', '.join(get_args(SeedsAre))}")
+        if self.folder is not None:
+            object.__setattr__(self, "folder", Path(self.folder))  # a document says it in text
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
