@@ -32,13 +32,14 @@ def attacked(pair, seeds, **settings):
 # --- deals and votes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "rounds"), [(31, 7), (100, 30), (80, 1)])
-def test_seeds_are_held_and_deleted_in_the_same_number_of_rounds(n, rounds):
+@pytest.mark.parametrize(("n", "rounds", "among"), [(31, 7, 7), (100, 30, 25), (80, 1, 20), (300, 20, 300)])
+def test_seeds_are_held_in_the_same_number_of_rounds_and_some_deleted_in_as_many(n, rounds, among):
     parts = deal(n, rounds, np.random.default_rng(1))
-    for part in (HELD, DELETED):
-        assert np.all((parts == part).sum(axis=1) == n // 5)
+    for part, of in ((HELD, n), (DELETED, among)):
+        assert np.all((parts == part).sum(axis=1) == of // 5)
         times = (parts == part).sum(axis=0)
-        assert np.ptp(times) <= 2
+        assert np.count_nonzero(times) <= of
+        assert np.ptp(np.sort(times)[n - of :]) <= 2
 
 
 def test_few_seeds_are_all_kept():
