@@ -98,6 +98,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
         ("item,cluster\na,p\n", "1 item of the truth is not in the guess"),
         ("item,cluster\na,p\nb,p\nc,q\n", "1 item of the guess is not in the truth"),
         ("item,cluster\na,p\nb,p\nb,q\n", "an item id occurs twice"),
+        ("item,cluster\na,p\nb,p\nc,q\nc,q\n", "an item id occurs twice"),
         ("item,cluster\na,p\n,p\n", "an item id is missing"),
         ("item,group\na,p\nb,p\n", "column 'cluster' is not in file 'bad.csv'; its columns are item, group"),
         ("item,cluster\n", "has no rows"),
