@@ -12,6 +12,7 @@ are run and shown: see harness.py.
                 them was; the peer finds the best answer of every step with SciPy
     start       the interpreter and what it imports counted; the peer imports the libraries alone
     page        of an audit, without the audit; the peer writes the same rows as a bare HTML table
+    check       ./check in a clone of its own, which installs what it needs: some minutes, and only if it is asked for
 """
 
 from __future__ import annotations
@@ -228,6 +229,18 @@ def bare_page(path: str) -> Step:
     return step
 
 
+def check() -> Step:
+    """What a contributor runs, in a fresh clone."""
+
+    def step() -> Found:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "clone", "-q", Path(__file__).parents[1], folder], check=True)
+            subprocess.run(["./check"], cwd=folder, check=True, capture_output=True)
+        return {}
+
+    return step
+
+
 # --- races -----------------------------------------------------------------------------------------------
 
 
@@ -236,6 +249,9 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     yield from of_start(chosen)
     yield from of_tables(chosen)
     yield from of_traces()
+    if chosen.only and "check" in chosen.only:
+        limit = "the suite is most of it, on as many cores as there are"
+        yield Race("check", "./check", (Case("ours", check, long=True, at_most=180, limit=limit),), clock="wall")
 
 
 def wanted(chosen: argparse.Namespace, *groups: str) -> bool:
@@ -300,4 +316,5 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    harness.main(__doc__, races, only=("protect", "wide", "traces", "start", "page"), options=options, limit=3600)
+    groups = ("protect", "wide", "traces", "start", "page", "check")
+    harness.main(__doc__, races, only=groups, options=options, limit=3600)
