@@ -273,7 +273,7 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
         network = ("audit", "graph", links, "--overlap", ".8,.8", "--seeds", "random:10", "--runs", "1", "--json")
-        limit = "numba compiles each of 40 loops for the types that it is called with; a third are those of two attacks"
+        limit = "numba compiles some 40 loops; half of it are the two that choose the candidates of Nar09 and Rematch"
         first = Case("nothing compiled before", first_network, network, at_most=4, limit=limit)
         limit = "numba, SciPy and DuckDB are imported, and the compiled loops read from their files"
         later = Case("all compiled before", our_start, network, at_most=1.2, limit=limit)

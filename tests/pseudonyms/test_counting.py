@@ -115,6 +115,14 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, said):
     assert type(found.value) is type(known.value)
 
 
+def test_files_without_a_row_are_refused(engine, tmp_path):
+    for name, column in (("truth", "subject"), ("guess", "cluster")):
+        (tmp_path / f"{name}.csv").write_text(f"item,{column}\n")
+    files = given(tmp_path / "truth.csv", {"guess": tmp_path / "guess.csv"})
+    with pytest.raises(UnmaskError, match="has no rows"):
+        contingencies(engine, *files.labeled(engine), array_bytes=ROOM)
+
+
 def test_texts_never_meet_numbers(engine, tmp_path):
     truth, guess = tmp_path / "truth.parquet", tmp_path / "guess.csv"
     duckdb.sql("select 1 as item, 'x' as subject").write_parquet(str(truth))

@@ -214,8 +214,8 @@ def _check_once(engine: Engine, n_rows: Sequence[int]) -> None:
     file alone is counted there, if there is such a thing.
     """
     each = range(len(n_rows))
-    sums = [f"cast(sum(case when l{at} is not null then n else 0 end) as bigint) as n{at}" for at in each]
-    sums += [f"cast(sum(i{at}) as bigint) as i{at}" for at in each]
+    sums = [f"cast(coalesce(sum(case when l{at} is not null then n end), 0) as bigint) as n{at}" for at in each]
+    sums += [f"cast(coalesce(sum(i{at}), 0) as bigint) as i{at}" for at in each]
     in_files = " + ".join(f"case when l{at} is null then 0 else 1 end" for at in each)
     sums.append(f"count(case when {in_files} = 1 then 1 end) as alone")
     found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from joined").items()}
