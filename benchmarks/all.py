@@ -3,10 +3,12 @@
     python benchmarks/all.py                                everything, an hour or two
     python benchmarks/all.py --quick                        no case of more than about a minute; a quarter of an hour
     python benchmarks/all.py --only channels,graphs         some programs; the page keeps what it has of the others
+    python benchmarks/all.py --only graphs -- --only large  some races of one; options after -- are the program's own
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
-rows in rows.jsonl, from which alone the page is written.
+rows in rows.jsonl, from which alone the page is written; a row stays where its case cannot be run here, such as a peer
+that is not installed, and tells of the day on which it was.
 """
 
 from __future__ import annotations
@@ -27,7 +29,18 @@ import harness
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-PROGRAMS = ("tables", "limits", "channels", "graphs", "unlinkability", "economics", "separation", "scale", "studies")
+PROGRAMS = (
+    "tables",
+    "limits",
+    "large",
+    "channels",
+    "graphs",
+    "unlinkability",
+    "economics",
+    "separation",
+    "scale",
+    "studies",
+)
 LIBRARIES = ("numpy", "scipy", "numba", "duckdb")
 ROWS = HERE / "rows.jsonl"
 HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "program")
@@ -56,13 +69,13 @@ def measured(program: str, flags: list[str], before: list[Row]) -> Iterator[Row]
     """The rows of a program as they come, told on stderr. before : those of the last run."""
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
     about = {"program": program, "day": f"{date.today():%Y-%m-%d}", "load": round(os.getloadavg()[0], 1)}
-    took = {(row["race"], row["case"]): row["seconds"] for row in before if row["program"] == program}
+    took = {of_case(row): row["seconds"] for row in before if row["program"] == program}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for text in running.stdout:
             row = json.loads(text) | about
             print(harness.line(row), file=sys.stderr, flush=True)
-            yield row | {"before": took.get((row["race"], row["case"]))}
+            yield row | {"before": took.get(of_case(row))}
     if running.returncode:
         print(f"{program}.py ended with exit code {running.returncode}, rows may be missing", file=sys.stderr)
 
@@ -72,11 +85,22 @@ def kept() -> list[Row]:
     return [json.loads(text) for text in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
 
 
-def keep(program: str, found: list[Row]) -> None:
-    """These rows of a program in place of its others, programs in their order."""
-    rows = [*(row for row in kept() if row["program"] != program), *found]
+def keep(program: str, found: list[Row], *, part: bool) -> None:
+    """Keep what a run of a program found beside the rows of the others, programs in their order.
+
+    part : only some of its races were run, and the rows of the rest stay.
+    """
+    old = kept()
+    before = {of_case(row): row for row in old if row["program"] == program}
+    new = {of_case(row): before.get(of_case(row), row) if row["not_done"] else row for row in found}
+    rows = [*(row for row in old if row["program"] != program), *((before if part else {}) | new).values()]
     rows.sort(key=lambda row: PROGRAMS.index(row["program"]))
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def of_case(row: Row) -> tuple[str, str]:
+    """What a row is about, within its program."""
+    return row["race"], row["case"]
 
 
 def with_first(rows: list[Row]) -> list[tuple[Row, Row]]:
@@ -208,16 +232,19 @@ def main() -> None:
     parser.add_argument("--peers", help="folder with an environment for each peer")
     parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
     parser.add_argument("-o", "--output", type=Path, default=PAGE, help=f"default docs/{PAGE.name}")
+    parser.add_argument("more", nargs="*", help="after --: options of the one program that --only names")
     options = parser.parse_args()
     programs = options.only.split(",") if options.only else PROGRAMS
     if unknown := sorted(set(programs) - set(PROGRAMS)):
         parser.error(f"--only {','.join(unknown)}: unknown, expected some of {','.join(PROGRAMS)}")
     if options.install_peers and not options.peers:
         parser.error("--install-peers needs --peers DIR, where the environments go")
+    if options.more and len(programs) != 1:
+        parser.error("options after -- are of one program, expected --only with its name")
     flags = ["--quick"] * options.quick + ["--install-peers"] * options.install_peers
-    flags += ["--peers", options.peers] if options.peers else []
+    flags += (["--peers", options.peers] if options.peers else []) + options.more
     for program in programs:
-        keep(program, list(measured(program, flags, kept())))
+        keep(program, list(measured(program, flags, kept())), part=bool(options.more))
         options.output.write_text(page(kept(), quick=options.quick), encoding="utf-8")
     print(reached(kept()))
 

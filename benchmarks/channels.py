@@ -282,7 +282,8 @@ def highs(n: int) -> Step:
 
 
 LISTED = "a belief lists nine million entries of 12 bytes, which are checked; the formulas need one matrix"
-PASSES = "a hundred million entries of 8 bytes are checked once, and read once for each group of measures"
+PASSES = "a third is a sorted copy of every row, which the rank asks for; half the powers and logarithms of a hundred \
+million entries, for entropies and leakage"
 
 
 def random_belief(n: int, width: int) -> tuple[Any, Any, Any]:

@@ -1,21 +1,18 @@
 """What a user waits for, beside the least that the work can take: bare scans, other libraries, plain loops.
 
-    python benchmarks/limits.py                                every race; with 10^9 rows: --rows 1000000000
-    python benchmarks/limits.py --quick                        what takes less than two minutes each
+    python benchmarks/limits.py            every race; those of many rows are in large.py
 
 Commands run as a user types them, imports counted. Each race has a bar, and a case that misses it says why. How cases
 are run and shown: see harness.py.
 
-    parquet     audits of 3 of the columns that scale.py makes, and of all 6; the peer counts their combinations
-    protect     Mondrian, k = 10, of 3 columns, a million rows of CSV that are nearly all distinct, and Parquet; the
-                peer sorts the released columns and writes them
+    protect     Mondrian, k = 10, of 3 columns, a million rows of CSV that are nearly all distinct; the peer sorts the
+                released columns and writes them
     wide        150 quasi-identifiers of 2,000 rows protected and audited; the peer is Mondrian in plain Python
-    linkage     what cost_model.py makes: 2 % of the items in a foreign cluster; the peer joins and counts
     traces      313 people's 20 steps among 400 places, observed with noise, and the Euclidean losses of where each of
                 them was; the peer finds the best answer of every step with SciPy
     start       the interpreter and what it imports counted; the peer imports the libraries alone
     page        of an audit, without the audit; the peer writes the same rows as a bare HTML table
-    spark       an audit on Spark beside the same on DuckDB; needs the extra [spark] and Java
+    check       ./check in a clone of its own, which installs what it needs: some minutes, and only if it is asked for
 """
 
 from __future__ import annotations
@@ -24,23 +21,20 @@ import argparse
 import contextlib
 import html
 import io
+import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import harness
 import tables
 from harness import Case, Found, Race, Step
-from scale import generate
 from tables import build, build_distinct
 
 SEED = 0
-SIX = ("age", "sex", "region", "race", "education", "marital")
 WIDE = 150
 SENSITIVE = "diagnosis"
 LIBRARIES = "import click, duckdb, numpy, scipy.sparse"
@@ -72,38 +66,6 @@ def query(text: str) -> Step:
 
 
 # --- tables ----------------------------------------------------------------------------------------------
-
-
-def audit_parquet(folder: str, n_columns: int) -> Step:
-    """Criteria and adversaries, within 2 GiB."""
-    room = ("--engine", "duckdb", "--memory-limit", "2GiB", "--temp-directory", folder)
-    return command("audit", parts(folder), "-q", ",".join(SIX[:n_columns]), "-s", SENSITIVE, "--json", *room)
-
-
-def count_parquet(folder: str, n_columns: int) -> Step:
-    """The combinations of the same columns and the sensitive one, counted."""
-    kept = ", ".join((*SIX[:n_columns], SENSITIVE))
-    return query(f"select count(*) from (select {kept}, count(*) from '{parts(folder)}' group by all)")
-
-
-def protect_parquet(folder: str) -> Step:
-    """Mondrian on three columns, within 4 GiB."""
-    room = ("--engine", "duckdb", "--memory-limit", "4GiB", "--temp-directory", folder)
-    asked = ("-q", ",".join(SIX[:3]), "-s", SENSITIVE, "--k", "10", "-o", f"{folder}/release.parquet", "--force")
-    return command("protect", parts(folder), *asked, *room)
-
-
-def copy_parquet(folder: str) -> Step:
-    """The released columns, sorted and written."""
-    kept = ", ".join((*SIX[:3], SENSITIVE))
-    into = f"{folder}/copy.parquet"
-    room = f"set memory_limit = '4GB'; set temp_directory = '{folder}'; "
-    return query(f"{room}copy (select {kept} from '{parts(folder)}' order by all) to '{into}' (format parquet)")
-
-
-def parts(folder: str) -> str:
-    """The files of the table."""
-    return f"{folder}/part-*.parquet"
 
 
 def protect_csv(folder: str) -> Step:
@@ -143,31 +105,6 @@ def protect_wide(folder: str) -> Step:
 def mondrian_wide(folder: str) -> Step:
     """The partition alone, as the paper reads."""
     return tables.literal_mondrian(f"{folder}/wide.csv", [f"c{at}" for at in range(WIDE)])
-
-
-# --- linkage ---------------------------------------------------------------------------------------------
-
-
-def build_items(folder: str, rows: int) -> None:
-    """The items of cost_model.py, as CSV as well."""
-    import cost_model  # it imports unmask, which no process that starts cases may do
-    import duckdb
-
-    cost_model.items(folder, rows)
-    for name in ("truth", "few"):
-        duckdb.execute(f"copy (from '{folder}/{name}.parquet') to '{folder}/{name}.csv' (header)")
-
-
-def audit_linkage(folder: str, suffix: str) -> Step:
-    """Who is breached, and who is one merge away."""
-    truth, guess = f"{folder}/truth{suffix}", f"{folder}/few{suffix}"
-    return command("audit", "linkage", "--truth", truth, "--guess", guess, "--json")
-
-
-def join(folder: str, suffix: str) -> Step:
-    """The items of every subject in every cluster, joined and counted."""
-    both = f"'{folder}/truth{suffix}' join '{folder}/few{suffix}' using (item)"
-    return query(f"select count(*) from (select subject, cluster, count(*) from {both} group by all)")
 
 
 # --- traces ----------------------------------------------------------------------------------------------
@@ -231,7 +168,7 @@ def scipy_traces(share: int) -> Step:
     return step
 
 
-# --- start, page, spark ----------------------------------------------------------------------------------
+# --- start, page -----------------------------------------------------------------------------------------
 
 
 def start(*arguments: str) -> Step:
@@ -248,6 +185,19 @@ def start(*arguments: str) -> Step:
 def our_start(*arguments: str) -> Step:
     """The command in a process of its own."""
     return start("-c", "from unmask.cli import main; main()", *arguments)
+
+
+def first_network(*arguments: str) -> Step:
+    """The command with no loop compiled before."""
+
+    def step() -> Found:
+        with tempfile.TemporaryDirectory() as loops:
+            here = {**os.environ, "NUMBA_CACHE_DIR": loops}
+            command = (sys.executable, "-c", "from unmask.cli import main; main()", *arguments)
+            subprocess.run(command, check=True, capture_output=True, env=here)
+        return {}
+
+    return step
 
 
 def audited(path: str) -> Any:
@@ -279,35 +229,29 @@ def bare_page(path: str) -> Step:
     return step
 
 
-def on_spark(folder: str) -> Step:
-    """The audit of six columns on DuckDB, then on Spark: seconds by the clock, without 15 for Spark's start."""
-
-    def took(engine: str) -> float:
-        asked = ("-q", ",".join(SIX), "-s", SENSITIVE, "--json", "--engine", engine, "--temp-directory", folder)
-        begun = time.perf_counter()
-        command("audit", parts(folder), *asked)()
-        return time.perf_counter() - begun
+def check() -> Step:
+    """What a contributor runs, in a fresh clone."""
 
     def step() -> Found:
-        duckdb, spark = took("duckdb"), took("spark://local[2]")
-        return {"times DuckDB's clock": (spark - 15) / duckdb, "s DuckDB": duckdb, "s Spark": spark}
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["git", "clone", "-q", Path(__file__).parents[1], folder], check=True)
+            subprocess.run(["./check"], cwd=folder, check=True, capture_output=True)
+        return {}
 
     return step
 
 
 # --- races -----------------------------------------------------------------------------------------------
 
-PASSES = "the engine scans the table once for the combinations and once for each column's values"
-
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
     """All of them; inputs are made as they are needed and removed again."""
-    yield from of_small(chosen)
-    for size in (10**6, 10**7):
-        yield from of_linkage(chosen, size)
-    for rows in chosen.rows:
-        if not chosen.quick or rows <= 10**8:
-            yield from of_parquet(chosen, rows)
+    yield from of_start(chosen)
+    yield from of_tables(chosen)
+    yield from of_traces()
+    if chosen.only and "check" in chosen.only:
+        limit = "the suite is most of it, on as many cores as there are"
+        yield Race("check", "./check", (Case("ours", check, long=True, at_most=180, limit=limit),), clock="wall")
 
 
 def wanted(chosen: argparse.Namespace, *groups: str) -> bool:
@@ -315,18 +259,31 @@ def wanted(chosen: argparse.Namespace, *groups: str) -> bool:
     return not chosen.only or not set(groups).isdisjoint(chosen.only)
 
 
-def of_small(chosen: argparse.Namespace) -> Iterator[Race]:
-    """What needs no large file."""
+def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
+    """Before any work, and the first kernels."""
     libraries = (Case("the libraries alone", start, ("-c", LIBRARIES)),)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        few, adult = f"{folder}/eight.csv", f"{folder}/adult.csv"
+        few, links = f"{folder}/eight.csv", f"{folder}/links.csv"
         Path(few).write_text("age,sex,zip,ill\n" + "".join(f"{20 + i},{'fm'[i % 2]},1{i},{i % 3}\n" for i in range(8)))
+        Path(links).write_text("u,v\n" + "".join(f"{i},{(i * 7 + j) % 100}\n" for i in range(100) for j in range(1, 9)))
         helped = Case("ours", our_start, ("--help",), at_most=0.12, limit="importing click takes more than half of it")
         yield Race("start", "unmask --help", (helped,), libraries, "a command that reads nothing")
         rows = ("audit", few, "-q", "age,sex,zip", "-s", "ill", "--json")
-        limit = "280 modules of ours and 240 of the libraries are loaded; the libraries alone take the peer's time"
+        limit = "half of it are the libraries, as the peer shows, and half the classes of 300 modules of ours"
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
+        network = ("audit", "graph", links, "--overlap", ".8,.8", "--seeds", "random:10", "--runs", "1", "--json")
+        limit = "numba compiles some 40 loops; half of it are the two that choose the candidates of Nar09 and Rematch"
+        first = Case("nothing compiled before", first_network, network, at_most=4, limit=limit)
+        limit = "numba, SciPy and DuckDB are imported, and the compiled loops read from their files"
+        later = Case("all compiled before", our_start, network, at_most=1.2, limit=limit)
+        yield Race("start", "audit of a network", (first, later), libraries, "100 people, every attack")
+
+
+def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
+    """Tables of a file."""
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        adult = f"{folder}/adult.csv"
         if wanted(chosen, "page"):
             harness.apart(build, adult, 0)
         page, bare = Case("ours", our_page, (adult,), at_most=0.5), Case("bare HTML table", bare_page, (adult,))
@@ -343,7 +300,6 @@ def of_small(chosen: argparse.Namespace) -> Iterator[Race]:
         case = Case("ours", protect_csv, (folder,), at_most=1.3, limit=limit)
         scan = (Case("DuckDB, sort and write", copy_csv, (folder,)),)
         yield Race("protect", "protect, 1,000,000 rows of CSV", (case,), scan, "Mondrian, k = 10, three columns")
-    yield from of_traces()
 
 
 def of_traces() -> Iterator[Race]:
@@ -354,49 +310,11 @@ def of_traces() -> Iterator[Race]:
     yield Race("traces", "313 people, 20 steps, 400 places", (ours,), (peer,), "hidden Markov chain, Euclidean losses")
 
 
-def of_linkage(chosen: argparse.Namespace, size: int) -> Iterator[Race]:
-    """A million items of CSV, ten of Parquet."""
-    suffix, bar = (".csv", 1.5) if size == 10**6 else (".parquet", 12)
-    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        if wanted(chosen, "linkage"):
-            harness.apart(build_items, folder, size)
-        limit = "the engine joins and counts as the peer does; importing and the orders of merges take as long again"
-        ours = Case("ours", audit_linkage, (folder, suffix), at_most=bar, limit=limit)
-        peer = Case("DuckDB, join", join, (folder, suffix))
-        title = f"audit linkage, {size:,} items of {'CSV' if suffix == '.csv' else 'Parquet'}"
-        yield Race("linkage", title, (ours,), (peer,), "from the files to who is breached")
-
-
-def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
-    """Audits and Mondrian of a table that stays where it is."""
-    bars = {10**7: 1.5, 10**8: 9, 10**9: 90}
-    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        if wanted(chosen, "parquet", "protect", "spark"):
-            harness.apart(generate, folder, rows)
-        title, shows = f"{rows:,} rows of Parquet", "criteria and adversaries within 2 GiB"
-        ours = Case("ours", audit_parquet, (folder, 3), at_most=bars.get(rows, 0), mib_at_most=2048, limit=PASSES)
-        peer = Case("DuckDB, group by", count_parquet, (folder, 3))
-        yield Race("parquet", f"audit, {title} x 3", (ours,), (peer,), shows)
-        if rows == 10**8:
-            ours = Case("ours", audit_parquet, (folder, 6), at_most=40, limit=PASSES)
-            peer = Case("DuckDB, group by", count_parquet, (folder, 6))
-            yield Race("parquet", f"audit, {title} x 6", (ours,), (peer,), "seven million combinations")
-            limit = "every row is joined to its box and sorted by what is released"
-            ours = Case("ours", protect_parquet, (folder,), at_most=60, limit=limit)
-            peer = Case("DuckDB, sort and write", copy_parquet, (folder,))
-            yield Race("protect", f"protect, {title}", (ours,), (peer,), "Mondrian, k = 10, three columns, in 4 GiB")
-        if rows == 10**7 and not chosen.quick and find_spec("pyspark"):
-            ours = Case("ours", on_spark, (folder,), most={"times DuckDB's clock": 2})
-            shows = "15 s of Spark's start left out"
-            yield Race("spark", f"audit on Spark, {title}", (ours,), shows=shows, clock="wall")
-
-
 def options(parser: argparse.ArgumentParser) -> None:
-    """How many rows, and where."""
-    parser.add_argument("--rows", nargs="*", type=int, default=[10**7, 10**8], help="rows of the Parquet tables")
+    """Where inputs are made."""
     parser.add_argument("--folder", help="where inputs and temporary files go")
 
 
 if __name__ == "__main__":
-    groups = ("parquet", "protect", "wide", "linkage", "traces", "start", "page", "spark")
+    groups = ("protect", "wide", "traces", "start", "page", "check")
     harness.main(__doc__, races, only=groups, options=options, limit=3600)

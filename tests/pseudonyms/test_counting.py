@@ -98,6 +98,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
         ("item,cluster\na,p\n", "1 item of the truth is not in the guess"),
         ("item,cluster\na,p\nb,p\nc,q\n", "1 item of the guess is not in the truth"),
         ("item,cluster\na,p\nb,p\nb,q\n", "an item id occurs twice"),
+        ("item,cluster\na,p\nb,p\nc,q\nc,q\n", "an item id occurs twice"),
         ("item,cluster\na,p\n,p\n", "an item id is missing"),
         ("item,group\na,p\nb,p\n", "column 'cluster' is not in file 'bad.csv'; its columns are item, group"),
         ("item,cluster\n", "has no rows"),
@@ -112,6 +113,14 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, said):
     with pytest.raises(UnmaskError) as known:
         in_memory(truth, {"bad": bad}, Sensitivity())
     assert type(found.value) is type(known.value)
+
+
+def test_files_without_a_row_are_refused(engine, tmp_path):
+    for name, column in (("truth", "subject"), ("guess", "cluster")):
+        (tmp_path / f"{name}.csv").write_text(f"item,{column}\n")
+    files = given(tmp_path / "truth.csv", {"guess": tmp_path / "guess.csv"})
+    with pytest.raises(UnmaskError, match="has no rows"):
+        contingencies(engine, *files.labeled(engine), array_bytes=ROOM)
 
 
 def test_texts_never_meet_numbers(engine, tmp_path):

@@ -109,12 +109,13 @@ def _where(condition: str) -> str:
 
 
 def cells(table: str, columns: Sequence[str]) -> str:
-    """The distinct values of every column of a table: rows with one value and NULL in all other columns, from one scan.
+    """The distinct values of every column of a table, a missing one too, from one scan: rows with one value and NULL in
+    all other columns; not_q0 is 0 where it is one of q0.
 
     >>> cells("t", ["q0", "s0"])
-    'select q0, s0 from t group by grouping sets ((q0), (s0))'
+    'select q0, grouping(q0) as not_q0, s0, grouping(s0) as not_s0 from t group by grouping sets ((q0), (s0))'
     """
-    names = ", ".join(columns)
+    names = ", ".join(f"{column}, grouping({column}) as not_{column}" for column in columns)
     return f"select {names} from {table} group by grouping sets ({', '.join(f'({column})' for column in columns)})"
 
 
@@ -128,12 +129,13 @@ def values(table: str, column: str) -> str:
 
 
 def gaps(table: str, columns: Sequence[str]) -> str:
-    """One row: for each column of a table how many of its rows have a NULL there.
+    """One row of a table of cells: for each column 1 where a cell is missing, and 0 where none is.
 
     >>> gaps("t", ["q0"])
-    'select count(*) - count(q0) as q0 from t'
+    'select count(case when not_q0 = 0 and q0 is null then 1 end) as q0 from t'
     """
-    return f"select {', '.join(f'count(*) - count({column}) as {column}' for column in columns)} from {table}"
+    counts = (f"count(case when not_{column} = 0 and {column} is null then 1 end) as {column}" for column in columns)
+    return f"select {', '.join(counts)} from {table}"
 
 
 def packed(

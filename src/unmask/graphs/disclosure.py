@@ -19,6 +19,7 @@ from unmask.graphs.protections.identities import Role, Separated, spans
 from unmask.graphs.release import SocialGraph
 from unmask.measures import Measure
 from unmask.posterior import Posterior
+from unmask.segments import distinct
 from unmask.truth import Truth
 from unmask.view import Partition
 
@@ -272,7 +273,7 @@ def _shares(
     which, place = spans(release.degree[node])
     contact = origin[release.neighbor[release.indptr[node[which]] + place]]
     n = pair.target.n_nodes
-    told = np.bincount(np.unique(at[which] * n + contact) // n, minlength=len(person))
+    told = np.bincount(distinct(at[which] * n + contact) // n, minlength=len(person))
     share: NDArray[np.float64] = told / np.maximum(pair.target.degree[pair.truth[person]], 1)
     return share
 

@@ -16,6 +16,7 @@ from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
 from unmask.graphs.lines import rows_of, start_of
+from unmask.segments import distinct
 
 if TYPE_CHECKING:
     from unmask.graphs.release import SocialGraph
@@ -60,7 +61,7 @@ class Similarity:
         if not np.isfinite(self.weight).all():
             raise UnmaskError("a weight of the similarity is no finite number, expected larger ones for more alike")
         key = self.source.astype(np.int64) * 2**31 + self.target
-        if len(np.unique(key)) < len(key):
+        if len(distinct(key)) < len(key):
             raise UnmaskError("a pair stands in the similarity twice, expected each once")
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
 from unmask.posterior import Posterior
+from unmask.segments import distinct
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -157,7 +158,7 @@ class _Side(NamedTuple):
 
 def _student(mean: float, off: Floats, cluster: NDArray[np.int64]) -> Interval:
     """Student's interval of a mean whose error is the sum of what c clusters add: V = c / (c - 1) sum off^2."""
-    n, square = len(np.unique(cluster)), float(off @ off)
+    n, square = len(distinct(cluster)), float(off @ off)
     if n < 2 or square == 0:
         return Interval(None, None, "none: no two of the people differ")
     half = student(n - 1) * sqrt(n / (n - 1) * square)

@@ -19,6 +19,7 @@ from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
 from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
 from unmask.posterior import Posterior, log_odds
 from unmask.results import Row
+from unmask.segments import distinct
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -251,7 +252,7 @@ def told(belief: Posterior, truth: Truth, *, release: str = "release", adversary
             interval,
             (values, np.full(len(values), 1 / len(values))),
             n=len(members),
-            n_observations=len(np.unique(observation)),
+            n_observations=len(distinct(observation)),
             worst=float(values[worst]),
             worst_observation=int(observation[worst]),
             names=(release, adversary, "membership", f"{len(control):,} control people"),

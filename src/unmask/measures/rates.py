@@ -33,6 +33,7 @@ from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
 from unmask.posterior import Posterior
 from unmask.results import Row
+from unmask.segments import distinct
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -232,7 +233,7 @@ def over_runs(
         n=round(int(known.sum()) / len(runs)),
         worst=float(value[worst]),
         worst_observation=int(person[worst]) + 1,
-        n_observations=len(np.unique(person)),
+        n_observations=len(distinct(person)),
         names=(release, adversary, target, note),
     )
 

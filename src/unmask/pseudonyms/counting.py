@@ -124,11 +124,18 @@ def contingencies(
     files = (truth, *guesses.values())
     kinds = [_kept(engine, at, of) for at, of in enumerate(files)]
     _check_ids(files, kinds)
+    n_rows, labeled = [], []
     for at, of in enumerate(files):
-        gaps = int(engine.rows(f"select count(*) - count(label) as n from f{at}")["n"][0])
+        found = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from f{at}")
+        n, gaps = int(found["n"][0]), int(found["gaps"][0])
         refuse_gaps(of.name, gaps, truth=at == 0, missing=missing, unlabeled=unlabeled)
+        n_rows.append(n)  # a label is read twice where it is also looked at, which only a gap asks for
+        labeled.append(f"(select item, label from f{at} where label is not null)" if gaps else f"f{at}")
+    engine.keep("joined", _joined(labeled))
+    _check_once(engine, n_rows)
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
+    engine.drop("joined")
     _check_met(engine, list(guesses), missing, unlabeled)
     everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
     return {
@@ -180,47 +187,72 @@ def _check_ids(files: Sequence[Labeled], kinds: Sequence[Kind]) -> None:
             )
 
 
+# --- all files -------------------------------------------------------------------------------------------------
+
+
+def _joined(labeled: Sequence[str]) -> str:
+    """Items n by their labels l0, l1, ... in every file, NULL where they are not in one; and rows i0, i1, ... of every
+    file that have an id. labeled : the rows of each file that have a label.
+
+    One join of the files, and no table that has a row for each item: labels repeat, and an id is needed no more.
+    """
+    each = range(len(labeled))
+    joins = f"{labeled[0]} t0"
+    for at in each[1:]:
+        before = ", ".join(f"t{j}.item" for j in range(at))
+        joins += f" full join {labeled[at]} t{at} on {f'coalesce({before})' if at > 1 else before} = t{at}.item"
+    labels = ", ".join(f"t{at}.label as l{at}" for at in each)
+    rows = ", ".join(f"count(t{at}.item) as i{at}" for at in each)
+    places = ", ".join(str(at + 1) for at in each)
+    return f"select {labels}, count(*) as n, {rows} from {joins} group by {places}"
+
+
+def _check_once(engine: Engine, n_rows: Sequence[int]) -> None:
+    """Refuse a row without an id, and an id that a file has twice. n_rows : with a label, in each file.
+
+    An id of several files makes more rows of the join than one of them has where another has it twice. What is in one
+    file alone is counted there, if there is such a thing.
+    """
+    each = range(len(n_rows))
+    sums = [f"cast(coalesce(sum(case when l{at} is not null then n end), 0) as bigint) as n{at}" for at in each]
+    sums += [f"cast(coalesce(sum(i{at}), 0) as bigint) as i{at}" for at in each]
+    in_files = " + ".join(f"case when l{at} is null then 0 else 1 end" for at in each)
+    sums.append(f"count(case when {in_files} = 1 then 1 end) as alone")
+    found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from joined").items()}
+    if any(found[f"i{at}"] < found[f"n{at}"] for at in each):
+        raise UnmaskError("an item id is missing in a file, expected a value for every item")
+    ids = "select count(*) as n from (select distinct item from f{} where label is not null) ids"
+    twice = any(found[f"n{at}"] > n_rows[at] for at in each)
+    if twice or (found["alone"] and any(engine.rows(ids.format(at))["n"][0] < n_rows[at] for at in each)):
+        raise UnmaskError("an item id occurs twice in a file, expected every item in exactly one cluster")
+
+
 def _coded(engine: Engine, at: int, of: Labeled) -> int:
     """Number the labels of file `at` in their order, as table d`at` (label, code); returns how many there are."""
     numbered = "cast(row_number() over (order by label) - 1 as integer) as code"
     n = engine.keep(
-        f"d{at}", f"select label, {numbered} from (select distinct label from f{at} where label is not null) labels"
+        f"d{at}",
+        f"select label, {numbered} from (select distinct l{at} as label from joined where l{at} is not null) labels",
     )
     if n == 0:
         raise UnmaskError(f"file {of.name!r} has no rows, expected at least 1 with a value of {of.label!r}")
     return n
 
 
-# --- all files -------------------------------------------------------------------------------------------------
-
-
 def _met(n_files: int) -> str:
-    """A row for each item: its code c0, c1, ... in every file, NULL where it is not in one; how often it occurs in the
-    file that has it most, 0 for rows without an id.
-    """
-
-    def rows(at: int) -> str:
-        codes = ", ".join(f"d.code as c{j}" if j == at else f"cast(null as integer) as c{j}" for j in range(n_files))
-        return f"select f.item as item, {codes} from f{at} f join d{at} d on f.label = d.label"
-
-    codes = ", ".join(f"max(c{at}) as c{at}" for at in range(n_files))
-    often = ", ".join(f"count(c{at})" for at in range(n_files))
-    every = " union all ".join(map(rows, range(n_files)))
-    times = f"case when item is null then 0 else greatest({often}) end as times"
-    return f"select {codes}, {times} from ({every}) rows_of_all group by item"
+    """Items n by the codes c0, c1, ... of their labels in every file, NULL where they are not in one."""
+    codes = ", ".join(f"d{at}.code as c{at}" for at in range(n_files))
+    joins = " ".join(f"left join d{at} on joined.l{at} = d{at}.label" for at in range(n_files))
+    return f"select {codes}, n from joined {joins}"
 
 
 def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> None:
     """Refuse what a partition or two are refused for when they are read into memory."""
     n_files = len(guesses) + 1
-    of_file = ", ".join(f"count(c{at}) as c{at}" for at in range(n_files))
-    pairs = ", ".join(f"count(case when c0 is not null then c{at} end) as both{at}" for at in range(1, n_files))
-    statement = f"select min(times) as least, max(times) as most, {of_file}, {pairs} from met"
-    found = {name: int(value[0]) for name, value in engine.rows(statement).items()}
-    if found["least"] == 0:
-        raise UnmaskError("an item id is missing in a file, expected a value for every item")
-    if found["most"] > 1:
-        raise UnmaskError("an item id occurs twice in a file, expected every item in exactly one cluster")
+    sums = {f"c{at}": f"c{at}" for at in range(n_files)}
+    sums |= {f"both{at}": f"case when c0 is not null then c{at} end" for at in range(1, n_files)}
+    items = (f"cast(coalesce(sum(case when {x} is not null then n end), 0) as bigint) as {a}" for a, x in sums.items())
+    found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(items)} from met").items()}
     for at, name in enumerate(guesses, 1):
         lacking, extra = found["c0"] - found[f"both{at}"], found[f"c{at}"] - found[f"both{at}"]
         refuse_differences(lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else "")
@@ -233,8 +265,9 @@ def _contingency(
 
     everywhere : the condition of an item of the truth that is kept
     """
+    items = "cast(sum(n) as bigint) as n"
     n_cells = engine.keep(
-        "cells", f"select c0, c{at} as c1, count(*) as n from met where c0 is not null{everywhere} group by 1, 2"
+        "cells", f"select c0, c{at} as c1, {items} from met where c0 is not null{everywhere} group by 1, 2"
     )
     _check_fits(
         _need(n_cells, n_labels[0], n_labels[at], DRAWN_ITEMS),
@@ -243,9 +276,7 @@ def _contingency(
     )
     cells = engine.rows("select c0, coalesce(c1, -1) as c1, n from cells")
     engine.drop("cells")
-    others = engine.rows(
-        f"select c{at} as c1, count(*) as n from met where c0 is null and c{at} is not null group by 1"
-    )
+    others = engine.rows(f"select c{at} as c1, {items} from met where c0 is null and c{at} is not null group by 1")
     if not len(cells["n"]):
         raise UnmaskError("no item is left, expected at least 1 that the truth and the guesses have in common")
     subject, cluster, own = (cells[name].astype(np.int64) for name in ("c0", "c1", "n"))

@@ -14,6 +14,7 @@ from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.similarity import Ratios, proposed
+from unmask.segments import distinct
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Source nodes and the target node of each."""
@@ -89,7 +90,7 @@ class Support:
         u, c = (np.concatenate(side) for side in zip(*found, strict=True))
         kept = np.isin(u, free) & np.isin(c, free_there)
         u, c = np.append(u[kept], seed), np.append(c[kept], image[seed])
-        pair = np.unique(u.astype(np.int64) * release.n_nodes + c)
+        pair = distinct(u.astype(np.int64) * release.n_nodes + c)
         u, c = np.divmod(pair, release.n_nodes)
         indptr = np.searchsorted(u, np.arange(len(image) + 1))
         ratio = None if ratios is None else ratios.of(u, c)

@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
 from unmask.graphs.release import SocialGraph
+from unmask.segments import distinct
 
 _PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colors; of 6, not all are
 _EXACT: Final = 50  # nodes of the largest piece of a neighborhood that is compared node by node
@@ -94,8 +95,8 @@ class _Pieces:
         edges = np.bincount(of_node, weights=np.diff(indptr), minlength=count).astype(np.int64) // 2
         multiset = np.zeros(count, dtype=np.uint64)
         np.add.at(multiset, of_node, tokens(color))
-        distinct = np.bincount(np.unique(of_node * (n + 1) + color) // (n + 1), minlength=count)
-        plain = (size <= _PLAIN) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (distinct == size)
+        colors = np.bincount(distinct(of_node * (n + 1) + color) // (n + 1), minlength=count)
+        plain = (size <= _PLAIN) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (colors == size)
         return cls(indptr, neighbor, color, of_node, size, numbered(multiset), plain)
 
     def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

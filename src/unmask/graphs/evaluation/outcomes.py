@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.errors import UnmaskError
+from unmask.segments import distinct
 
 DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
 """Lowest degree of each class: 1, 2, 3, 4 to 7, 8 to 15, 16 and more."""
@@ -156,7 +157,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
     Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
     are left out of the results but not out of the number of people.
     """
-    seeds = np.unique(_rows(seed_source, len(truth)))
+    seeds = distinct(_rows(seed_source, len(truth)))
     counts = np.bincount(outcomes(mapping, truth, seeds), minlength=len(Outcome)).tolist()
     present = seeds[truth[seeds] >= 0]
     return Rates(

@@ -15,6 +15,7 @@ from scipy.sparse import csgraph
 from unmask.errors import UnmaskError
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import SeedPairs, label_columns, nodes_of
+from unmask.segments import distinct
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
@@ -192,4 +193,4 @@ def _origin(
     """The person behind each target node: one behind those in rows of one source node; None where all differ."""
     rows = sparse.coo_array((np.ones(len(here)), (here, n_source + there)), shape=(n_source + n_target,) * 2)
     person = csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
-    return person if len(np.unique(person)) < n_target else None
+    return person if len(distinct(person)) < n_target else None

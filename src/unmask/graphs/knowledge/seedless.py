@@ -16,7 +16,7 @@ from unmask.graphs.criteria.equivalence import class_sizes, color_classes
 from unmask.graphs.protections.edges import SwitchEdges
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed
-from unmask.segments import segment_max
+from unmask.segments import distinct, segment_max
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
@@ -163,7 +163,7 @@ def _support(source: SocialGraph, target: SocialGraph) -> tuple[Support, Floats]
     long = np.hstack((profile, half, np.ones_like(half)))[here]
     long_there = np.hstack((profile_there, np.ones_like(half_there), half_there))[there]
     (u, c), (c_back, u_back) = nearest(long, long_there, NEAR, NEAR // 3)
-    pair = np.unique(here[np.append(u, u_back)] * target.n_nodes + there[np.append(c, c_back)])
+    pair = distinct(here[np.append(u, u_back)] * target.n_nodes + there[np.append(c, c_back)])
     u, c = np.divmod(pair, target.n_nodes)
     indptr = np.searchsorted(u, np.arange(source.n_nodes + 1))
     support = Support(source, target, np.full(source.n_nodes, -1, np.int32), indptr, c.astype(np.int32))

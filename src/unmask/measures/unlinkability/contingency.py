@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.overlap import Overlap, of_cells, overlap
 from unmask.measures.unlinkability.weighing import Override, Weighed, as_fraction, as_weights, counted, weighed
+from unmask.segments import distinct
 from unmask.view import Missing, Partition, Unlabeled, View, align_view, among
 
 OWN: Final = ("alpha", "beta", "wanted")
@@ -190,5 +191,5 @@ def _dealt(size: NDArray[np.int64], k: int, rng: np.random.Generator) -> NDArray
         return rng.permutation(np.repeat(np.arange(len(size)), size))[:k]
     found = np.zeros(0, dtype=np.int64)
     while len(found) < k:  # a set of draws is equally likely for every set of its size
-        found = np.unique(np.concatenate([found, rng.integers(0, n, k)]))
+        found = distinct(np.concatenate([found, rng.integers(0, n, k)]))
     return np.searchsorted(np.cumsum(size), rng.permutation(found)[:k], side="right")

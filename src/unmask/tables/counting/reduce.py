@@ -336,8 +336,8 @@ def _words(bits: Mapping[str, int]) -> tuple[Mapping[str, int], ...]:
 
 def _values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
     """The values of every column, ascending; None comes last where a cell is missing."""
-    gaps = engine.rows(sql.gaps(f"{name}_source", columns))
     engine.keep(f"{name}_values", sql.cells(f"{name}_source", columns))
+    gaps = engine.rows(sql.gaps(f"{name}_values", columns))
     found = {short: engine.rows(sql.values(f"{name}_values", short))["v"] for short in columns}
     engine.drop(f"{name}_values")
     return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
