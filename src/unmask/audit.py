@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, price_posterior
+from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, price_posterior, stand_for
 from unmask.errors import UnmaskError
 from unmask.frames import frame_of_rows
 from unmask.measures import (
@@ -107,8 +107,11 @@ def _measure(declared: Quantity, **value: Any) -> Measure:
     return Measure(**vars(declared), **value, of_classes=True, needs_probabilities=True)
 
 
-def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
-    """What one rational attacker does who faces all targets at once: see `unmask.economics.campaign`.
+def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[Measure, ...]:
+    """What one rational attacker does who faces all people at once: see `unmask.economics.campaign`.
+
+    people : how many the targets were drawn from, for whom they stand; None where they are everybody. Access is paid,
+             and fines run out, once for all of them.
 
     Where a campaign is too large to be reckoned, the probability that the target is a candidate at all stands for it:
     no campaign exceeds that.
@@ -116,7 +119,7 @@ def campaign_measures(attacker: Attacker) -> tuple[Measure, ...]:
 
     def success(belief: Posterior) -> NDArray[np.float64]:
         try:
-            most = campaign(campaigner(attacker), belief).most_success
+            most = campaign(campaigner(attacker), belief, people=stand_for(belief, people)).most_success
         except UnmaskError:
             return np.where(belief.row_length > 0, 1.0 - belief.unlisted, belief.unlisted)
         of_row = np.zeros(belief.n_observations)

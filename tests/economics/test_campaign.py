@@ -12,12 +12,15 @@ import pytest
 
 from tests.economics import literal
 from tests.economics.case import CASE
+from unmask.audit import audit, campaign_measures
 from unmask.economics import (
     Attacker,
     campaign,
     price_posterior,
     price_records,
+    stand_for,
 )
+from unmask.economics.arms import Arms
 from unmask.economics.response import Raid
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -275,6 +278,24 @@ def test_targets_of_a_belief_are_attacked_each():
     capped = campaign(CASE, belief)
     assert capped.success_probability.shape == (4,)
     assert capped.payoff >= found.payoff  # a cap only ever helps him
+
+
+def test_rows_of_the_same_chances_are_one_game():
+    rows = np.array([[0.5, 0.3, 0.2, 0.0], [0.0, 0.2, 0.5, 0.3], [0.6, 0.0, 0.0, 0.4], [0.3, 0.5, 0.0, 0.2]])
+    arms = Arms.of(CASE, Posterior.from_dense(rows), None)
+    assert arms.count.tolist() == [1, 3]
+    assert arms.of_target.tolist() == [1, 1, 0, 1]
+
+
+def test_people_who_were_drawn_stand_for_all():
+    belief = Posterior.from_dense(np.eye(4))
+    assert stand_for(belief, None) is None
+    assert stand_for(belief, 10).tolist() == [2, 3, 3, 2]  # half a person is none: together they are ten
+    dear = replace(CASE, access_cost=5 * CASE.gain)
+    assert not campaign(dear, belief).access
+    (alone,), (of_all,) = campaign_measures(dear), campaign_measures(dear, 10)
+    assert audit(belief, measures=[alone]).rows[0].posterior == 0
+    assert audit(belief, measures=[of_all]).rows[0].posterior == pytest.approx(1)
 
 
 def test_a_row_that_is_about_nobody_is_no_group():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +81,17 @@ def test_a_node_is_counted_as_its_release_is_attacked(document, name):
         counted, attacked = Raid.of(attacker, who, people=people), Raid.of(attacker, belief)
         assert counted.worth.low == pytest.approx(attacked.worth.low, rel=1e-6)  # beliefs are in single precision
         assert counted.re_identified.low == pytest.approx(attacked.re_identified.low, rel=1e-6)
+
+
+def test_a_campaign_is_against_everybody_of_whom_the_document_says_nothing(document):
+    document.write_text(document.read_text().replace("n = 60", "n = 1_100").replace("knows = { targets = 40 }", ""))
+    plan = read_plan(document)
+    cell = Cell(plan.datasets[0], plan.protections[0], plan.adversaries[0], plan.seeds[0], ("utility",))
+    found = nodes([cell])
+    _, people = found.releases["neighbor"].one(int(found.whole.argmax()))
+    assert people.sum() == 1_100  # a study draws a thousand and says so
+    made = replace(cell, protection=replace(cell.protection, use="none", parameters={}))
+    assert believed(made)[0].n_targets == 1_100
 
 
 def test_the_best_node_is_offered_and_leaves_what_was_announced(document):

@@ -24,6 +24,7 @@ from unmask.economics import (
     price_records,
     read_attacker,
     risk_by_fine,
+    stand_for,
     stopping_fine,
     tornado,
 )
@@ -68,7 +69,7 @@ def price_releases(
 ) -> Price:
     """The price section of a study: release -> belief about identity, all of one adversary.
 
-    people : release -> how many, where a target of its belief stands for many people alike.
+    people : release -> how many, where a target of its belief stands for several people.
     played : release -> `realized_rational_success`.
     """
     attacker = motive.attacker
@@ -108,7 +109,7 @@ def price_release(
     share = belief.observation_weight
     stops = break_even(attacker, belief)[share > 0]
     attacked = share * prices.access
-    counts = None if people is None else np.rint(belief.weight * people)
+    counts = stand_for(belief, people)
     all_at_once = together(attacker, belief, lambda x: min(1.0, float(belief.weight @ x)), people=counts)
 
     def of_attacked(value: NDArray[np.float64]) -> float:

@@ -3,7 +3,7 @@
 from unmask.economics.attacker import Attacker, journalist, one_shot, prosecutor
 from unmask.economics.beliefs import play_out, price_posterior
 from unmask.economics.breakeven import break_even
-from unmask.economics.campaign import Campaign, campaign, campaigner
+from unmask.economics.campaign import Campaign, campaign, campaigner, stand_for
 from unmask.economics.deterrence import (
     StoppingFine,
     Sway,
@@ -61,6 +61,7 @@ __all__ = [
     "prosecutor",
     "read_attacker",
     "risk_by_fine",
+    "stand_for",
     "stopping_fine",
     "sweep",
     "tornado",

@@ -166,8 +166,10 @@ def _schedule(detection: object) -> tuple[float, ...] | None:
     """The probabilities of detection as a tuple, whatever sequence they were given as."""
     if detection is None:
         return None
+    if isinstance(detection, int | float) and not isinstance(detection, bool):
+        return (detection,)
     if not isinstance(detection, list | tuple | np.ndarray):
-        raise UnmaskError(f"detection is {detection!r}, expected a list of probabilities, such as [0.05]")
+        raise UnmaskError(f"detection is {detection!r}, expected a probability, or a list of them such as [0.05]")
     return tuple(q.item() if isinstance(q, np.generic) else q for q in detection)
 
 

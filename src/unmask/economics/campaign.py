@@ -16,6 +16,7 @@ from unmask.economics.chain import EXACT_STATES, Chains, Played, jointly, states
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
 from unmask.economics.groups import Who
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
 
 DETECTION = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
 """Parameters by which tries are detected."""
@@ -87,6 +88,16 @@ def campaign(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -
 def campaigner(attacker: Attacker) -> Attacker:
     """The attacker who plans a campaign: nothing is discounted, and what is worth nothing is left alone."""
     return replace(attacker, discount=1.0, ties="walk_away")
+
+
+def stand_for(belief: Posterior, people: float | None) -> Floats | None:
+    """(n_targets,) how many people each target of a belief stands for, `people` in all: whole numbers in proportion to
+    the weights, within one of it. None for one each.
+
+    """
+    if people is None:
+        return None
+    return np.diff(np.rint(np.cumsum(belief.weight) * people), prepend=0.0)
 
 
 def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:

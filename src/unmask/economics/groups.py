@@ -176,12 +176,13 @@ def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
 
 
 def _ranked_group(chances: list[Floats], members: list[int]) -> Group:
+    place: dict[bytes, int] = {}
+    game = np.array([place.setdefault(chance.tobytes(), len(place)) for chance in chances])
+    chances = [np.frombuffer(one) for one in place]
     size = np.array([len(chance) for chance in chances])
     order = np.argsort(size, kind="stable")
     chance = np.concatenate([chances[i] for i in order])
     start = np.concatenate(([0], np.cumsum(size[order])[:-1]))
     total = np.concatenate(([0.0], np.cumsum(chance)))
     before = total[:-1] - np.repeat(total[start], size[order])
-    return Group(
-        Ranked(size[order], start, chance, before), np.asarray(members)[order], np.arange(len(members), dtype=np.int64)
-    )
+    return Group(Ranked(size[order], start, chance, before), np.asarray(members), np.argsort(order)[game])

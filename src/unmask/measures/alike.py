@@ -42,11 +42,15 @@ def alike(belief: Posterior) -> Kinds:
     >>> kinds.belief.n_observations, kinds.belief.n_targets, kinds.first
     (1, 8000, array([0]))
     """
-    n, of = belief.n_observations, None
+    n = belief.n_observations
     if n > FEW and len(np.unique(per_row(_rows_of(belief, np.arange(FEW)), _mark))) <= FEW // 4:
-        of = _kind_of(belief)
-    if of is None:
-        return Kinds(belief, np.arange(n))
+        return kinds_of(belief)
+    return Kinds(belief, np.arange(n))
+
+
+def kinds_of(belief: Posterior) -> Kinds:
+    """The same, however long it takes to look for them."""
+    n, of = belief.n_observations, _kind_of(belief)
     example = np.zeros(of.max() + 1, dtype=np.int64)
     example[of[::-1]] = np.arange(n)[::-1]
     first = np.full(len(example), -1, dtype=np.int64)

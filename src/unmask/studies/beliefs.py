@@ -45,7 +45,7 @@ class Faced:
 def faced(cell: Cell, folder: Path | None = None) -> Faced:
     """The release of a cell as its adversary faces it; of a folder, what is kept there, or is from now on."""
     if folder is None:
-        return _made(cell)
+        return _nameless(_made(cell))
     path = belief_file(cell, folder)
     try:
         return _read(path)

@@ -29,6 +29,7 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.errors import UnmaskError
 from unmask.files import text_of
+from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
 from unmask.reports.facts.game import (
     Alone,
@@ -207,7 +208,7 @@ def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, Protec
     """What attackers of each kind face, and the utility, of each protection."""
     found = {}
     for name, own in releases.items():
-        who = {kind: own[_whose(kind, said, plan)].belief for kind in said.adversary}
+        who = {kind: kinds_of(own[_whose(kind, said, plan)].belief).belief for kind in said.adversary}
         found[name] = Protected(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
     return found
 

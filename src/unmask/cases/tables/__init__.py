@@ -293,7 +293,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     case = scene.case(cell.adversary.name, attack)
-    wanted = [measure for measure in STANDARD + _prices(cell.adversary) if cell.wants(measure.name)]
+    wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
     if population.fold is not None and case.truth is not None and case.target != "identity":
         found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
@@ -306,6 +306,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     release, origin, protection = made.whole
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
+    cell = replace(cell, adversary=_of_everybody(cell.adversary))
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
@@ -321,8 +322,18 @@ def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attack
     found = {}
     for cell, attack in zip(cells, attacks, strict=True):
         rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
-        found[cell.adversary.name] = (attack, _known(cell.adversary), rng)
+        found[cell.adversary.name] = (attack, _known(_of_everybody(cell.adversary)), rng)
     return plane(population.members, protection, found)
+
+
+def _of_everybody(adversary: Part) -> Part:
+    """The adversary of a game, who knows everybody unless the plan says how many people: a study may draw some and say
+    so, a campaign is against all.
+    """
+    if adversary.use == "tables.RegisterAttack":
+        return adversary
+    knows = {"targets": None, **adversary.settings.get("knows", {})}
+    return replace(adversary, settings={**adversary.settings, "knows": knows})
 
 
 def _informed(attack: Any, protection: Any) -> Any:
@@ -388,6 +399,7 @@ def _attacker(adversary: Part) -> Attacker | None:
     return attacker_of(given, "of the plan")
 
 
-def _prices(adversary: Part) -> tuple[Measure, ...]:
-    attacker = _attacker(adversary)
-    return () if attacker is None else price_measures(attacker) + campaign_measures(attacker)
+def _prices(adversary: Part, drawn_from: float | None) -> tuple[Measure, ...]:
+    """What the rational attacker does; drawn_from : how many the targets stand for, inf or None for themselves."""
+    attacker, people = _attacker(adversary), None if drawn_from == math.inf else drawn_from
+    return () if attacker is None else price_measures(attacker) + campaign_measures(attacker, people)

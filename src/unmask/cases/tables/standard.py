@@ -68,7 +68,7 @@ def audit_tables(
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
     counts = {name: Counts(name, one, evidence.original, name in foreign) for name, one in everything.items()}
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign)
+    found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign, _people(releases))
     for count in counts.values():
         found.take(count.release, count.table, _cases(count, evidence))
     return _reported(title, found, releases, tables, counts)
@@ -96,7 +96,7 @@ def _reported(
 ) -> ReportData:
     """What was found, and all that is said of the releases besides. tables : those in memory"""
     evidence, original = found.evidence, found.evidence.original
-    first, price = next(iter(releases.values())), found.price(_people(releases))
+    first, price = next(iter(releases.values())), found.price()
     traced = (
         [] if original is None else [(name, original, one) for name, one in tables.items() if name in evidence.origins]
     )
@@ -267,11 +267,15 @@ def _by_more(
 
 @dataclass(eq=False)
 class _Found:
-    """What cases give, as they come: no belief is held longer than its turn, but those that are priced."""
+    """What cases give, as they come: no belief is held longer than its turn, but those that are priced.
+
+    people : release -> how many its targets stand for, where they are not everybody themselves
+    """
 
     motive: Motive | None
     evidence: Evidence
     foreign: Mapping[str, float | None]
+    people: dict[str, int]
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -296,6 +300,7 @@ class _Found:
                 continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
+                self.people |= {} if case.drawn_from is None else {case.release: int(case.drawn_from)}
             if case.people is None:
                 self._add(case, seen)
             elif case.people:
@@ -336,15 +341,13 @@ class _Found:
             rows = self.evidence.rows(case.rows)
             self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows))
 
-    def price(self, people: Mapping[str, int]) -> Price | None:
-        """What a rational attacker does with what the strongest adversary believes. people : of releases that are
-        counted, how many.
-        """
+    def price(self) -> Price | None:
+        """What a rational attacker does with what the strongest adversary believes."""
         if self.motive is None:
             return None
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
         whom = priced_adversary(self.evidence)
-        return price_releases(self.motive, whom, self.priced, people=people, played=played)
+        return price_releases(self.motive, whom, self.priced, people=self.people, played=played)
 
 
 def beside_best(rows: Sequence[Row]) -> Iterator[Row]:
