@@ -131,14 +131,14 @@ class Server:
         return RedirectResponse(f"/{back if back in pages.NAMES else ''}", 303)
 
     async def _events(self, request: Request) -> Response:
-        """What a job is doing, as it changes, until it ends."""
+        """What a command of a job is doing, as it changes, until it ends and there may be more to show."""
         return StreamingResponse(self._told(request.path_params["name"], request), media_type="text/event-stream")
 
     async def _told(self, name: str, request: Request) -> AsyncIterator[str]:
-        said = ""
+        said, first = "", self.project.jobs.find(name)
         while not await request.is_disconnected():
             job = self.project.jobs.find(name)
-            if job is None or job.state != "running":
+            if job is None or first is None or job.state != "running" or job.at != first.at:
                 yield "event: end\ndata: \n\n"
                 return
             now = await run_in_threadpool(progress, self.project, job)
