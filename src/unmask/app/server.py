@@ -38,6 +38,9 @@ STATIC = {
 }
 """File -> its folder in the package, and its type."""
 
+MOST_FIELDS = 20_000
+"""Fields of a form, and files: cards of a wide table have several fields each, and a box for a file."""
+
 ANEW = 0.4
 """Seconds between two looks at a job."""
 
@@ -77,7 +80,7 @@ class Server:
     def _screen(self, name: str) -> Any:
         async def screen(request: Request) -> Response:
             if request.method == "POST":
-                async with request.form(max_files=20, max_fields=20_000) as form:
+                async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
                     self._check(request, form)
                     return await run_in_threadpool(self._take, name, request, form)
             return await run_in_threadpool(self._show, name, request, "")

@@ -76,7 +76,7 @@ def _is_long(project: Project) -> bool:
     if kind_of(given).word or counting(project) is not None:
         return False
     people = min(seen(project).facts[0].rows, given.get("audit", {}).get("targets", sys.maxsize))
-    return people >= MANY * SAMPLED
+    return bool(people >= MANY * SAMPLED)
 
 
 def _first() -> Command:
