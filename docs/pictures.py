@@ -237,7 +237,9 @@ def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     page.get_by_role("status").wait_for()
     busy.wait_for(state="detached", timeout=300_000)
     yield from looks(page, "app-protect")
-    page.goto(page.url.replace("/protect", "/sign"))
+    page.goto(page.url.replace("/protect", "/game"))
+    yield from looks(page, "app-game")
+    page.goto(page.url.replace("/game", "/sign"))
     yield from looks(page, "app-sign")
     yield from others(page, page.url.rpartition("/")[0])
 
@@ -294,7 +296,7 @@ def opened(page: Page, name: str, width: int, height: int) -> None:
 
 def picture(page: Page, what: Locator | None = None) -> bytes | None:
     """The window, or something on the page; None where it is not there."""
-    how = {"format": "webp", "quality": 60}
+    how = {"format": "webp", "quality": 50}
     if page.url == "about:blank":
         return None
     if what is not None:
