@@ -188,7 +188,7 @@ def shots(page: Page, sharp: Page) -> Iterator[tuple[str, bytes | None]]:
         yield name, picture(sharp, sharp.locator(what).first)
     for name in TERMINALS:
         opened(page, name, 940, 800)
-        yield name, picture(page, page.locator("pre").first)
+        yield name, picture(page, page.locator("pre").first, quality=20)
     yield from way(page)
 
 
@@ -237,7 +237,9 @@ def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     page.get_by_role("status").wait_for()
     busy.wait_for(state="detached", timeout=300_000)
     yield from looks(page, "app-protect")
-    page.goto(page.url.replace("/protect", "/sign"))
+    page.goto(page.url.replace("/protect", "/game"))
+    yield from looks(page, "app-game")
+    page.goto(page.url.replace("/game", "/sign"))
     yield from looks(page, "app-sign")
     yield from others(page, page.url.rpartition("/")[0])
 
@@ -292,9 +294,9 @@ def opened(page: Page, name: str, width: int, height: int) -> None:
     page.goto(file.as_uri() if file.is_file() else "about:blank")
 
 
-def picture(page: Page, what: Locator | None = None) -> bytes | None:
-    """The window, or something on the page; None where it is not there."""
-    how = {"format": "webp", "quality": 60}
+def picture(page: Page, what: Locator | None = None, *, quality: int = 50) -> bytes | None:
+    """The window, or something on the page; None where it is not there. quality : of 100; plain text needs little"""
+    how = {"format": "webp", "quality": quality}
     if page.url == "about:blank":
         return None
     if what is not None:

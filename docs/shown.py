@@ -172,7 +172,7 @@ CHARTS = {
 }
 """Chart -> the page that it is on and where there; the first that fits is taken."""
 
-SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-sign")
+SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-game", "app-sign")
 """The screens of `unmask open`."""
 
 KINDS = ("app-network", "app-clusters", "app-channel")

@@ -101,6 +101,24 @@ def test_nothing_without_a_role_can_be_released(browser: Browser, hospital: Path
     assert browser.at("/roles").text.count("No role yet.") == 1
 
 
+def test_a_wide_table_goes_on_to_the_adversaries(browser: Browser, tmp_path: Path):
+    names = [f"ward{at}" for at in range(30)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(",".join(row) for row in (names, *([one] * 30 for one in ("x", "y", "z")))))
+    opened(browser, path)
+    browser.at("/roles")
+    said = dict.fromkeys((f"role-{at}" for at in range(30)), "quasi-identifier")
+    found = browser.sends("/roles", **said, do="apply").text
+    hidden = dict(re.findall(r'<input type="hidden" name="(form|of)" value="([^"]*)">', found))
+    uploads = re.findall(r'type="file" name="(hierarchy-\d+)"', found)
+    assert len(uploads) == 30  # which a browser sends without a file, each as one
+    parts = [f'name="{name}"\r\n\r\n{one}' for name, one in {**said, **hidden, "do": "continue"}.items()]
+    parts += [f'name="{name}"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n' for name in uploads]
+    body = "".join(f"--b\r\nContent-Disposition: form-data; {part}\r\n" for part in parts) + "--b--\r\n"
+    found = browser.post("/roles", content=body, headers={"content-type": "multipart/form-data; boundary=b"})
+    assert found.url.path == "/adversaries", found.text
+
+
 def test_somebody_must_know_something(browser: Browser, hospital: Path):
     opened(browser, hospital)
     browser.at("/roles")

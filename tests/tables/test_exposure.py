@@ -119,7 +119,14 @@ def test_facts_show_no_cell():
 
 @pytest.mark.parametrize(
     ("name", "role"),
-    [("Birth-Date", "quasi-identifier"), ("zipCode", "quasi-identifier"), ("last_name", "identifier"), ("x1", None)],
+    [
+        ("Birth-Date", "quasi-identifier"),
+        ("zipCode", "quasi-identifier"),
+        ("last_name", "identifier"),
+        ("x1", None),
+        ("Größe (cm)", "quasi-identifier"),
+        ("Nebendiagnose 1", "sensitive"),
+    ],
 )
 def test_names_of_columns_say_what_they_hold(name, role):
     assert meant_by(name) == role

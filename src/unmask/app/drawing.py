@@ -44,11 +44,10 @@ def histogram(column: Column) -> tuple[str, tuple[str, str]]:
 
 def _numeric(column: Column, sizes: NDArray[np.float64]) -> tuple[NDArray[np.float64], tuple[str, str]]:
     low, high = column.levels.low, column.levels.high
-    middle = np.where(np.isfinite(low) & np.isfinite(high), (low + high) / 2, np.nan)
-    known = np.isfinite(middle) & (sizes > 0)
+    known = np.isfinite(low) & np.isfinite(high) & (sizes > 0)
     if not known.any():
         return np.zeros(1), ("", "")
-    values, weights = middle[known], sizes[known]
+    values, weights = (low[known] + high[known]) / 2, sizes[known]
     bars, edges = np.histogram(values, bins=min(BINS, max(values.size, 1)), weights=weights)
     if column.type == "number":
         return bars, (_rounded(edges[0], down=True), _rounded(edges[-1], down=False))

@@ -79,19 +79,19 @@ class Jobs:
 
     def start(
         self, name: str, commands: Sequence[Command], *, of: str, to: Mapping[int, str] | None = None,
-        proceed: Callable[[int], bool] = lambda _: True,
+        then: Callable[[int], None] = lambda _: None,
     ) -> None:  # fmt: skip
         """Run commands one after the other in the folder above; nothing happens while a job of this name runs.
 
-        to      : number of a command -> file for its standard output
-        proceed : told the exit code of a command that did its work, says whether the next one is run
+        to   : number of a command -> file for its standard output
+        then : called with the exit code of the last one, once all did their work
         """
         with self.lock:
             if self._is_alive(name):
                 return
             job = Job(name, tuple(map(tuple, commands)), of, started=time.time())
             self._keep(job)
-            self.threads[name] = threading.Thread(target=self._run, args=(job, to or {}, proceed), daemon=True)
+            self.threads[name] = threading.Thread(target=self._run, args=(job, to or {}, then), daemon=True)
             self.threads[name].start()
 
     def call(self, name: str, function: Callable[[], object], *, of: str) -> None:
@@ -153,7 +153,7 @@ class Jobs:
         write_text(beside, json.dumps(asdict(job)), private=True)
         beside.replace(self.folder / f"{job.name}.json")
 
-    def _run(self, job: Job, to: Mapping[int, str], proceed: Callable[[int], bool]) -> None:
+    def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
         for at, command in enumerate(job.commands):
             with self.lock:
                 if self._stopped(job):
@@ -171,9 +171,9 @@ class Jobs:
                 if process.returncode not in (0, EXIT_ABOVE):
                     self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
                     return
-                if not proceed(process.returncode) or at == len(job.commands) - 1:
+                if at == len(job.commands) - 1:
+                    then(process.returncode)
                     self._keep(replace(job, state="finished", seconds=spent))
-                    return
 
     def _stopped(self, job: Job) -> bool:
         now = self.find(job.name)

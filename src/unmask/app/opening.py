@@ -27,6 +27,9 @@ MOST_BYTES = 4 << 30
 PREVIEW = 12
 """Rows that are shown."""
 
+SHOWN = 24
+"""Characters of a cell that are shown."""
+
 TYPED_BY = 400
 """Rows by which the types of the preview are told."""
 
@@ -348,12 +351,13 @@ def _preview(project: Project) -> dict[str, Any]:
 
 
 def masked(text: str | None) -> str:
-    """A cell without its content: # is a digit, a and A are letters.
+    """The first 24 characters of a cell without its content: # is a digit, a and A are letters.
 
-    >>> masked("E11.9"), masked("1.234,50"), masked(None)
-    ('A##.#', '#.###,##', '')
+    >>> masked("E11.9"), masked("1.234,50"), masked(None), masked("Kardiologie und Intensivmedizin")
+    ('A##.#', '#.###,##', '', 'Aaaaaaaaaaa aaa Aaaaaaaa…')
     """
-    return "".join(_masks(text or ""))[:24]
+    shown = "".join(_masks(text or ""))
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
 
 
 def _masks(text: str) -> Iterator[str]:

@@ -19,8 +19,11 @@ WORDS = {
 
 def progress(project: Project, job: Job) -> str:
     """What a job is doing; of a study how many cells have finished."""
-    if job.commands[job.at][0] != "study":
-        return WORDS[job.commands[job.at][0]]
+    command = job.commands[job.at]
+    if "--targets" in command:
+        return f"Attacking {int(command[-1]):,} people drawn at random, to be followed by everybody"
+    if command[0] != "study":
+        return WORDS[command[0]]
     from unmask.app.studying import cells
 
     done, of = cells(project)

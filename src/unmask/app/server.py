@@ -38,6 +38,9 @@ STATIC = {
 }
 """File -> its folder in the package, and its type."""
 
+MOST_FIELDS = 20_000
+"""Fields of a form, and files: cards of a wide table have several fields each, and a box for a file."""
+
 ANEW = 0.4
 """Seconds between two looks at a job."""
 
@@ -77,7 +80,7 @@ class Server:
     def _screen(self, name: str) -> Any:
         async def screen(request: Request) -> Response:
             if request.method == "POST":
-                async with request.form(max_files=20, max_fields=20_000) as form:
+                async with request.form(max_files=MOST_FIELDS, max_fields=MOST_FIELDS) as form:
                     self._check(request, form)
                     return await run_in_threadpool(self._take, name, request, form)
             return await run_in_threadpool(self._show, name, request, "")
@@ -131,14 +134,14 @@ class Server:
         return RedirectResponse(f"/{back if back in pages.NAMES else ''}", 303)
 
     async def _events(self, request: Request) -> Response:
-        """What a job is doing, as it changes, until it ends."""
+        """What a command of a job is doing, as it changes, until it ends and there may be more to show."""
         return StreamingResponse(self._told(request.path_params["name"], request), media_type="text/event-stream")
 
     async def _told(self, name: str, request: Request) -> AsyncIterator[str]:
-        said = ""
+        said, first = "", self.project.jobs.find(name)
         while not await request.is_disconnected():
             job = self.project.jobs.find(name)
-            if job is None or job.state != "running":
+            if job is None or first is None or job.state != "running" or job.at != first.at:
                 yield "event: end\ndata: \n\n"
                 return
             now = await run_in_threadpool(progress, self.project, job)

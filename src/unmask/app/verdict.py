@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from unmask.app import pages
-from unmask.app.jobs import EXIT_ABOVE, shown
+from unmask.app.counting import counting, seen
+from unmask.app.jobs import EXIT_ABOVE, Command, Job, shown
 from unmask.app.kinds import kind_of
 from unmask.app.progress import busy_with
 from unmask.app.project import AT_RISK, ATTACK, AUDIT, REPORT, Project
@@ -17,6 +19,9 @@ from unmask.toml_text import DOCUMENT
 
 QUIET = ("--force", "--json", "--no-changes")
 """Words of commands that are about this server alone."""
+
+SAMPLED, MANY = 20_000, 5
+"""People drawn at random who are attacked before all are, where there are at least MANY times as many."""
 
 CHANGES = "changes"
 """The job that tries other protections of a release that is not acceptable."""
@@ -34,13 +39,15 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         start(project)
         job = project.jobs.find("verdict")
     assert job is not None
+    first = _is_first(job)
     found = job.state == "finished" and (project.folder / REPORT).exists()
     trying = project.jobs.find(CHANGES) if found else None
     busy = job if job.state == "running" else trying
     return {
         "job": job,
         "busy": busy_with(project, busy),
-        "body": pages.report_body(project) if found else "",
+        "body": pages.report_body(project) if found or first else "",
+        "first": SAMPLED if first else 0,
         "acceptable": found and {line["state"] for line in lines(project)} == {"met"},
         "changes": _changes(project) if found else [],
         "commands": commands(project),
@@ -52,20 +59,38 @@ def start(project: Project) -> None:
     """Make the release, attack it, and where it is not acceptable try what could be done."""
     project.jobs.stop(CHANGES)
     project.forget(AT_RISK)
-    of, commands = project.digest, kind_of(project.given).commands(project.given)
+    of, asked = project.digest, kind_of(project.given).commands(project.given)
+    commands = (*asked[:-1], _first(), asked[-1]) if _is_long(project) else asked
 
-    def proceed(code: int) -> bool:
+    def then(code: int) -> None:
         if code == EXIT_ABOVE and "--no-changes" in commands[-1]:
             attack = ("audit", DOCUMENT, *ATTACK)
-            project.jobs.start(CHANGES, [attack], of=of, to={0: f"{AUDIT}.new"}, proceed=lambda _: _tried(project))
-        return code != EXIT_ABOVE
+            project.jobs.start(CHANGES, [attack], of=of, to={0: f"{AUDIT}.new"}, then=lambda _: _tried(project))
 
-    project.jobs.start("verdict", commands, of=of, to={len(commands) - 1: AUDIT}, proceed=proceed)
+    project.jobs.start("verdict", commands, of=of, to={len(commands) - 1: AUDIT}, then=then)
 
 
-def _tried(project: Project) -> bool:
+def _is_long(project: Project) -> bool:
+    """Whether so many people are to be attacked that some of them are attacked first."""
+    given = project.given
+    if kind_of(given).word or counting(project) is not None:
+        return False
+    people = min(seen(project).facts[0].rows, given.get("audit", {}).get("targets", sys.maxsize))
+    return bool(people >= MANY * SAMPLED)
+
+
+def _first() -> Command:
+    """The audit of some people: its page is shown until that of all of them takes its place."""
+    return "audit", DOCUMENT, *ATTACK, "--no-changes", "--targets", f"{SAMPLED}"
+
+
+def _is_first(job: Job) -> bool:
+    """Whether the page is that of some people, and all of them are being attacked."""
+    return job.state == "running" and job.at > 0 and job.commands[job.at - 1] == _first()
+
+
+def _tried(project: Project) -> None:
     (project.folder / f"{AUDIT}.new").replace(project.folder / AUDIT)
-    return True
 
 
 def commands(project: Project) -> tuple[str, ...]:

@@ -16,13 +16,16 @@ _WORDS: Mapping[Role, str] = {
     "sensitive": (
         "diagnosis disease illness icd condition symptom therapy treatment drug medication hiv result test income "
         "salary wage wages earnings revenue debt credit score religion belief party vote politics orientation offense "
-        "crime sentence grade diagnose krankheit gehalt einkommen konfession"
+        "crime sentence grade diagnose hauptdiagnose nebendiagnose aufnahmediagnose entlassungsdiagnose befund "
+        "krankheit gehalt einkommen konfession"
     ),
     "quasi-identifier": (
         "age birth birthdate birthday birthyear born dob sex gender race ethnicity ethnic zip zipcode postcode postal "
         "city town county state region country nationality citizenship language marital married education school "
         "degree occupation job profession employer industry household children date day month year admission "
-        "discharge height weight alter geburtsdatum geburtsjahr geschlecht plz ort land familienstand beruf"
+        "discharge height weight alter geburtsdatum geburtsjahr geschlecht plz ort land beruf "
+        "wohnort familienstand kinder kinderzahl nationalität staatsangehörigkeit aufnahme aufnahmedatum entlassung "
+        "entlassungsdatum größe gewicht"
     ),
 }
 
@@ -33,5 +36,5 @@ def meant_by(name: str) -> Role | None:
     >>> meant_by("birth_date"), meant_by("zipCode"), meant_by("x17")
     ('quasi-identifier', 'quasi-identifier', None)
     """
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
     return next((role for word in words for role, known in _WORDS.items() if word in known.split()), None)

@@ -1,0 +1,91 @@
+"""A verdict on many people: some of them are attacked first, and that page is never taken for the verdict."""
+
+import io
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Browser
+from unmask.app import verdict
+from unmask.app.jobs import EXIT_ABOVE, Command, Jobs
+from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
+
+
+class Commands:
+    """Commands that write what they should, each once it is let go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.run = folder, list[tuple[str, ...]]()
+        self.let_go, self.returncode, self.stderr = threading.Semaphore(0), 0, io.BytesIO()
+
+    def __call__(self, _jobs: Jobs, _name: str, command: Command, to: str | None) -> "Commands":
+        self.run.append(tuple(command))
+        assert self.let_go.acquire(timeout=30)
+        if command[0] == "audit":
+            self.returncode = EXIT_ABOVE
+            (self.folder / REPORT).write_text(f"<body><main>Is it acceptable? {len(self.run)}</main><script></script>")
+        for name in (RELEASE, ORIGIN):
+            (self.folder / name).touch()
+        if to:
+            (self.folder / to).write_text(json.dumps({"tables": {"verdicts": []}}))
+        return self
+
+    def __enter__(self) -> "Commands":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def terminate(self) -> None: ...
+
+
+@pytest.fixture
+def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
+    """Commands of a verdict on a table of 300 people, as soon as somebody looks at it."""
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(hospital))
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), do="continue")
+    made = Commands(project.folder)
+    monkeypatch.setattr(Jobs, "_process", lambda *given: made(*given))
+    return made
+
+
+def test_some_people_are_attacked_before_all_are(
+    browser: Browser, project: Project, commands: Commands, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(verdict, "SAMPLED", 60)
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    threading.Timer(0.2, commands.let_go.release).start()
+    with browser.stream("GET", "/events/verdict") as told:
+        assert "event: end" in "".join(told.iter_text())  # there is another command, and may be more to show
+    assert "Not the verdict yet" not in browser.at("/verdict").text
+    threading.Timer(0.2, commands.let_go.release).start()
+    with browser.stream("GET", "/events/verdict") as told:
+        assert "drawn at random" in "".join(told.iter_text())
+    found = browser.at("/verdict").text
+    assert "Is it acceptable? 2" in found
+    assert "Not the verdict yet" in found
+    assert 'href="/sign">Sign and download' not in found
+    assert browser.at("/sign").url.path != "/sign"
+    commands.let_go.release()
+    project.jobs.wait("verdict", 30)
+    found = browser.at("/verdict").text
+    assert "Is it acceptable? 3" in found
+    assert "Not the verdict yet" not in found
+    assert browser.at("/sign").url.path == "/sign"
+    assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
+    assert "--targets" in commands.run[1]
+    assert AT_RISK not in commands.run[1]
+    assert "--targets" not in commands.run[2]
+    assert (project.folder / AUDIT).exists()
+    commands.let_go.release()  # for what tries other protections
+
+
+def test_few_people_are_attacked_at_once(browser: Browser, project: Project, commands: Commands):
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    commands.let_go.release(3)
+    project.jobs.wait("verdict", 30)
+    assert [one[0] for one in commands.run[:2]] == ["protect", "audit"]
+    assert "--targets" not in commands.run[1]
