@@ -1,5 +1,7 @@
 """Import contracts in `pyproject.toml` say which way is down; here no way leads back, inside a floor either."""
 
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 
 import grimp
@@ -10,3 +12,22 @@ def test_no_import_closes_a_circle():
     found = grimp.build_graph("unmask", cache_dir=None)
     assert found.find_modules_directly_imported_by("unmask.engines") >= {"unmask.engines.duck"}  # inside a function
     TopologicalSorter({name: found.find_modules_directly_imported_by(name) for name in found.modules}).prepare()
+
+
+FOUND = """
+import sys
+from unmask.catalog import KINDS, examples, find
+
+find("channels.BayesChannelAttack", "attacks")
+others = {"unmask.tables", "unmask.graphs", "unmask.pseudonyms"} & {*sys.modules}
+assert not others, others
+for kind in KINDS:
+    examples(kind)
+slow = {"scipy.optimize", "scipy.signal", "scipy.stats", "numba", "sklearn"} & {*sys.modules}
+assert not slow, slow
+"""
+
+
+def test_a_name_is_found_in_its_domain_alone_and_nothing_slow_is_imported_before_it_is_used():
+    """Each command, and each worker of a study, is a process that begins with this."""
+    subprocess.run([sys.executable, "-c", FOUND], check=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
@@ -30,17 +30,17 @@ Kind = Literal["attacks", "protections", "datasets"]
 KINDS: tuple[Kind, ...] = ("attacks", "protections", "datasets")
 
 
-def examples(kind: Kind) -> dict[str, Any]:
+def examples(kind: Kind, domains: Iterable[str] = DOMAINS) -> dict[str, Any]:
     """Name -> an example of each attack or protection, or the function of each dataset (`rng` is given to those that
-    draw), of all domains.
+    draw), of all domains or of some: no other is imported, since that takes a while.
 
     >>> examples("protections")["tables.Mondrian"]
     Mondrian(k=10)
     """
     return {
         f"{domain}.{getattr(one, '__name__', type(one).__name__)}": one
-        for domain, home in DOMAINS.items()
-        for one in getattr(import_module(f"{home.packages[0]}.examples"), kind.upper())
+        for domain in domains
+        for one in getattr(import_module(f"{DOMAINS[domain].packages[0]}.examples"), kind.upper())
     }
 
 
@@ -118,12 +118,13 @@ def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
     >>> find("tables.Mondrian", "protections").__name__, find("unmask.tables:ClassAttack", "attacks").__name__
     ('Mondrian', 'ClassAttack')
     """
-    ours = examples(kind)
+    domain = use.partition(".")[0]
+    ours = examples(kind, (domain,) if domain in DOMAINS else DOMAINS)
     if use in ours:
         return ours[use] if kind == "datasets" else type(ours[use])
     if is_plugin(use):
         return _checked(load(use, folder) if ":" in use else _installed(use), use, kind)
-    near = [name for name in ours if name.startswith(use.partition(".")[0])] or list(ours)
+    near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
 
 

@@ -114,7 +114,7 @@ def test_a_release_of_many_turns_is_the_one_in_memory(duck, people, tmp_path, mi
 
 @pytest.mark.parametrize(
     ("protection", "n"),
-    [(Mondrian(k=1), 200), (Mondrian(k=5), 900), (Mondrian(k=450), 900), (Mondrian(k=2, t=0.0), 900)],
+    [(Mondrian(k=1), 60), (Mondrian(k=5), 300), (Mondrian(k=450), 900), (Mondrian(k=2, t=0.0), 900)],
 )
 def test_boxes_without_a_cut_that_exceed_the_memory_stay_in_the_engine(duck, people, tmp_path, protection, n):
     """The fewer in a class, the more statements: one for each combination with k = 1."""
@@ -150,7 +150,7 @@ def test_adult_in_many_turns_has_the_classes_of_adult(duck, tmp_path, k):
 def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duck, tmp_path):
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        n, d = int(rng.integers(20, 400)), int(rng.integers(1, 5))
+        n, d = int(rng.integers(20, 150)), int(rng.integers(1, 5))
         columns = {f"c{j}": rng.integers(0, rng.integers(1, 30), n).astype(str) for j in range(d)}
         path = tmp_path / f"{seed}.csv"
         path.write_text("\n".join(",".join(row) for row in [tuple(columns), *zip(*columns.values(), strict=True)]))

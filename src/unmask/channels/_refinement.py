@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from unmask.channels._matrices import Floats
@@ -36,7 +36,7 @@ def _nearest(P: Floats, Q: Floats) -> Floats:
     n_y, n_z = P.shape[1], Q.shape[1]
     product = kron(csr_array(P), eye_array(n_z))  # row (x, z), column (y, z) of G
     slack = csr_array(np.ones((Q.size, 1)))
-    answer = linprog(
+    answer = scipy.optimize.linprog(
         np.concatenate((np.zeros(n_y * n_z), [1.0])),
         A_ub=vstack([hstack([product, -slack]), hstack([-product, -slack])], format="csr"),
         b_ub=np.concatenate((Q.ravel(), -Q.ravel())),

@@ -12,8 +12,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import sparse
 from scipy.sparse import csgraph
 
 from unmask.graphs.communities import communities, modularity
@@ -172,7 +173,7 @@ def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
     (0.0, True)
     """
     before, after = pagerank(original), np.bincount(origin, pagerank(release), minlength=original.n_nodes)
-    one, other = (stats.rankdata(np.round(rank * len(before), 9)) for rank in (before, after))
+    one, other = (scipy.stats.rankdata(np.round(rank * len(before), 9)) for rank in (before, after))
     if not len(one) or one.min() == one.max():
         return 0.0
     return 0.5 if other.min() == other.max() else float(1 - np.corrcoef(one, other)[0, 1]) / 2

@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 from scipy.sparse import coo_array, csc_array
 
 from unmask.channels._matrices import Bools, Floats, Ints
@@ -239,7 +239,7 @@ def solve_linear(
         ("highs-ipm", {}),
     ):
         solved = interruptible(
-            linprog,
+            scipy.optimize.linprog,
             cost,
             A_ub=upper,
             b_ub=upper_side,

@@ -81,12 +81,14 @@ def _slope(prior: Floats, rule: Floats) -> Floats:
 
 def _mixed(prior: Floats, vertices: Floats) -> Floats:
     """The mixture of least I(X;Y): weights times exp(-slope), which never raises it, as in Blahut and Arimoto."""
+    shape = vertices.shape[1:]
+    rules = vertices.reshape(len(vertices), -1)
+    joints = (prior[:, None] * vertices).reshape(rules.shape)
     weights = np.full(len(vertices), 1.0 / len(vertices))
     for _ in range(WEIGHINGS):
-        rule = np.tensordot(weights, vertices, axes=1)
-        weights *= np.exp(-np.einsum("x,vxy,xy->v", prior, vertices, _slope(prior, rule)))
+        weights *= np.exp(-(joints @ _slope(prior, (weights @ rules).reshape(shape)).ravel()))
         weights /= weights.sum()
-    return np.tensordot(weights, vertices, axes=1)
+    return (weights @ rules).reshape(shape)
 
 
 def _kept(program: Program, rule: Floats, other: Floats, *, better: Callable[[Program, Floats], float]) -> Floats:

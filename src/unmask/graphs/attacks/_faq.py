@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 
 from unmask.graphs.release import SocialGraph
 
@@ -86,4 +87,4 @@ def _permutation(column: Nodes) -> Floats:
 
 
 def _assigned(gain: Floats) -> Nodes:
-    return np.asarray(optimize.linear_sum_assignment(gain, maximize=True)[1])
+    return np.asarray(scipy.optimize.linear_sum_assignment(gain, maximize=True)[1])

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
@@ -291,5 +291,5 @@ def _undecided(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
     """How often a seed has more edges than somebody else; equally many count one half."""
-    rank, n = stats.rankdata(degree)[seeds], len(seeds)
+    rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
     return float((rank.sum() - n * (n + 1) / 2) / max(n * (len(degree) - n), 1))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
 from unmask.graphs.attacks.presence import Share, probability, scored, share_present
@@ -318,4 +319,4 @@ def _shift(p: Floats, gain: float) -> float:
 
     if missed(-3.0) >= 0 or missed(3.0) <= 0:
         return -3.0 if gain < 0 else 3.0
-    return float(optimize.brentq(missed, -3.0, 3.0))
+    return float(scipy.optimize.brentq(missed, -3.0, 3.0))

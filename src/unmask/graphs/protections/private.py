@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from unmask.graphs.protections.edges import other_pairs, shuffled
 from unmask.graphs.protections.identities import Separated
@@ -115,7 +115,7 @@ class NoisyDegrees:
         alike = rng.permutation(n)
         rank = alike[np.argsort(graph.degree[alike], kind="stable")]
         noisy = graph.degree[rank] + _noise(n, self.epsilon / 2, rng)
-        expected = np.clip(isotonic_regression(noisy).x, 0, n - 1) if n else noisy
+        expected = np.clip(scipy.optimize.isotonic_regression(noisy).x, 0, n - 1) if n else noisy
         u, v = chung_lu(expected, rng=rng).edges()
         return shuffled(rank[u], rank[v], n, rng)
 
