@@ -19,6 +19,9 @@ from unmask.truth import Truth
 WITHIN = 0.03
 """By how much announced success may be off."""
 
+TURNS = 5
+"""Parts of a half of the control people, each told by the others how much they count."""
+
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
@@ -32,14 +35,15 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
 
     with n the people of that half of whom the same value t is believed most, and about as much, and h_s those of them
     who have s. "About as much" are the blocks of an isotonic regression (pool adjacent violators) of having t on
-    p(t | x). a, one of `STRENGTHS`, makes the values of control people likeliest, each told by the other half. A p
-    above 0 stays so.
+    p(t | x). a, one of `STRENGTHS`, makes the values of that half likeliest, each told by four fifths of it. A p above
+    0 stays so.
 
     control : the same attack on control people, who count by their weights; truth : their values, of which those that
               nobody could have before tell nothing
-    Where nothing told helps the other half, as with few control people, or where p is right, a is 1e12 and both beliefs
-    are returned as they are. Else they are `calibrated` if what is announced of control people came true, within 3
-    points, and they are at least 100; the check is in `provenance["check"]`, a in `provenance["strength"]`.
+    Where nothing told helps, as with few control people, or where p is right, a is 1e12 for either half, and both
+    beliefs are returned as they are. Else they are `calibrated` if what is announced of control people came true,
+    within 3 points, and they are at least 100; the check is in `provenance["check"]`, both a in
+    `provenance["strength"]`.
 
     A release that remembers its people tells more of them than of control people. What is believed of them is then too
     little, by their excess: no control person can tell an adversary that.
@@ -55,14 +59,14 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     """
     possible = np.broadcast_to(np.isfinite(control.log_prior), control.n_candidates)
     judged = np.flatnonzero((truth.candidate >= 0) & possible[truth.candidate] & (control.weight > 0))
-    if len(judged) < 2:
+    if len(judged) < 4:  # two in a half, one to tell the other
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[judged] = np.arange(len(judged)) % 2
     of = [judged[half[judged] == number] for number in (0, 1)]
     told = [_Told.by(control, some, truth.candidate[some]) for some in of]
-    strength = _strength(control, truth, of, told)
-    if strength == STRENGTHS[-1]:
+    strength = tuple(_strength(control, truth, some) for some in of)
+    if set(strength) == {STRENGTHS[-1]}:
         return belief, control
     one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
     return _earned(one, _believed(control, half, told, strength), truth, judged)
@@ -106,23 +110,24 @@ def _table(belief: Posterior) -> Floats:
     return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
 
 
-def _strength(control: Posterior, truth: Truth, of: Sequence[Numbers], told: Sequence[_Told]) -> float:
-    """a: what makes the values of either half likeliest, by what the other told."""
-    table, likely = _table(control), np.zeros(len(STRENGTHS))
-    for people, by in zip(of, told[::-1], strict=True):
+def _strength(control: Posterior, truth: Truth, half: Numbers) -> float:
+    """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
+    table, likely, turn = _table(control), np.zeros(len(STRENGTHS)), np.arange(len(half)) % TURNS
+    for people, others in ((half[turn == one], half[turn != one]) for one in range(min(TURNS, len(half)))):
+        by = _Told.by(control, others, truth.candidate[others])
         p, right = table[control.observation[people]], (np.arange(len(people)), truth.candidate[people])
         has, n = by.counts(p)
         each = [(has[right] + a * p[right]) / (n[:, 0] + a) for a in STRENGTHS]
         likely += np.log(np.maximum(each, 1e-300)) @ control.weight[people]
-    return STRENGTHS[int(np.argmax(likely))]
+    return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
 
-def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: float) -> Posterior:
+def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...]) -> Posterior:
     """The belief of people of either half, as the other told it."""
     p = _table(belief)
-    counts = (by.counts(p) for by in told[::-1])
+    counts = ((*by.counts(p), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
     found = Posterior.from_dense(
-        np.concatenate([(has + strength * p) / (n + strength) for has, n in counts]),
+        np.concatenate([(has + a * p) / (n + a) for has, n, a in counts]),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
         status=belief.status,
