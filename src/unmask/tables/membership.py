@@ -208,7 +208,7 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
 
     M. Meeus et al., "Achilles' heels: vulnerable record identification in synthetic data publishing", 2023 (distance).
     """
-    return -log_shares(people, reference, reference)[1]
+    return -log_shares(people, [reference], reference)[0]
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
