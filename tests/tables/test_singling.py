@@ -136,6 +136,15 @@ def test_a_predicate_of_many_is_no_success():
         singling(Tried.of(predicates, table, table, table, rng=np.random.default_rng(0)))
 
 
+def test_one_control_person_is_nobody_to_try_guesses_on():
+    table = people(100)
+    tried = Tried.of(
+        SinglingOut()(table, rng=np.random.default_rng(0)), table, table.take([]), table, rng=np.random.default_rng(1)
+    )
+    with pytest.raises(UnmaskError, match="no people were left to try guesses on"):
+        singling(tried)
+
+
 # --- a key in a box --------------------------------------------------------------------------------------------------
 
 

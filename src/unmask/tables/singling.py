@@ -94,6 +94,8 @@ def singling(tried: Tried) -> SingledOut:
     10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then control people alone say
     what predicates reach without the release.
     """
+    if not tried.people:
+        raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
     weight = 1 / (NEGLIGIBLE * tried.people)
     kept = tried.general * NEGLIGIBLE * tried.people <= tried.reference
     if (guesses := int(kept.sum())) < FEWEST:
