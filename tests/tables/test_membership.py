@@ -178,7 +178,7 @@ def test_people_in_general_and_targets_must_be_given():
 
 def scored(score):
     p = 1 / (1 + np.exp(-np.asarray(score, dtype=float)))
-    return Posterior.from_dense(np.stack([p, 1 - p], axis=1), status="scores")
+    return Posterior.from_dense(np.stack([p, 1 - p], axis=1), status="scores", provenance={"attack": "a score"})
 
 
 def test_scores_that_tell_are_believed_as_far_as_they_tell():
@@ -220,8 +220,13 @@ def test_nobody_is_told_by_their_own_truth():
 def test_few_people_calibrate_nothing():
     inside = np.arange(120) < 60
     assert cross_fitted(scored(np.where(inside, 1.0, 0.0)), inside).status == "scores"
-    with pytest.raises(UnmaskError, match="expected at least 2 of each"):
+    with pytest.raises(UnmaskError, match="1 members and 4 control people, expected at least 2 of each"):
         cross_fitted(scored(np.zeros(5)), np.arange(5) < 1)
+    two = [scored(np.arange(7.0)), scored(np.arange(7.0) % 3)]
+    with pytest.raises(UnmaskError, match="2 members and 5 control people, expected at least 3 of each"):
+        cross_fitted(two, np.arange(7) < 2)
+    for fewest, scores in ((2, two[:1]), (3, two)):
+        assert cross_fitted(scores, np.arange(7) < fewest).status == "scores"
 
 
 def test_scores_without_a_doubt_leave_some():

@@ -96,6 +96,16 @@ def test_of_strangers_there_is_a_finding_in_one_of_twenty():
     assert np.mean([row.posterior for row in seen]) == pytest.approx(0.5, abs=0.025)
 
 
+def test_what_tells_control_people_apart_without_a_release_is_no_membership():
+    (members,), some = tables(400), cells(800, 1)
+    control = Table.read(some | {"ill": [""] * 800, "pay": [500] * 800}, **ROLES)
+    (fresh,) = tables(400, seed=2)
+    found = unmask.audit(fresh, original=members, control=control)
+    assert {who for who, _ in rows(found)} == {"prosecutor", "margins alone", "closest record alone"}
+    why = dict(found.not_run)["Who is in the table, whole record"]
+    assert "without any release, members are told from control people by age, sex" in why
+
+
 def test_control_people_who_are_in_it_are_not_told_from_members():
     (members,) = tables(400)
     found = unmask.audit(members, original=members, control=members)

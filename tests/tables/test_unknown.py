@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unmask import UnmaskError
-from unmask.tables import PRAM, AddNoise, Background, MechanismAttack, Table
+from unmask.tables import PRAM, AddNoise, Background, MechanismAttack, RankSwap, Table
 from unmask.tables.attacks.unknown import fitted
 
 NAMES = ("a", "b", "c")
@@ -58,6 +58,27 @@ def test_noise_is_found_again_column_by_column():
     release, _ = AddNoise(sd={"age": 3.0, "hours": 6.0})(members, rng=rng)
     found = fitted(AddNoise(sd={"age": 1.0, "hours": 1.0}), release, people, ["sd"])
     assert found.sd == pytest.approx({"age": 3.0, "hours": 6.0}, rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.15, 0.3])
+def test_how_far_ranks_are_swapped_is_found_again(share: float):
+    rng = np.random.default_rng(0)
+    both = rng.multivariate_normal([50, 50], [[100, 80], [80, 100]], 8000).round()
+    tables = (
+        Table.read({"age": one[:, 0], "hours": one[:, 1]}, quasi_identifiers=["age", "hours"])
+        for one in (both[:4000], both[4000:])
+    )
+    people, members = tables
+    release, _ = RankSwap(share)(members, rng=rng)
+    assert fitted(RankSwap(0.5), release, people, ["share"]).share == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize(("protection", "name"), [(PRAM(), "keep"), (RankSwap(), "share")])
+def test_a_column_alone_tells_nothing_of_what_keeps_its_shares(protection, name):
+    people = Table.read({"age": np.arange(600) % 50}, quasi_identifiers="age")
+    release, _ = protection(people, rng=np.random.default_rng(2))
+    with pytest.raises(UnmaskError, match=f"to tell its {name}; state it"):
+        fitted(protection, release, people, [name])
 
 
 def test_an_attack_that_fits_is_that_of_what_it_found():

@@ -19,6 +19,7 @@ from unmask.promise import Check
 from unmask.tables.attacks.membership import LABELS, alike, log_shares, logistic, rising, scored, worth
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
+from unmask.tables.shift import Shift, shift
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -40,11 +41,20 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     inside : (n_targets,) who is a member
     Its status is `scores`.
     """
-    inside = who_is_in(inside, beliefs[0].n_targets)
+    inside = _who_is_in(inside, beliefs, fewest=2)
     scores, found = _scores(beliefs), np.empty(len(inside))
     for half in _folds(inside, n=2):
         found[half] = _joining(scores, inside, ~half)(half)
     return scored(found, np.arange(len(found)), by=_named(beliefs))
+
+
+def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
+    """Who is a member, of at least so many members and control people."""
+    inside = who_is_in(inside, beliefs[0].n_targets)
+    members, control = np.bincount(~inside, minlength=2).tolist()
+    if min(members, control) < fewest:
+        raise UnmaskError(f"{members} members and {control} control people, expected at least {fewest} of each")
+    return inside
 
 
 def _scores(beliefs: Sequence[Posterior]) -> list[Floats]:
@@ -76,8 +86,6 @@ def _folds(inside: Among, of: Among | None = None, n: int = FOLDS) -> list[Among
     """
     some = np.ones(len(inside), dtype=np.bool_) if of is None else of
     counts, fold = np.bincount(~inside[some], minlength=2), np.full(len(inside), -1)
-    if counts.min() < 2:
-        raise UnmaskError(f"{counts[0]} members and {counts[1]} control people, expected at least 2 of each")
     for who in (inside & some, ~inside & some):
         fold[who] = np.arange(np.count_nonzero(who)) % min(n, counts.min())
     return [fold == number for number in range(fold.max() + 1)]
@@ -99,7 +107,7 @@ def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.boo
     `provenance["check"]`.
     """
     beliefs = [belief] if isinstance(belief, Posterior) else list(belief)
-    inside = who_is_in(inside, beliefs[0].n_targets)
+    inside = _who_is_in(inside, beliefs, fewest=2 if len(beliefs) == 1 else 3)  # one left out, and the rest halved
     scores, p = _scores(beliefs), np.empty(len(inside))
     for fold in _folds(inside):
         p[fold] = _told(scores[0], inside, ~fold, fold) if len(scores) == 1 else _joined(scores, inside, ~fold, fold)
@@ -137,6 +145,7 @@ class Judged:
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
     reference : control people who are not judged
+    drawn : everybody before twins were left out, members first; who is left is unlike by that alone
     member : (n_people / 2,) the row of each member in the table of members, the first half of the people
     twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
 
@@ -148,6 +157,7 @@ class Judged:
     people: Table
     inside: NDArray[np.bool_]
     reference: Table
+    drawn: Table
     member: NDArray[np.int64]
     twins: int = 0
 
@@ -166,6 +176,7 @@ class Judged:
             people=people.take(np.concatenate([rows[:m] for rows in kept])),
             inside=np.arange(2 * m) < m,
             reference=alike(control.take(others[n:]), None, names),
+            drawn=people,
             member=drawn[kept[0][:m]],
             twins=int(np.count_nonzero(~left)),
         )
@@ -173,10 +184,22 @@ class Judged:
     def known_by(self, names: Sequence[str]) -> Self:
         """The same people by some of their columns."""
         tables = (
-            replace(one, quasi_identifiers=tuple(map(one.column, names))) for one in (self.people, self.reference)
+            replace(one, quasi_identifiers=tuple(map(one.column, names)))
+            for one in (self.people, self.reference, self.drawn)
         )
-        people, reference = tables
-        return replace(self, people=people, reference=reference)
+        people, reference, drawn = tables
+        return replace(self, people=people, reference=reference, drawn=drawn)
+
+    @cached_property
+    def shift(self) -> Shift:
+        """How well members and control people are told apart without any release: what is told so, no release gave."""
+        n = self.drawn.n_rows // 2
+        return shift(self.drawn.take(slice(0, n)), self.drawn.take(slice(n, None)))
+
+    @property
+    def unlike(self) -> bool:
+        """Whether that shows: all of the interval of the AUC is above 0.55."""
+        return (self.shift.auc if self.shift.interval.low is None else self.shift.interval.low) > UNLIKE
 
     @property
     def truth(self) -> Truth:
@@ -194,6 +217,9 @@ class Judged:
         return np.asarray(self.vulnerability >= np.quantile(self.vulnerability, 1 - VULNERABLE))
 
 
+UNLIKE = 0.55
+"""The AUC above which people are too unlike for it to be said who of them is in a release."""
+
 VULNERABLE = 0.05
 """Share of the people who are judged apart."""
 
@@ -208,7 +234,7 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
 
     M. Meeus et al., "Achilles' heels: vulnerable record identification in synthetic data publishing", 2023 (distance).
     """
-    return -log_shares(people, reference, reference)[1]
+    return -log_shares(people, [reference], reference)[0]
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:

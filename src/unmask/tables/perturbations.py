@@ -65,6 +65,7 @@ class PRAM:
     """
 
     fitted_in: ClassVar = {"keep": (0.0, 1.0)}
+    keeps_shares: ClassVar = True
 
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
@@ -225,6 +226,7 @@ class RankSwap:
     """
 
     fitted_in: ClassVar = {"share": (1e-3, 1.0)}
+    keeps_shares: ClassVar = True
 
     share: float = 0.05
     columns: str | tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from unmask.tables.release import Table
 
 NEGLIGIBLE = 10
 """A predicate counts if it holds for at most one of this many times the people: its weight is at most 1 / (10 N)."""
+
+Counts = NDArray[np.int64]
 
 FEWEST = 10
 """Guesses from which on a share of them is told."""
@@ -49,42 +51,69 @@ class SingledOut(NamedTuple):
     high: float
 
 
-def singling(
-    predicates: Sequence[Predicate],
-    members: Table,
-    control: Table,
-    reference: Table,
-    *,
-    rng: np.random.Generator,
-) -> SingledOut:
-    """Predicates tried on members and control people, as many of either; what is more is left out at random.
+class Tried(NamedTuple):
+    """Guesses that were tried on members and control people, as many of either; what is more is left out at random.
 
-    reference : people in general, neither members nor control people, by whom weights are measured: a predicate counts
-                if it holds for at most 1 of 10 N of them. Fewer people than that cannot tell such a weight from a
-                larger one, and then control people alone say what predicates reach without the release.
+    whole, found, control : (n_guesses,) how many people of the release satisfy each, how many of N of them, and of N
+                            control people
+    general  : (n_guesses,) the same of people in general, neither members nor control people
+    members, people, reference : how many people of the release there are, N, and people in general
     """
-    n = min(members.n_rows, control.n_rows)
-    general = matching(reference, predicates)
-    counts = general * NEGLIGIBLE * n <= reference.n_rows
-    kept = [one for one, good in zip(predicates, counts, strict=True) if good]
-    if len(kept) < FEWEST:
+
+    whole: Counts
+    found: Counts
+    control: Counts
+    general: Counts
+    members: int
+    people: int
+    reference: int
+
+    @classmethod
+    def of(
+        cls,
+        predicates: Sequence[Predicate],
+        members: Table,
+        control: Table,
+        reference: Table,
+        *,
+        rng: np.random.Generator,
+    ) -> Self:
+        """All guesses at once, of whatever kinds: each condition is looked up once."""
+        n = min(members.n_rows, control.n_rows)
+        as_many = (table.take(rng.permutation(table.n_rows)[:n]) for table in (members, control))
+        whole, found, other, general = (matching(table, predicates) for table in (members, *as_many, reference))
+        return cls(whole, found, other, general, members.n_rows, n, reference.n_rows)
+
+    def only(self, some: slice) -> Self:
+        """Some of the guesses."""
+        return self._replace(**{name: getattr(self, name)[some] for name in ("whole", "found", "control", "general")})
+
+
+def singling(tried: Tried) -> SingledOut:
+    """What guesses reach. By people in general weights are measured: a predicate counts if it holds for at most 1 of
+    10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then control people alone say
+    what predicates reach without the release.
+    """
+    if not tried.people:
+        raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
+    weight = 1 / (NEGLIGIBLE * tried.people)
+    kept = tried.general * NEGLIGIBLE * tried.people <= tried.reference
+    if (guesses := int(kept.sum())) < FEWEST:
         raise UndefinedError(
-            f"{len(predicates)} guesses fit one released row only, and {len(kept)} of them hold for at most 1 of "
-            f"{NEGLIGIBLE * n:,} people; expected at least {FEWEST}"
+            f"{len(kept)} guesses fit one released row only, and {guesses} of them hold for at most 1 of "
+            f"{NEGLIGIBLE * tried.people:,} people; expected at least {FEWEST}"
         )
-    weight = 1 / (NEGLIGIBLE * n)
-    tried = (members, *(table.take(rng.permutation(table.n_rows)[:n]) for table in (members, control)))
-    whole, found, other = (float(np.mean(matching(table, kept) == 1)) for table in tried)
-    low, high = _apart(found, other, len(kept))
+    whole, found, control = (float(np.mean(one[kept] == 1)) for one in (tried.whole, tried.found, tried.control))
+    low, high = _apart(found, control, guesses)
     return SingledOut(
-        guesses=len(kept),
-        trivial=len(predicates) - len(kept),
-        people=n,
+        guesses=guesses,
+        trivial=len(kept) - guesses,
+        people=tried.people,
         whole=whole,
         found=found,
-        control=other,
-        baseline=most_by_chance(weight, n),
-        of_all=most_by_chance(weight, members.n_rows),
+        control=control,
+        baseline=most_by_chance(weight, tried.people),
+        of_all=most_by_chance(weight, tried.members),
         low=low,
         high=high,
     )

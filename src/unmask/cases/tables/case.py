@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
-from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background
 from unmask.tables.calibration import held_against
@@ -92,6 +91,7 @@ class Case:
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""
+        beside = dict(self._beside(measures))  # before `audit`, which forgets where the truth stands
         found = audit(
             self.belief,
             self.truth,
@@ -102,21 +102,23 @@ class Case:
             drawn_from=self.drawn_from,
             measures=measures,
         )
-        of = {measure.name: measure for measure in measures}
-        rows = (self._beside(of[row.measure], replace(row, linked_to=self.linked_to)) for row in found.rows)
+        rows = (replace(row, linked_to=self.linked_to, **beside.get(row.measure, {})) for row in found.rows)
         return replace(found, rows=tuple(rows))
 
-    def _beside(self, measure: Measure, row: Row) -> Row:
-        """The row with what control people have, and what members have more, where both have any."""
-        if self.control is None or not (measure.needs_truth and measure.has_interval):
-            return row
-        try:
-            sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
-        except UndefinedError:
-            return row
-        found = excess(measure, *sides)
-        more, low, high = found.towards(measure.direction)
-        return replace(row, control=found.control, excess=more, excess_low=low, excess_high=high)
+    def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """By measure, what control people have, and what members have more, where both have any."""
+        if self.control is None or self.belief.status == "scores":
+            return
+        for measure in measures:
+            if not (measure.needs_truth and measure.has_interval):
+                continue
+            try:
+                sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
+            except UndefinedError:
+                continue
+            found = excess(measure, *sides)
+            more, low, high = found.towards(measure.direction)
+            yield measure.name, {"control": found.control, "excess": more, "excess_low": low, "excess_high": high}
 
 
 @dataclass(frozen=True, eq=False)

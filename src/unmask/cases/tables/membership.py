@@ -86,13 +86,22 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
         )
-    asked = [_asked(scene, adversary, judged.known_by(names)) for adversary, names in _known(scene, judged).items()]
+    known = {adversary: judged.known_by(names) for adversary, names in _known(scene, judged).items()}
+    unlike = tuple((f"{QUESTION}, {who}", _unlike(one)) for who, one in known.items() if one.unlike)
+    asked = [_asked(scene, adversary, one) for adversary, one in known.items() if not one.unlike]
     if evidence.watched is not None:
         for one in asked:
             one.watch(evidence.watched, evidence.rows(inside[judged.member]))
     found = [one.audited() for one in asked]
     rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
-    return Audit(tuple(rows), tuple(line for one in found for line in one.not_run))
+    return Audit(tuple(rows), (*unlike, *(line for one in found for line in one.not_run)))
+
+
+def _unlike(judged: Judged) -> str:
+    return (
+        f"without any release, members are told from control people by {', '.join(judged.people.names)} (AUC "
+        f"{judged.shift.auc:.2f}; 0.5 where they are alike): draw both from the same people, with the same columns"
+    )
 
 
 def _members(scene: Scene, original: Table) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.predicates import Predicate
 from unmask.tables.release import Table
-from unmask.tables.singling import SingledOut, singling, singling_in_boxes
+from unmask.tables.singling import SingledOut, Tried, singling, singling_in_boxes
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
 NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway"
@@ -56,12 +57,15 @@ Asked = tuple[str, Callable[[], SingledOut]]
 
 
 def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Generator) -> Iterator[Asked]:
-    released, *tried = _tried(release, members, control, rng)
-    for kind, guesses in _guesses(released, rng):
-        yield kind, partial(singling, guesses, *tried, rng=rng)
+    released, *people = _people(release, members, control, rng)
+    kinds = dict(_guesses(released, rng))
+    tried = Tried.of([*chain.from_iterable(kinds.values())], *people, rng=rng)
+    ends = pairwise(accumulate(map(len, kinds.values()), initial=0))
+    for kind, some in zip(kinds, ends, strict=True):
+        yield kind, partial(singling, tried.only(slice(*some)))
 
 
-def _tried(
+def _people(
     release: Table, members: Table, control: Table, rng: np.random.Generator
 ) -> tuple[Table, Table, Table, Table]:
     """The release, and members and either half of the control people, on whom guesses are tried and weighed."""
@@ -77,8 +81,9 @@ def guessed(
     members, control = people
     if control is None:
         raise UnmaskError(f"singling out {NEEDS_CONTROL}: hold people back, or give them as control")
-    released, *tried = _tried(scene.table, members, control, rng)
-    return list(_rows(scene.release, adversary, singling(attack(released, rng=rng), *tried, rng=rng)))
+    released, *tables = _people(scene.table, members, control, rng)
+    tried = Tried.of(attack(released, rng=rng), *tables, rng=rng)
+    return list(_rows(scene.release, adversary, singling(tried)))
 
 
 def _alike(release: Table, *others: Table) -> Iterator[Table]:

@@ -195,7 +195,7 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     that is stated to be synthetic.
     """
     for name, share in foreign.items():
-        yield f"Whose record is whose in {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
+        yield f"Whose record is whose in {name}, and k", _SYNTHETIC if share is None else _OTHERS.format(share)
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

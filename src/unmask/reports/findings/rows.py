@@ -78,12 +78,12 @@ def without(row: Row) -> str:
 def added(row: Row) -> str:
     """What people's own records added to an adversary's success with a value, and what that stands beside."""
     assert row.control is not None
-    some = "nothing that shows" if _none_shown(row) else points(row)
-    why = f" ({points(row)})" if _none_shown(row) else ""
+    gain = f"gains {points(row)} of success with {row.target} from people's own records"
+    if _none_shown(row):
+        gain = f"is not shown to learn {row.target} from people's own records ({points(row)})"
     return (
-        f"owes {some} of their success with {row.target} to people's own records{why}: they infer it correctly "
-        f"for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} of control people, whose records "
-        f"took no part{_by_the_best(row)}"
+        f"{gain}: they infer it correctly for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} "
+        f"of control people, whose records took no part{_by_the_best(row)}"
     )
 
 

@@ -34,14 +34,14 @@ def _inside(scope: Scope) -> Iterator[str]:
         return
     if row.low is not None and row.low <= row.prior:
         yield (
-            f"Nothing shows that an adversary can tell: they are right about {row_estimate(row)} of people, where a "
-            f"coin is right about {percent(row.prior)}{_from(scope, row)}."
+            f"Nothing shows that an adversary can tell: they are right about {row_estimate(row)} of people"
+            f"{_from(scope, row)}, and a coin about half."
         )
     else:
         who = scope.subject(row.adversary)
         yield (
             f"{who[:1].upper()}{who[1:]} tells for {row_estimate(row)} of people whether they are in the table"
-            f"{_from(scope, row)}; a coin, for {percent(row.prior)}."
+            f"{_from(scope, row)}; a coin, for half."
         )
 
 

@@ -73,28 +73,27 @@ class MarginalRatio:
         if isinstance(release, Combinations) or isinstance(reference, Combinations):
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
         settings = {"columns": self.columns, "sets": self.sets, "bins": self.bins}
-        of_release, of_reference = log_shares(people, release, reference, **settings)
+        of_release, of_reference = log_shares(people, (release, reference), reference, **settings)
         return scored(of_release - of_reference, np.arange(people.n_rows), by=repr(self))
 
 
 def log_shares(
-    people: Table, release: Table, reference: Table, *, columns: int = 3, sets: int = 500, bins: int = 32
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(n_people,) of the release and of the reference: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of n
-    rows agreeing with a person in them. The settings are those of `MarginalRatio`.
+    people: Table, tables: Sequence[Table], reference: Table, *, columns: int = 3, sets: int = 500, bins: int = 32
+) -> list[NDArray[np.float64]]:
+    """(n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows agreeing
+    with a person in them. The sets are of the columns that people share with the first table; the settings are those
+    of `MarginalRatio`.
     """
-    pairs = shared_columns(people, release)
-    general = [reference.column(known.name) for known, _ in pairs]
-    known, released = ([pair[side] for pair in pairs] for side in (0, 1))
-    of_general, of_released, of_known = zip(
-        *(shares(first, rest, bins=bins) for first, *rest in zip(general, released, known, strict=True)), strict=True
+    known, _ = zip(*shared_columns(people, tables[0]), strict=True)
+    general, *released = ([table.column(one.name) for one in known] for table in (reference, *tables))
+    of_general, *of_tables, of_known = zip(
+        *(shares(first, rest, bins=bins) for first, *rest in zip(general, *released, known, strict=True)), strict=True
     )
     distinct = classes_of(known)
     at = np.stack([bins_of(one)[distinct.levels[:, j]] for j, one in enumerate(of_known)])
     chosen = subsets(general, of_general, largest=columns, most=sets)
-    found = (log_margins(*side, at, chosen) for side in ((released, of_released), (general, of_general)))
-    of_release, of_reference = (one[distinct.of_row] for one in found)
-    return of_release, of_reference
+    found = (log_margins(*side, at, chosen) for side in zip(released, of_tables, strict=True))
+    return [one[distinct.of_row] for one in found]
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class ClosestRecord:
         return scored(-least, pairing.observation, by=repr(self))
 
 
-PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 11, 1 << 12
+PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 10, 1 << 10
 """How many people and classes of the release are compared at once; combinations of cells up to which columns are put
 together.
 """

@@ -62,8 +62,9 @@ def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]
     """(n_predicates,) how many rows of a table satisfy each."""
     columns = {column.name: column for column in table.columns}
     every = {id(one): one for one in chain.from_iterable(predicates)}  # guesses share their conditions
-    number = dict(zip(every, range(len(every)), strict=True))
-    found = _Rows(table.n_rows, [(columns[one.column], one) for one in every.values()])
+    place = {one: at for at, one in enumerate(dict.fromkeys(every.values()))}
+    number = {key: place[one] for key, one in every.items()}
+    found = _Rows(table.n_rows, [(columns[one.column], one) for one in place])
     return found.counts([[number[id(one)] for one in each] for each in predicates])
 
 
@@ -187,9 +188,14 @@ class SinglingOut:
     ) -> tuple[Predicate, ...]:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
-        said = [(one, each) for one in release.quasi_identifiers for each in _sayings(one, exact=self.exact)]
+        different = np.unique(release.classes.of_row, return_index=True)[1]
+        said = [
+            (rows, each)
+            for one, rows in ((one, one.take(different)) for one in release.quasi_identifiers)
+            for each in _sayings(one, exact=self.exact)
+        ]
         drawn, single = self._drawn(release, said, chance), tuple(dict.fromkeys(_of_one_column(release)))
-        rows = _Rows(release.n_rows, said)
+        rows = _Rows(len(different), said)
         alone = [drawn[at] for at in np.flatnonzero(rows.counts(drawn) == 1)[: self.guesses].tolist()]
         tried = np.sort(chance.permutation(len(single))[: self.guesses])
         return (*(single[at] for at in tried), *(tuple(said[at][1] for at in each) for each in alone))
