@@ -178,6 +178,13 @@ def test_bounds_meet_where_a_campaign_pays_anyway():
     assert (alarmed.upper - alarmed.payoff) / alarmed.payoff < 1e-3
 
 
+def test_whoever_is_not_fined_has_nothing_to_learn():
+    free = replace(PAPER, detection=None, detection_prior=(1, 19), fine=0)
+    found, unfined = campaign(free, [3, 5]), campaign(replace(free, max_fines=0), [3, 5])
+    assert found.exact
+    assert found.payoff == pytest.approx(unfined.payoff)
+
+
 def test_a_move_against_them_has_two_ends():
     who = replace(PAPER, detection=None, detection_prior=(1, 19))
     game = PublisherGame(Publisher(benefit=1e6, loss=500), {"k=5": Protected([5] * 40)}, {"someone": Expected(who)})
