@@ -132,7 +132,7 @@ def _of_targets(arms: Arms, value: Floats) -> Floats:
 def _is_separate(arms: Arms) -> bool:
     """Whether nothing but access joins the targets: fines that cannot run out, or none; or one target alone."""
     attacker = arms.attacker
-    if attacker.arrest or (attacker.learns and attacker.fine > 0) or arms.count.sum() <= 1:
+    if attacker.arrest or attacker.learns or arms.count.sum() <= 1:
         return bool(arms.count.sum() <= 1)
     return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < float(arms.count @ arms.tries))
 

@@ -59,6 +59,8 @@ def learned(arms: Arms, known: Attack) -> tuple[Played, float]:
         attacker = replace(attacker, max_fines=math.inf)
         arms = _facing(arms, max_fines=math.inf)
     cap, total = attacker.max_fines, float(arms.count @ arms.free[VALUE])
+    if attacker.fine == 0:
+        return _everything(arms, _all_fines(arms, cap, mass, mean)), total
     convex = cap in (1, math.inf)
     least = [_most(_told(arms, q), known) for q in (edge if convex else edge[:-1]).tolist()]
     if convex:
@@ -70,12 +72,8 @@ def learned(arms: Arms, known: Attack) -> tuple[Played, float]:
     hopeful = a / (a + b + float(arms.count @ arms.tries))
     upper = min(float(mass @ worth), known(_told(arms, hopeful))[1])
     middle = _told(arms, attacker.mean_detection)
-    plans = [_unending(middle)]
-    if cap == math.inf:
-        plans.append(_everything(arms, float(arms.count @ arms.free[TRIES]) * attacker.mean_detection))
-    else:
-        fines = [bounds.fines_of_all(_told(arms, q), int(cap)) for q in mean.tolist()]
-        plans.append(_everything(arms, float(mass @ fines)))
+    plans = [_unending(middle), _everything(arms, _all_fines(arms, cap, mass, mean))]
+    if cap < math.inf:
         plans.append(known(_told(arms, attacker.mean_detection, max_fines=1, fine=cap * attacker.fine))[0])
     plan = max(plans, key=lambda one: one.value)
     return plan, max(min(upper, total), plan.value)
@@ -120,6 +118,13 @@ def _most(arms: Arms, known: Attack) -> float:
     cap = int(one.max_fines)
     found = bounds.convolved(arms, cap)[0]
     return min(found, bounds.exponential(arms, cap)) if bounds.listable(arms) else found
+
+
+def _all_fines(arms: Arms, cap: float, mass: Floats, mean: Floats) -> float:
+    """No fewer fines than are to be expected where all is tried that is tried without fines."""
+    if cap == math.inf:
+        return float(arms.count @ arms.free[TRIES]) * float(mass @ mean)
+    return float(mass @ [bounds.fines_of_all(_told(arms, q), int(cap)) for q in mean.tolist()])
 
 
 def _everything(arms: Arms, fines: float) -> Played:
