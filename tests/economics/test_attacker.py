@@ -20,7 +20,7 @@ CASE = {
     "prior": 0.63,
 }
 
-AMOUNTS = ("gain", "access_cost", "link_cost", "exploit_cost", "fine")
+AMOUNTS = ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "false_claim_cost")
 NOT_AMOUNTS = (-1, -1e-9, math.inf, math.nan, "8", None, True, [1.0])
 BEYOND_FLOATS = 10**400
 NOT_CHANCES = (0, -0.1, 1.0000001, 2, math.nan, math.inf, "1", True, [0.5])
@@ -29,6 +29,7 @@ NOT_WHOLE = (0, -1, 1.5, 2.0, "3", True, math.inf, math.nan)
 BAD = [
     *((name, value) for name in AMOUNTS for value in NOT_AMOUNTS),
     *((name, value) for name in ("prior", "confirmation", "discount") for value in NOT_CHANCES),
+    *(("false_alarms", value) for value in (-0.1, 1, 2, math.nan, math.inf, "1", True, None)),
     ("gain", BEYOND_FLOATS),
     ("prior", None),
     ("confirmation", None),
@@ -54,7 +55,7 @@ BAD = [
 
 def test_no_field_is_left_without_a_bad_value():
     fields = set(Attacker.__dataclass_fields__)
-    assert fields - {name for name, _ in BAD} == {"detection"}  # it has a test of its own
+    assert fields - {name for name, _ in BAD} == {"detection", "detection_prior"}  # they have tests of their own
 
 
 @pytest.mark.parametrize(("name", "value"), BAD, ids=lambda value: repr(value)[:20])

@@ -78,6 +78,71 @@ def plans(
 
 
 @compiled
+def plans_in_doubt(
+    tries: NDArray[np.int64],
+    hit: Floats,
+    stakes: Floats,
+    margin: Floats,
+    detection: Floats,
+    fined: Floats,
+    looks: Floats,
+) -> Floats:
+    """(8, n_games) the best plan of each game of equal candidates, some of whom look right; rows as in `exploitation`.
+
+    hit       : (n_games,) chance that a try is right and noticed, v / N
+    stakes, margin, fined : as in `plans`
+    detection : (most tries, n_levels) q after j tries and p fines
+    looks     : v, f and what a wrong claim costs
+
+    After j tries, k of which looked right, every person not tried weighs 1, a tried one (1 - v) / (1 - f), and one who
+    looked right v / f; W is the sum over all N. So the next one looks right with probability (v + f (W - 1)) / W, and
+    whoever looked right is with probability v / (f W). Without false alarms who looks right is.
+    """
+    found = np.zeros((8, len(tries)))
+    levels, (v, f, claim) = len(fined), looks
+    wrong, right = (1.0 - v) / (1.0 - f), v / f if f > 0 else 0.0
+    for i in range(len(tries)):
+        gain, cost, fine = stakes[:, i]
+        people, m = v / hit[i], tries[i]
+        width = m + 1 if f > 0 else 1
+        state = np.zeros((width + 1, levels, 5))  # value, success, tries, fines, tries if never caught or lucky
+        for j in range(m, -1, -1):
+            for k in range(min(j, width - 1) + 1):
+                weight = people - j + (j - k) * wrong + k * right
+                if weight <= 1e-12:  # nobody is left who could be the target
+                    state[k] = 0.0
+                    continue
+                sure = right / weight if k else 0.0
+                claimed = sure * gain - (1.0 - sure) * claim
+                stops = claimed if k and claimed > margin[i] else 0.0
+                luck = (v + f * (weight - 1.0)) / weight
+                for p in range(levels):
+                    best = stops
+                    if j < m:
+                        up, q = min(p + 1, levels - 1), detection[j, p]
+                        ahead = np.zeros(5)
+                        for row in range(5):
+                            hot = q * state[k + 1, up, row] + (1.0 - q) * state[k + 1, p, row]
+                            if f == 0:
+                                hot = gain if row == 0 else 1.0 if row == 1 else 0.0
+                            cold = q * state[k, up, row] + (1.0 - q) * state[k, p, row]
+                            ahead[row] = luck * hot + (1.0 - luck) * cold
+                        ahead[0] -= cost + q * fine * fined[p]
+                        ahead[2] += 1.0
+                        ahead[3] += q * fined[p]
+                        ahead[4] = state[k, p, 4] + 1.0
+                        if ahead[0] > best + margin[i]:
+                            copy_into(state[k, p], ahead)
+                            continue
+                    state[k, p] = 0.0
+                    state[k, p, 0], state[k, p, 1] = stops, sure if stops > 0 else 0.0
+        for row in range(4):
+            found[row, i] = state[0, 0, row]
+        found[4:7, i], found[7, i] = found[1:4, i], state[0, 0, 4]
+    return found
+
+
+@compiled
 def _free(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
     """The tries from j on without any fine, candidates alike, money undiscounted: all of them or none."""
     rest = np.zeros(8)

@@ -53,6 +53,11 @@ class Attacker:
     prior            : probability that the target is in the outside data at all, above 0. A target alike with g people
                        there is one of N = g / prior people, so that every try succeeds with probability 1 / N.
     confirmation     : v, probability that a success is noticed; v < 1 acts like N = g / (prior v)
+    detection_prior  : (a, b) instead of `detection`: nobody knows the probability that a try is detected, the belief is
+                       Beta(a, b), as if a tries had been detected and b had not; they learn from every try
+    false_alarms     : f, probability that a wrong candidate looks right. They then claim one candidate who looked
+                       right, at once or after more tries, and that ends the attack on the target.
+    false_claim_cost : C_f, paid for claiming a wrong one
     max_tries        : exploits for one target at most; None: as many as there are candidates
     ties             : what is done when attacking and walking away are worth the same: "walk_away" (strict profit is
                        needed) or "attack" (the prudent publisher's reading)
@@ -91,6 +96,9 @@ class Attacker:
     arrest: bool = False
     prior: float = 1.0
     confirmation: float = 1.0
+    detection_prior: tuple[float, ...] | None = None
+    false_alarms: float = 0.0
+    false_claim_cost: float = 0.0
     max_tries: int | None = None
     ties: Ties = "walk_away"
     discount: float = FROM_PROFILE
@@ -106,6 +114,7 @@ class Attacker:
             if getattr(self, switch) is FROM_PROFILE:
                 object.__setattr__(self, switch, value)
         object.__setattr__(self, "detection", _schedule(self.detection))
+        object.__setattr__(self, "detection_prior", _schedule(self.detection_prior, "detection_prior"))
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.generic):
@@ -114,16 +123,20 @@ class Attacker:
         _check_counts(self)
         _check_chances(self)
         _check_detection(self)
+        _check_doubt(self)
 
     def detection_at(self, n_tries: int) -> NDArray[np.float64]:
-        """(n_tries,) q_j: probability that the exploit after j failed ones is detected, equation (4) or as given."""
+        """(n_tries,) q_j: probability that the exploit after j failed ones is detected, equation (4) or as given.
+
+        Of a `detection_prior` its mean: what is believed before the first try.
+        """
         j = np.arange(n_tries)
         if self.detection is not None:
             q = np.asarray(self.detection, dtype=np.float64)[np.minimum(j, len(self.detection) - 1)]
         elif self.detection_base is not None and self.detection_growth is not None:
             q = np.exp(-np.logaddexp(0.0, -(self.detection_base + self.detection_growth * j)))
         else:
-            q = np.zeros(n_tries)
+            q = np.full(n_tries, 0.0 if self.detection_prior is None else self.mean_detection)
         return np.where((j + 1) % self.audit_every == 0, np.minimum(self.audit_rate * q, 1.0), 0.0)
 
     @property
@@ -132,6 +145,23 @@ class Attacker:
         if self.audit_every > 1:
             return False
         return len(set(self.detection)) == 1 if self.detection is not None else not self.detection_growth
+
+    @property
+    def mean_detection(self) -> float:
+        """a / (a + b), the mean of `detection_prior`; UnmaskError without one."""
+        if self.detection_prior is None:
+            raise UnmaskError("detection_prior is not given; give it, or use detection_at")
+        return self.detection_prior[0] / sum(self.detection_prior)
+
+    @property
+    def learns(self) -> bool:
+        """Whether tries tell how likely detection is, and that matters."""
+        return self.detection_prior is not None and self.max_fines > 0
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether they learn, or may take a wrong candidate for the right one."""
+        return self.learns or self.false_alarms > 0
 
     @property
     def capped(self) -> bool:
@@ -162,19 +192,22 @@ class Attacker:
         return self.detection_growth is not None and (self.audit_every > 1 or self.detection_growth < 0)
 
 
-def _schedule(detection: object) -> tuple[float, ...] | None:
+_SUCH: Final = {"detection": "[0.05]", "detection_prior": "[1, 19], 1 try in 20 detected so far"}
+
+
+def _schedule(detection: object, name: str = "detection") -> Any:
     """The probabilities of detection as a tuple, whatever sequence they were given as."""
     if detection is None:
         return None
-    if isinstance(detection, int | float) and not isinstance(detection, bool):
+    if name == "detection" and isinstance(detection, int | float) and not isinstance(detection, bool):
         return (detection,)
     if not isinstance(detection, list | tuple | np.ndarray):
-        raise UnmaskError(f"detection is {detection!r}, expected a probability, or a list of them such as [0.05]")
+        raise UnmaskError(f"{name} is {detection!r}, expected a list of numbers, such as {_SUCH[name]}")
     return tuple(q.item() if isinstance(q, np.generic) else q for q in detection)
 
 
 def _check_money(attacker: Attacker) -> None:
-    for name in ("gain", "access_cost", "link_cost", "exploit_cost", "fine"):
+    for name in ("gain", "access_cost", "link_cost", "exploit_cost", "fine", "false_claim_cost"):
         value = as_number(name, getattr(attacker, name))
         if not 0 <= value < math.inf:
             raise UnmaskError(f"{name} is {value:g}, expected a finite amount of at least 0")
@@ -218,7 +251,8 @@ def _check_detection(attacker: Attacker) -> None:
     if (base is None) != (growth is None):
         missing = "detection_growth" if growth is None else "detection_base"
         raise UnmaskError(f"{missing} is missing: base and growth go together, growth 0 for a constant one")
-    if given is None and base is None and (attacker.arrest or (attacker.fine > 0 and attacker.max_fines > 0)):
+    ways = given, base, attacker.detection_prior
+    if all(one is None for one in ways) and (attacker.arrest or (attacker.fine > 0 and attacker.max_fines > 0)):
         raise UnmaskError(
             "a detected exploit has a consequence, and nothing says how likely detection is: give detection_base and "
             "detection_growth, or detection"
@@ -228,6 +262,34 @@ def _check_detection(attacker: Attacker) -> None:
             raise UnmaskError(f"{name} is {value}, expected a finite number")
     if given is not None and not (given and all(0 <= as_number("detection", q) <= 1 for q in given)):
         raise UnmaskError(f"detection has {len(given)} numbers, expected at least 1, each from 0 to 1")
+
+
+def _check_doubt(attacker: Attacker) -> None:
+    """What is believed of detection and of candidates who look right, and what does not go with it."""
+    prior, false = attacker.detection_prior, as_number("false_alarms", attacker.false_alarms)
+    if not 0 <= false < attacker.confirmation:
+        raise UnmaskError(
+            f"false_alarms is {false:g}, expected at least 0 and below confirmation, {attacker.confirmation:g}: a "
+            "wrong candidate looks right less often than the right one"
+        )
+    if prior is not None:
+        if attacker.detection is not None or attacker.detection_base is not None:
+            raise UnmaskError("detection is given twice: give detection, or detection_prior")
+        if (
+            len(prior) != 2
+            or not all(0 <= as_number("detection_prior", one) < math.inf for one in prior)
+            or not sum(prior)
+        ):
+            raise UnmaskError("detection_prior is not two numbers of at least 0; give [1, 19] for 1 try in 20 detected")
+        if attacker.audit_rate != 1 or attacker.audit_every != 1:
+            raise UnmaskError(
+                "audits change a detection_prior in no way that is known; leave audits out, or give detection"
+            )
+    named = "detection_prior" if prior is not None else "false_alarms" if false else ""
+    if named and (attacker.arrest or attacker.discount != 1):
+        raise UnmaskError(
+            f"{named} is weighed for attacks that go on after a fine, with discount 1; leave out the other"
+        )
 
 
 def is_whole(value: object, *, at_least: int) -> bool:

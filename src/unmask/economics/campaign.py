@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.economics import bounds
+from unmask.economics import bounds, doubt
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
 from unmask.economics.chain import EXACT_STATES, Chains, Played, jointly, states
@@ -105,7 +105,9 @@ def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
     are then what they believe, and success, tries and fines what comes of that plan.
     """
     attacker = arms.attacker
-    plan, upper = _separate(arms, actual) if _is_separate(arms) else _together(arms, actual)
+    if attacker.in_doubt and actual is not None:
+        raise UnmaskError("who learns detection, or may claim a wrong candidate, is not weighed with mistaken beliefs")
+    plan, upper = _best(arms, actual)
     price, tie = attacker.access_cost, TIE * attacker.gain
     access, possible = bool(plan.value - price > tie), bool(upper - price > tie)
     exact = upper - plan.value <= ROUNDING * float(arms.count @ arms.free[VALUE])
@@ -123,6 +125,15 @@ def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
     )
 
 
+def _best(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float]:
+    """The best plan found, and what no plan exceeds, access paid."""
+    if _is_separate(arms):
+        return _separate(arms, actual)
+    if arms.attacker.learns:
+        return doubt.learned(arms, _best)
+    return doubt.alarmed(arms, _best) if arms.attacker.in_doubt else _together(arms, actual)
+
+
 def _of_targets(arms: Arms, value: Floats) -> Floats:
     """(n_targets,) a value of each arm, 0 where a target is in none."""
     padded = np.append(np.minimum(value, 1.0), 0.0)
@@ -132,7 +143,7 @@ def _of_targets(arms: Arms, value: Floats) -> Floats:
 def _is_separate(arms: Arms) -> bool:
     """Whether nothing but access joins the targets: fines that cannot run out, or none; or one target alone."""
     attacker = arms.attacker
-    if attacker.arrest or arms.count.sum() <= 1:
+    if attacker.arrest or attacker.learns or arms.count.sum() <= 1:
         return bool(arms.count.sum() <= 1)
     return not (attacker.capped and attacker.fine > 0 and attacker.max_fines < float(arms.count @ arms.tries))
 

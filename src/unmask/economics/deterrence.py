@@ -169,6 +169,9 @@ def with_parameter(attacker: Attacker, parameter: str, value: float) -> Attacker
         changes: dict[str, Any] = {parameter: value}
         return replace(attacker, **changes)
     now = first_detection(attacker)
+    if attacker.detection_prior is not None:
+        weight = sum(attacker.detection_prior)
+        return replace(attacker, detection_prior=(value * weight, (1 - value) * weight))
     if attacker.detection is not None and now > 0:
         return replace(attacker, detection=tuple(min(1.0, q * value / now) for q in attacker.detection))
     if attacker.detection_base is None or attacker.detection_growth is None or not 0 < value < 1:

@@ -127,6 +127,11 @@ class Expected:
             raise UnmaskError(f"rivals is {self.rivals!r}, expected a whole number of at least 1")
         if self.rivals > 1 and self.actual is not None:
             raise UnmaskError("attackers who compete know how they are detected; leave out what they believe of it")
+        if self.attacker.in_doubt and (self.rivals > 1 or self.actual is not None):
+            other = "rivals" if self.rivals > 1 else "believed_detection"
+            raise UnmaskError(
+                f"{other} is not weighed together with detection_prior or false_alarms; leave out one of them"
+            )
 
 
 @dataclass(frozen=True)

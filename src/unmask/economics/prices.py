@@ -182,8 +182,9 @@ def plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
 
 
 def bound_on_size(attacker: Attacker, most: int) -> int:
-    """A size from which on no group is tried even without fines and discount, in closed form; at most `most` + 1."""
-    unfined = replace(attacker, fine=0.0, max_fines=0, arrest=False, discount=1.0)
+    """A size from which on no group is tried even without fines, false alarms and discount; at most `most` + 1."""
+    free = {"fine": 0.0, "max_fines": 0, "arrest": False, "discount": 1.0, "false_alarms": 0.0}
+    unfined = replace(attacker, **free)  # type: ignore[arg-type]
     size = FIRST_PROBE
     while size <= most and sunk_plans(unfined, _one(attacker, size))[CLEAN, 0] > 0:
         size *= 2

@@ -243,6 +243,8 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
     """One person at a time beside one campaign, as far as candidates are alike and are people behind records."""
     belief = found.belief
+    if game.attackers[kind].attacker.in_doubt:
+        return None  # the models of one person at a time know neither doubt
     inside, row = chance_inside(belief), belief.observation
     if not (alike_rows(belief).all() and inside.any()):
         return None

@@ -99,6 +99,8 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
     own = _middles(told, kind, unknowns)
     number, believed, rivals = own.pop("number", 1.0), own.pop("believed_detection", None), own.pop("rivals", 1)
+    if "detection_prior" in own:
+        base = {key: value for key, value in base.items() if not key.startswith("detection")}
     known = _detected({**base, **own}, own.get("detection"))
     actual = _campaigning(attacker_of(known, kind), kind)
     if believed is None:
@@ -122,7 +124,8 @@ def _detected(known: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
     """Parameters with a probability of detection, or a list of them, in place of any other."""
     if detection is None:
         return known
-    rest = {key: value for key, value in known.items() if not key.startswith("detection")}
+    ways = ("detection", "detection_base", "detection_growth")
+    rest = {key: value for key, value in known.items() if key not in ways}
     return {**rest, "detection": detection if isinstance(detection, list) else [detection]}
 
 

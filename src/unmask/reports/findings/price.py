@@ -27,6 +27,15 @@ PARAMETERS = {
     ),
     "detection": ("Caught, try by try", "probability that a try is detected; the last one holds for all later tries"),
     "believed_detection": ("Believes to be caught", "the same as the attacker believes, whose plans rest on it"),
+    "detection_prior": (
+        "Belief about being caught",
+        "as if so many tries had been caught, and so many not; they learn from every try how likely it is",
+    ),
+    "false_alarms": ("False alarms", "probability that a wrong candidate looks like the right one"),
+    "false_claim_cost": (
+        "Cost of a false claim",
+        "paid for claiming a wrong candidate, which ends the attack on a person",
+    ),
     "rivals": ("Rivals", "so many compete for the same people, and the first to re-identify a person is paid"),
     "audit_rate": ("Audits", "by so much the probability of being caught is multiplied at every try"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
@@ -48,6 +57,8 @@ NEUTRAL: Mapping[str, object] = {
     "audit_every": 1,
     "arrest": False,
     "confirmation": 1,
+    "false_alarms": 0,
+    "false_claim_cost": 0,
     "ties": "walk_away",
     "discount": 1,
 }
@@ -121,7 +132,7 @@ def parameter_value(name: str, value: object) -> str:
     if name == "detection_growth":
         growth = math.expm1(min(value, 700.0))
         return ("+" if growth > 0 else "") + percent(growth)
-    if name in ("prior", "confirmation", "discount", "detection", "believed_detection"):
+    if name in ("prior", "confirmation", "discount", "detection", "believed_detection", "false_alarms"):
         return percent(value)
     return "without limit" if value == math.inf else number(value)
 
