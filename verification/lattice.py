@@ -36,7 +36,7 @@ from unmask.economics.releases import Releases
 from unmask.measures.success import standing
 from unmask.studies.game import play
 from unmask.tables import Background, ClassAttack, Lattice, Table, datasets
-from unmask.tables.lattice import Asked
+from unmask.tables.optimum import Asked
 from unmask.truth import Truth
 
 SOLVED = 50

@@ -59,6 +59,12 @@ class Ladder:
         _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
         return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
 
+    def above(self, level: int) -> Ladder:
+        """The ladder from one of its levels on."""
+        return replace(
+            self, levels=self.levels[level:], code=self.code[level:], cells=self.cells[level:], lost=self.lost[level:]
+        )
+
 
 def _check_nested(column: Column, levels: Sequence[Level], code: NDArray[np.int32]) -> None:
     """Refuse a level that parts a cell of the one before; code : (H, L) of the values that occur."""

@@ -16,8 +16,9 @@ from unmask.tables.attacks import ClassAttack, RegisterAttack
 from unmask.tables.attacks.classes import LEAST
 from unmask.tables.attacks.owners import owners
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.lattice import Asked, Lattice
+from unmask.tables.lattice import Lattice
 from unmask.tables.nodes import Counted, Level, Node
+from unmask.tables.optimum import Asked
 from unmask.tables.protections import _place_of
 from unmask.tables.release import Table
 
@@ -67,6 +68,8 @@ def plane(table: Table, protection: Lattice, adversaries: Mapping[str, tuple[Any
     """
     if protection.realized is not None:
         raise UnmaskError("a game over a lattice has its own attackers; leave out what `realized` asks")
+    if protection.rounds > 1:
+        raise UnmaskError("the nodes of a lattice are weighed as one recoding of all rows; leave out rounds")
     seen = {name: _seen(table, *one) for name, one in adversaries.items()}
     asked = _watching(Asked.of(protection, table), seen.values())
     kept = list(_kept(asked, seen))
