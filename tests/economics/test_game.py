@@ -346,7 +346,7 @@ def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its p
 @pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
 def test_a_box_holds_every_point_of_it(monkeypatch, income):
     """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
-    monkeypatch.setattr("unmask.economics.regret.MOST_BOXES", 6)
+    monkeypatch.setattr("unmask.economics.regret.MOST_SPLIT", 6)
     monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
     monkeypatch.setattr("unmask.economics.regret.POINTS", 8)
     played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
@@ -362,6 +362,33 @@ def test_a_box_holds_every_point_of_it(monkeypatch, income):
         for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
             assert low - 1e-9 <= payoff <= high + 1e-9
             assert max(payoffs) - payoff <= regret.high + 1e-9
+
+
+def test_ranges_of_many_kinds_are_searched_kind_by_kind(monkeypatch):
+    """Greatest regret, mean and the value of knowing of a sum over kinds, against all combinations of a fine grid."""
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
+    kinds = {f"kind {i}": replace(ONE, gain=g, fine=2500.0) for i, g in enumerate((300.0, 500.0, 900.0))}
+    played = game(PUBLISHER, **kinds)
+    moves = [played.move(name, Terms()) for name in SIZES]
+    unknowns = [Unknown(kind, "gain", 150.0, 700.0) for kind in kinds] + [Unknown("publisher", "loss", 300.0, 900.0)]
+    found = outlook(played, moves, unknowns)
+    each = []
+    for gain in (150.0, *np.geomspace(151, 699, 12), 700.0):
+        one = at(game(only=ONE), [Unknown("only", "gain", 1, 2)], [gain])
+        one = replace(one, attackers={"only": Expected(replace(kinds["kind 0"], gain=gain))})
+        each.append([[replace(one, publisher=replace(PUBLISHER, loss=loss)).move(name, Terms()).payoff.low
+                      - one.kept(name, Terms()) for name in SIZES] for loss in (300.0, 900.0)])  # fmt: skip
+    brought, kept = np.array(each).swapaxes(0, 1), np.array([played.kept(name, Terms()) for name in SIZES])
+    a, b, c = (brought[:, axis] for axis in np.ix_(range(14), range(14), range(14)))
+    regrets = (kept + a + b + c).reshape(-1, 3)
+    wanted = (regrets.max(axis=1, keepdims=True) - regrets).max(axis=0)
+    for regret, least in zip(found.regret, wanted, strict=True):
+        assert least <= regret.high + 1e-9
+        assert regret.low <= regret.high
+    choice = found.regret[found.choice]
+    assert choice.high == pytest.approx(choice.low)
+    assert choice.high <= min(wanted) * 1.02 + 1e-9  # the grid is fine enough to come near
+    assert 0 <= max(one.worth for one in found.influences) <= found.worth
 
 
 def test_a_margin_is_where_the_choice_changes():
