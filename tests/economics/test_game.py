@@ -26,8 +26,10 @@ from unmask.economics import (
     read_attacker,
 )
 from unmask.economics.breakeven import breakpoints
+from unmask.economics.groups import counted
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
 
 campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
 
@@ -456,3 +458,15 @@ def test_a_game_with_another_release_of_that_name_plays_another_campaign():
     before = game.raid("raw", "someone").worth
     other = replace(game, protections={"raw": Protected([50, 50], 1.0)}).raid("raw", "someone").worth
     assert other.high < before.low
+
+
+def test_people_who_are_alike_are_one_group_of_a_campaign():
+    rows = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.3, 0.0], [0.25, 0.25, 0.25]])
+    belief = Posterior.from_dense(np.column_stack([rows, np.zeros((4, 1))]))
+    alike, people = counted(belief, None)
+    assert len(alike.size) == 3 < belief.n_targets == people.sum()
+    both = [Raid.of(TWO, who, people=n, at_least=2) for who, n in ((belief, None), (alike, people))]
+    for name in ("worth", "re_identified", "fines", "reached"):
+        assert getattr(both[0], name) == pytest.approx(getattr(both[1], name), rel=1e-6)
+    unlike = Posterior.from_dense(np.array([[0.7, 0.3]]))
+    assert counted(unlike, None) == (unlike, None)

@@ -117,11 +117,13 @@ class Counted:
     first : (J,) one of the table's classes that are in each
     sizes : (J,) rows
     histograms : of each sensitive column (J, L) rows of each level
+    people : (K, J) whoever else is counted, such as those of a register
     """
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     histograms: tuple[csr_array, ...] = ()
+    people: tuple[NDArray[np.int64], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +167,11 @@ class Nodes:
         """The classes at a node, counted from those at a finer one, or from the table's."""
         finer = self.table if finer is None else finer
         of, at = self.together(node, finer.first)
-        sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
-        return Counted(finer.first[at], sizes, tuple(_summed(one, of, len(at)) for one in finer.histograms))
+        sizes, *people = (
+            np.bincount(of, weights=one, minlength=len(at)).astype(np.int64) for one in (finer.sizes, *finer.people)
+        )
+        histograms = tuple(_summed(one, of, len(at)) for one in finer.histograms)
+        return Counted(finer.first[at], sizes, histograms, tuple(people))
 
     def together(
         self, node: Node, first: NDArray[np.int64], among: Sequence[int] | None = None
