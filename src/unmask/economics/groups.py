@@ -98,14 +98,15 @@ def counted(who: Who, people: ArrayLike | None) -> tuple[Who, ArrayLike | None]:
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]]))
     >>> found, people = counted(belief, None)
     >>> found.size, people
-    (array([1, 2]), array([1., 2.]))
+    (array([1, 2]), array([1, 2]))
     """
     if not isinstance(who, Posterior) or who.status == "scores" or not alike_rows(who).all():
         return who, people
     pairs = np.stack([candidates_tried(who).astype(np.float64), chance_inside(who)])[:, who.observation]
     (size, inside), of_target = np.unique(pairs, axis=1, return_inverse=True)
     each = np.broadcast_to(1 if people is None else np.asarray(people), of_target.shape)
-    count, some = np.bincount(of_target, weights=each, minlength=len(size)), size > 0
+    count = np.bincount(of_target, weights=each, minlength=len(size)).astype(np.int64)
+    some = size > 0
     if not some.any():
         return who, people
     return Grouped(size[some].astype(np.int64), inside[some]), count[some]

@@ -23,11 +23,11 @@ class Moves(Protocol):
 
     @property
     def publisher(self) -> Publisher:
-        """Where ranges are half-way, or as they may be."""
+        """The publisher; what is unknown has any value."""
 
     @property
     def attackers(self) -> Mapping[str, Expected]:
-        """The kinds, the same."""
+        """The kinds of attackers; what is unknown has any value."""
 
     def kept(self, publisher: Publisher) -> Floats:
         """(n,) what is left of each move where nobody attacks."""
@@ -47,7 +47,7 @@ class Piece:
 
     sides : the ends of each
     over  : (C, 2, n) what the kind brings there at least and at most, at each corner of the publisher's ranges
-    at    : (C, 2 or 1, 2, n) the same at the friendliest and at the most hostile corner of the part
+    at    : (C, 2, 2, n) the same at the friendliest and at the most hostile corner of the part
     """
 
     sides: tuple[tuple[float, float], ...]
@@ -68,7 +68,7 @@ class Regrets:
 
     moves: Moves
     unknowns: Sequence[Unknown]
-    pieces: dict[str, list[Piece]] = field(default_factory=dict)
+    pieces: dict[str, list[Piece]] = field(init=False)
 
     def __post_init__(self) -> None:
         own = [one for one in self.unknowns if one.of == PUBLISHER]
@@ -87,7 +87,8 @@ class Regrets:
 
     def greatest(self, move: int) -> Bounds:
         """The greatest regret of a move."""
-        return Bounds(max(float(self._at_least(move).max()), 0.0), max(float(self._at_most(move).max()), 0.0))
+        low, high = (max(float(one.max()), 0.0) for one in (self._at_least(move), self._at_most(move)))
+        return Bounds(min(low, high), high)
 
     def at_least(self, rivals: Sequence[int]) -> Floats:
         """(n,) the greatest regret of each move is no less, by some rivals alone."""
