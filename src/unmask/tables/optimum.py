@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from unmask.tables.demands import Secret, demands_of, secrets_of
 from unmask.tables.nodes import Counted, Ladder, Level, Node, Nodes
 from unmask.tables.protections import _place_of
 from unmask.tables.release import Table
-
-if TYPE_CHECKING:
-    from unmask.tables.lattice import Lattice
 
 ABSORBING: Final = (DistinctL, PSensitive)
 """Constraints that a class keeps whatever is merged into it, as k is: they only ask that something is there."""
@@ -78,11 +75,12 @@ def in_rounds(asked: Asked, seed: int, rounds: int) -> Choice:
 class Asked:
     """What a protection asks, bound to the table that it protects.
 
+    protection : the `Lattice`
     limit   : rows that may be dropped
     weights : (d,) of the quasi-identifiers in the penalty; they sum to 1
     """
 
-    protection: Lattice
+    protection: Any
     table: Table
     nodes: Nodes
     k: int
@@ -92,7 +90,7 @@ class Asked:
     weights: NDArray[np.float64]
 
     @classmethod
-    def of(cls, protection: Lattice, table: Table) -> Asked:
+    def of(cls, protection: Any, table: Table) -> Asked:
         """Count the classes of the table, with the sensitive values that are asked about."""
         for name in (*protection.levels, *protection.weights):
             _place_of(table, name)
@@ -278,7 +276,7 @@ class _Search:
         if protection.realized is None:
             return True
         rng = np.random.default_rng(self.seed)  # at every node against the same people
-        return protection.realized.allows(self.asked.table, lambda one: protection.released(one, levels), rng=rng)
+        return bool(protection.realized.allows(self.asked.table, lambda one: protection.released(one, levels), rng=rng))
 
 
 def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:
