@@ -85,8 +85,8 @@ class Lattice:
 
     Assumes: as `Mondrian` does; and who is dropped may be missing from every count.
 
-    Fails when: one coarse level for everybody costs much where few are rare. Which node was chosen depends on the
-    table, which an adversary may use, as may who is dropped: they are known to be rare.
+    Fails when: one coarse level for everybody costs much where few are rare; rounds help. Which node was chosen
+    depends on the table, which an adversary may use, as may who is dropped: they are known to be rare.
 
     >>> table = Table.read({"age": [30, 31, 50, 52], "sex": list("ffmf")}, quasi_identifiers=["age", "sex"])
     >>> protection = Lattice(k=2, levels={"age": [0, 5, 10]})
