@@ -120,11 +120,14 @@ def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
     assert told["tables"]["thresholds"][0] == {"exhausted": 14, "attacked": 48, "sunk": 77}
 
 
-def test_a_campaign_too_large_says_so_and_claims_nothing(monkeypatch):
+def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeypatch, tmp_path):
     import importlib
 
     monkeypatch.setattr(importlib.import_module("unmask.economics.chain"), "MAX_STEPS", 10)
-    said = unmask("price", "60,60,61").stdout
+    assert "gains 3,802 to 4,282" in unmask("price", "60,60,61").stdout
+    arrested = tmp_path / "arrested.toml"
+    arrested.write_text("[attacker]\ngain = 8000\ndetection = [0.01]\nmax_fines = 0\narrest = true", encoding="utf-8")
+    said = unmask("price", "60,60,61", "--attacker", str(arrested)).stdout
     assert "was not reckoned" in said
     assert "no campaign" not in said
 

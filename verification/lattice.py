@@ -11,7 +11,7 @@ import math
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -31,13 +31,20 @@ from unmask.economics import (
     play_out,
     read_attacker,
 )
+from unmask.economics.exploitation import VALUE, Alike
+from unmask.economics.groups import candidates_tried, chance_inside
 from unmask.economics.many import ManyReleases
-from unmask.economics.releases import Releases
+from unmask.economics.prices import sunk_plans
+from unmask.economics.releases import Releases, unfined
+from unmask.economics.response import Raid
 from unmask.measures.success import standing
 from unmask.studies.game import play
 from unmask.tables import Background, ClassAttack, Lattice, Table, datasets
-from unmask.tables.lattice import Asked
+from unmask.tables.optimum import Asked
 from unmask.truth import Truth
+
+DRAWS = 40
+"""Campaigns that are played with dice against the truth."""
 
 SOLVED = 50
 """Moves that are solved against twenty kinds of attackers, should the bounds of all not decide."""
@@ -117,7 +124,7 @@ name = "insider"
 use = "tables.ClassAttack"
 knows = {{ targets = 30162 }}
 [publisher]
-benefit = 2_000_000
+benefit = {benefit}
 loss = 500
 fines = {fines}
 {attackers}
@@ -135,7 +142,7 @@ detection = 0.01
 """
 
 
-def _played(fines: str, attackers: str) -> tuple[Any, float]:
+def _played(fines: str, attackers: str, benefit: float = 2e6) -> tuple[Any, float]:
     """A document's game, and the CPU seconds that it took."""
     folder = Path(datasets.locate("adult/adult_complete_rows.csv.gz")).parent
     names = [column.name for column in adult().quasi_identifiers]
@@ -143,7 +150,9 @@ def _played(fines: str, attackers: str) -> tuple[Any, float]:
     columns = "\n".join(f'{name} = "quasi-identifier"' for name in names)
     with tempfile.TemporaryDirectory() as at:
         path = Path(at) / "unmask.toml"
-        text = DOCUMENT.format(folder=folder, trees=trees, columns=columns, fines=fines, attackers=attackers)
+        text = DOCUMENT.format(
+            folder=folder, trees=trees, columns=columns, benefit=benefit, fines=fines, attackers=attackers
+        )
         path.write_text(text, encoding="utf-8")
         start = time.process_time()
         return play(path), time.process_time() - start
@@ -221,6 +230,7 @@ def twenty_kinds() -> Section:
             inside = low - 1e-6 * abs(low) <= found.payoff.low and found.payoff.high <= high + 1e-6 * abs(high)
             there = f"{found.payoff.low:,.0f} to {found.payoff.high:,.0f}"
             verdicts.append(Verdict(f"{text}: its release, made and attacked", left, there, inside))
+            verdicts += _played_out(text, levels[best[0]], kinds, best[1], found)
     head = ("benefit", "best move", "left to the publisher", "others more by", "solved", "CPU s")
     return Section("Twenty kinds of attackers, three fines, all nodes", head, tuple(rows), (), tuple(verdicts))
 
@@ -233,6 +243,108 @@ def _made_again(
     belief = ClassAttack()(release, Background(adult()))
     game = PublisherGame(publisher, {"made": Protected(belief, utility)}, kinds)
     return game.move("made", terms)
+
+
+def _played_out(
+    text: str, node: np.ndarray, kinds: Mapping[str, Expected], terms: Terms, move: Move
+) -> Iterator[Verdict]:
+    """The campaigns of those who attack, with dice, against the people behind the records of the release.
+
+    Every person is looked for among the records that the attack believes in, from a random one on. Who plans otherwise
+    than to try all that pays without fines is held against the truth by the plan's own probabilities.
+    """
+    release, origin = Lattice(k=1, levels=_levels(node))(adult(), rng=np.random.default_rng(1))
+    belief, truth = ClassAttack()(release, Background(adult())).one_by_one(), _truth(origin)
+    place = standing(belief, truth)
+    size = candidates_tried(belief)[belief.observation]
+    among = (place.better == 0) & (place.tied == size)  # the record of each person is one of those believed in
+    yield Verdict(
+        f"{text}: people among their candidates", f"{len(size):,}", f"{int(among.sum()):,}", bool(among.all())
+    )
+    rng = np.random.default_rng(2)
+    attacking = [kind for kind, response in move.responses.items() if response.attacks]
+    for kind in attacking:
+        attacker = kinds[kind].attacker
+        faced = replace(attacker, fine=attacker.fine + terms.fine, audit_rate=attacker.audit_rate * terms.audit)
+        raid = Raid.of(faced, belief)
+        worth, named = raid.worth, raid.re_identified
+        draws = [_dice(raid.attacker, belief, truth, rng) for _ in range(DRAWS)]
+        (left, found), (off, spread) = np.mean(draws, axis=0), np.std(draws, axis=0, ddof=1) / math.sqrt(DRAWS)
+        near = all(
+            low - by <= value <= high + by
+            for (low, high), value, by in (
+                (worth, left, 4 * off + 1e-6 * abs(left)), (named, found, 4 * spread + 1e-6 * found)
+            )
+        )  # fmt: skip
+        said = f"{worth.low:,.0f} to {worth.high:,.0f}, {named.low:,.0f} to {named.high:,.0f} people"
+        yield Verdict(f"{text}: {kind} with dice", said, f"{left:,.0f} +- {off:,.0f}, {found:,.0f} people", near)
+    yield Verdict(
+        f"{text}: kinds who attack",
+        "none is undecided",
+        str(len(attacking)),
+        all(one.attacks is not None for one in move.responses.values()),
+    )
+
+
+def _dice(attacker: Attacker, belief: Any, truth: Truth, rng: np.random.Generator) -> tuple[float, float]:
+    """What an attacker is left with who tries all that pays without fines, and the people re-identified, once."""
+    row, size = belief.observation, candidates_tried(belief)
+    free = sunk_plans(unfined(attacker), Alike(size, chance_inside(belief)))
+    most = np.where(free[VALUE] > 0, np.minimum(size, attacker.max_tries or size), 0)[row]
+    entry = np.array([
+        np.searchsorted(belief.candidate[belief.indptr[r] : belief.indptr[r + 1]], own)
+        for r, own in zip(row, truth.candidate, strict=True)
+    ])  # fmt: skip
+    before = (entry - rng.integers(0, size[row])) % size[row]
+    named, tries = before < most, np.minimum(before + 1, most)
+    q = attacker.detection_at(int(tries.max(initial=1)))
+    made = np.bincount(tries, minlength=len(q) + 1)[::-1].cumsum()[::-1][1:]  # people of whom a try j is made
+    fines = min(int(rng.binomial(made, q[: len(made)]).sum()), attacker.max_fines)
+    paid = attacker.exploit_cost * tries.sum() + attacker.link_cost * (most > 0).sum() + attacker.fine * fines
+    return float(attacker.gain * named.sum() - paid), float(named.sum())
+
+
+def ranges() -> Section:
+    """Twenty kinds whose gains are intervals, over all nodes: what is chosen, and its greatest regret on both sides."""
+    rng, case = np.random.default_rng(0), read_attacker("case-study")
+    text = "".join(_stated(i, _drawn(rng, case), float(rng.uniform(0.2, 2))) for i in range(20))
+    found, seconds = _played("[0, 1_000_000, 100_000_000]", text, benefit=1e8)
+    (lattice,), judged = found.lattices, found.judged
+    first = judged[0]
+    told = (first.offer.protection, f"{first.offer.fine:,.0f}", f"{first.mean:,.0f}", f"{first.payoff[0]:,.0f}")
+    regret = f"{first.regret[0]:,.0f} to {first.regret[1]:,.0f}"
+    rows = ((*told, regret, str(len(judged)), f"{found.knowing:,.0f}", str(lattice.solved), f"{seconds:.0f}"),)
+    gap = first.regret[1] - first.regret[0]
+    verdicts = (
+        Verdict("CPU seconds", f"{GOAL_TWENTY:.0f}", f"{seconds:.0f}", seconds <= GOAL_TWENTY),
+        Verdict("regret: gap of its bounds", "at most .1 % of the benefit", f"{gap:,.0f}", gap <= 1e5),
+        Verdict(
+            "others half-way are better by",
+            "at most .1 % of the benefit",
+            f"{lattice.short:,.0f}",
+            lattice.short <= 1e5,
+        ),
+    )
+    head = (
+        "taken",
+        "fine",
+        "expected",
+        "at least",
+        "greatest regret",
+        "judged",
+        "worth of knowing all",
+        "solved",
+        "CPU s",
+    )
+    return Section("Twenty kinds with a range of gains each, three fines, all nodes", head, rows, (), verdicts)
+
+
+def _stated(i: int, one: Attacker, number: float) -> str:
+    """A kind in a document: their gain is a quarter higher or lower than what was drawn."""
+    names = ("exploit_cost", "fine", "max_fines", "detection_growth", "detection_base", "access_cost")
+    said = "\n".join(f"{name} = {getattr(one, name)}" for name in names)
+    gain = f"{{ from = {0.75 * one.gain}, to = {1.25 * one.gain} }}"
+    return f'\n[[attackers]]\nname = "kind {i}"\nattacker = "case-study"\nnumber = {number}\ngain = {gain}\n{said}\n'
 
 
 def _levels(node: np.ndarray) -> dict[str, list[Any]]:
@@ -282,7 +394,13 @@ def arx() -> Section:
     )
 
 
-PARTS: Mapping[str, Callable[[], Section]] = {"search": search, "arx": arx, "one": one_kind, "twenty": twenty_kinds}
+PARTS: Mapping[str, Callable[[], Section]] = {
+    "search": search,
+    "arx": arx,
+    "one": one_kind,
+    "twenty": twenty_kinds,
+    "ranges": ranges,
+}
 
 
 def main() -> int:

@@ -348,3 +348,15 @@ def test_chances_are_chances():
         found = campaign(attacker, np.arange(1, 60))
         assert found.success_probability.max() <= 1
         assert price_records(attacker, np.arange(1, 60)).success_probability.max() <= 1
+
+
+def test_what_takes_too_many_steps_is_bounded_by_a_plan_without_a_chain(monkeypatch):
+    attacker = Attacker(gain=1000, exploit_cost=5, fine=1300, max_fines=2, detection=(0.1,), prior=0.63)
+    sizes = [3, 4, 6, 9]
+    exact = campaign(attacker, sizes)
+    monkeypatch.setattr("unmask.economics.chain.MAX_STEPS", 1)
+    found = campaign(attacker, sizes)
+    assert found.payoff <= exact.payoff <= exact.upper <= found.upper
+    assert 0 < found.payoff < found.upper
+    nobody = campaign(replace(attacker, fine=5000), sizes)
+    assert nobody.payoff == 0.0 == nobody.expected_tries

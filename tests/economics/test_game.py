@@ -26,8 +26,10 @@ from unmask.economics import (
     read_attacker,
 )
 from unmask.economics.breakeven import breakpoints
+from unmask.economics.groups import counted
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
+from unmask.posterior import Posterior
 
 campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
 
@@ -346,7 +348,7 @@ def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its p
 @pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
 def test_a_box_holds_every_point_of_it(monkeypatch, income):
     """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
-    monkeypatch.setattr("unmask.economics.regret.MOST_BOXES", 6)
+    monkeypatch.setattr("unmask.economics.regret.MOST_SPLIT", 6)
     monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
     monkeypatch.setattr("unmask.economics.regret.POINTS", 8)
     played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
@@ -362,6 +364,33 @@ def test_a_box_holds_every_point_of_it(monkeypatch, income):
         for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
             assert low - 1e-9 <= payoff <= high + 1e-9
             assert max(payoffs) - payoff <= regret.high + 1e-9
+
+
+def test_ranges_of_many_kinds_are_searched_kind_by_kind(monkeypatch):
+    """Greatest regret, mean and the value of knowing of a sum over kinds, against all combinations of a fine grid."""
+    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
+    kinds = {f"kind {i}": replace(ONE, gain=g, fine=2500.0) for i, g in enumerate((300.0, 500.0, 900.0))}
+    played = game(PUBLISHER, **kinds)
+    moves = [played.move(name, Terms()) for name in SIZES]
+    unknowns = [Unknown(kind, "gain", 150.0, 700.0) for kind in kinds] + [Unknown("publisher", "loss", 300.0, 900.0)]
+    found = outlook(played, moves, unknowns)
+    each = []
+    for gain in (150.0, *np.geomspace(151, 699, 12), 700.0):
+        one = at(game(only=ONE), [Unknown("only", "gain", 1, 2)], [gain])
+        one = replace(one, attackers={"only": Expected(replace(kinds["kind 0"], gain=gain))})
+        each.append([[replace(one, publisher=replace(PUBLISHER, loss=loss)).move(name, Terms()).payoff.low
+                      - one.kept(name, Terms()) for name in SIZES] for loss in (300.0, 900.0)])  # fmt: skip
+    brought, kept = np.array(each).swapaxes(0, 1), np.array([played.kept(name, Terms()) for name in SIZES])
+    a, b, c = (brought[:, axis] for axis in np.ix_(range(14), range(14), range(14)))
+    regrets = (kept + a + b + c).reshape(-1, 3)
+    wanted = (regrets.max(axis=1, keepdims=True) - regrets).max(axis=0)
+    for regret, least in zip(found.regret, wanted, strict=True):
+        assert least <= regret.high + 1e-9
+        assert regret.low <= regret.high
+    choice = found.regret[found.choice]
+    assert choice.high == pytest.approx(choice.low)
+    assert choice.high <= min(wanted) * 1.02 + 1e-9  # the grid is fine enough to come near
+    assert 0 <= max(one.worth for one in found.influences) <= found.worth
 
 
 def test_a_margin_is_where_the_choice_changes():
@@ -429,3 +458,15 @@ def test_a_game_with_another_release_of_that_name_plays_another_campaign():
     before = game.raid("raw", "someone").worth
     other = replace(game, protections={"raw": Protected([50, 50], 1.0)}).raid("raw", "someone").worth
     assert other.high < before.low
+
+
+def test_people_who_are_alike_are_one_group_of_a_campaign():
+    rows = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.3, 0.0], [0.25, 0.25, 0.25]])
+    belief = Posterior.from_dense(np.column_stack([rows, np.zeros((4, 1))]))
+    alike, people = counted(belief, None)
+    assert len(alike.size) == 3 < belief.n_targets == people.sum()
+    both = [Raid.of(TWO, who, people=n, at_least=2) for who, n in ((belief, None), (alike, people))]
+    for name in ("worth", "re_identified", "fines", "reached"):
+        assert getattr(both[0], name) == pytest.approx(getattr(both[1], name), rel=1e-6)
+    unlike = Posterior.from_dense(np.array([[0.7, 0.3]]))
+    assert counted(unlike, None) == (unlike, None)

@@ -144,3 +144,8 @@ def test_whom_classes_do_not_tell_everything_is_refused(attack, knows, cells, sa
     rng = np.random.default_rng(0)
     with pytest.raises(UnmaskError, match=said):
         plane(people(**cells), Lattice(k=1), {"one": (attack, knows, rng)})
+
+
+def test_rounds_are_refused():
+    with pytest.raises(UnmaskError, match="leave out rounds"):
+        plane(people(), Lattice(k=1, rounds=2), {})

@@ -23,6 +23,7 @@ from unmask.tables import (
     nodes,
     utility,
 )
+from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
 from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.protections import satisfying
 
@@ -129,6 +130,67 @@ def test_the_choice_is_that_of_enumeration(asked):
         assert lost.discernibility == found.loss
     elif not asked.weights:
         assert lost.gcp == pytest.approx(found.loss, abs=1e-12)
+
+
+ROUNDS = [
+    Lattice(k=4, rounds=3),
+    Lattice(k=3, l=2, t=0.45, rounds=4, suppression=0.05),
+    Lattice(k=2, average_risk=0.3, rounds=3),
+    Lattice(k=4, rounds=3, loss="discernibility"),
+    Lattice(k=5, rounds=2, weights={"age": 5, "day": 0}),
+]
+
+
+@cache
+def uneven(n=150):
+    """Many who are alike, and some who are not."""
+    rng = np.random.default_rng(1)
+    cells = {
+        "age": 20 + np.minimum(rng.geometric(0.3, n), 19),
+        "city": rng.choice(CITIES.leaves, n, p=[0.7, 0.1, 0.1, 0.1]),
+        "day": np.where(rng.random(n) < 0.7, "2021-01-01", rng.choice(["2022-02-01", "2023-03-01"], n)),
+        "ill": rng.choice(["asthma", "flu", "gout"], n, p=[0.2, 0.5, 0.3]),
+    }
+    return Table.read(cells, quasi_identifiers=list(LEVELS), sensitive="ill", hierarchies={"city": CITIES})
+
+
+@pytest.mark.parametrize("asked", ROUNDS, ids=repr)
+def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(asked):
+    table = uneven()
+    asked = Lattice(**{**vars(asked), "levels": LEVELS})
+    found, full = asked.choose(table), Lattice(**{**vars(asked), "rounds": 1}).choose(table)
+    release, origin = asked(table, rng=np.random.default_rng(0))
+    assert found.rest is not None
+    assert found.loss < full.loss
+    assert table.n_rows - release.n_rows == found.suppressed <= asked.suppression * table.n_rows
+    assert len(np.unique(origin)) == len(origin)
+    assert len(release.classes.sizes) <= (asked.average_risk or 1) * release.n_rows
+    demands = [
+        *([constraints.DistinctL(asked.l)] if asked.l else []),
+        *([constraints.TCloseness(asked.t)] if asked.t else []),
+    ]
+    assert satisfying(release, asked.k, demands, whole=table).all()
+    lost = utility.evaluate(table, release, origin, queries=1)
+    if asked.loss == "discernibility":
+        assert lost.discernibility == found.loss
+    else:
+        weights = [asked.weights.get(name, 1) for name in LEVELS]
+        assert np.average(list(lost.ncp.values()), weights=weights) == pytest.approx(found.loss, abs=1e-12)
+    places = [[LEVELS[name].index(level) for name, level in one.levels.items()] for one in (found, found.rest)]
+    assert np.all(np.less_equal(*places))
+
+
+def test_who_knows_the_rounds_finds_the_one_class_of_everybody():
+    table = uneven()
+    protection = Lattice(k=4, levels=LEVELS, rounds=4)
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    pairing = pair(table, release)
+    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    kept = protection.fits(release, pairing, row, klass)
+    assert not kept.all()  # somebody is also within a coarser class
+    of_row = dict(zip(row[kept].tolist(), klass[kept].tolist(), strict=True))
+    assert len(of_row) == kept.sum() == len(pairing.observed)
+    assert [of_row[at] for at in pairing.observation[origin].tolist()] == pairing.klass.tolist()
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])
@@ -244,6 +306,8 @@ def test_where_half_of_the_people_are_no_release_what_is_right_is_held_against_g
         ({"levels": {"age": [0, 5, 7]}}, "level 7 of column 'age' parts a cell of level 5"),
         ({"levels": {"age": list(range(1))}, "k": 61}, "none of the .* nodes"),
         ({"levels": {"city": [0, 4]}}, "level 4 of column 'city' does not exist"),
+        ({"rounds": 0}, "rounds is 0"),
+        ({"rounds": 2, "realized": AtMost(ClassAttack(), success=0.2)}, "leave out rounds"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked, said):

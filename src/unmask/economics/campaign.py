@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from unmask.economics import bounds, doubt
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
-from unmask.economics.chain import EXACT_STATES, Chains, Played, jointly, states
+from unmask.economics.chain import EXACT_STATES, Chains, Played, TooManyStepsError, jointly, states
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
 from unmask.economics.groups import Who
 from unmask.errors import UnmaskError
@@ -64,6 +64,8 @@ def campaign(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -
     payoff : the best of several plans (`chain`): the groups in some order, each left where that pays and taken up again
              once nothing more is fined; all interleavings where these are at most 2 million states
     upper  : the least of several relaxations (`bounds`)
+
+    Where a chain would take more than 1e8 steps, `payoff` is that of trying all that is worth it without fines.
 
     They meet in nine of ten random games of few groups and, to rounding, in releases of realistic size, unless the fine
     is about as high as all groups together are worth. An arrest is a fine after which nothing follows; `payoff` is then
@@ -173,7 +175,27 @@ def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float
     if certain:
         fines = (total - upper) / attacker.fine if actual is None else bounds.fines_of_all(_detected(arms, actual), cap)
         return Played(upper, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines), upper
-    meets = ROUNDING * total
+    try:
+        return _chained(arms, cap, upper, caught)
+    except TooManyStepsError:
+        if attacker.arrest:
+            raise
+        return _everything(arms, cap, actual), min([upper, *(bound() for bound in _more_bounds(arms, cap))])
+
+
+def _everything(arms: Arms, cap: int, actual: Attacker | None) -> Played:
+    """All is tried that is worth it without fines, or nothing; a plan of which no chain is needed."""
+    total, fine = float(arms.count @ arms.free[VALUE]), arms.attacker.fine
+    value = total - fine * bounds.fines_of_all(arms, cap)
+    if value <= 0:
+        return Played(0.0, np.zeros(len(arms)), 0.0, 0.0)
+    fines = bounds.fines_of_all(arms if actual is None else _detected(arms, actual), cap)
+    return Played(value, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines)
+
+
+def _chained(arms: Arms, cap: int, upper: float, caught: Floats | None) -> tuple[Played, float]:
+    """The best chain that is found, and the least bound; TooManyStepsError where chains would take too long."""
+    attacker, meets = arms.attacker, ROUNDING * float(arms.count @ arms.free[VALUE])
     chains = Chains(arms, cap)
     order = chains.best(upper - meets)
     for bound in _more_bounds(arms, cap):

@@ -35,6 +35,11 @@ EXACT_STATES: Final = 2 * 10**6
 ALL_ORDERS: Final = 5
 """Arms of which every order is tried."""
 
+
+class TooManyStepsError(UnmaskError):
+    """A chain that would take longer than is waited for."""
+
+
 Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
 """The turns of a chain, see `_chains.chain`."""
 
@@ -149,7 +154,7 @@ class Chains:
         )
         self.steps += steps
         if self.steps > MAX_STEPS:
-            raise UnmaskError(
+            raise TooManyStepsError(
                 f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
                 "or fewer targets"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Final
 
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from unmask.economics.attacker import Attacker, as_number, is_whole
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.deterrence import least_with
 from unmask.economics.exploitation import TIE
-from unmask.economics.groups import Who
+from unmask.economics.groups import Who, counted
 from unmask.economics.response import NOTHING, Bounds, Raid, Response
 from unmask.economics.rivals import contest
 from unmask.errors import UnmaskError
@@ -104,6 +105,15 @@ class Protected:
     def faced_by(self, kind: str) -> Who:
         """The targets as a kind of attacker finds them."""
         return self.who[kind] if isinstance(self.who, Mapping) else self.who
+
+    def counted(self, kind: str) -> tuple[Who, ArrayLike | None]:
+        """The same for a campaign: as few distinct targets as there are, and how many people each stands for."""
+        return self._counted[id(self.faced_by(kind))]
+
+    @cached_property
+    def _counted(self) -> dict[int, tuple[Who, ArrayLike | None]]:
+        each = self.who.values() if isinstance(self.who, Mapping) else [self.who]
+        return {id(one): counted(one, self.people) for one in each}
 
 
 @dataclass(frozen=True)
@@ -201,8 +211,8 @@ class PublisherGame:
         at_least = self.publisher.threshold if self.publisher.penalty else None
         key = (release, kind, faced, actual, at_least)
         if key not in self._raids:
-            who = release.faced_by(kind)
-            self._raids[key] = Raid.of(faced, who, people=release.people, at_least=at_least, actual=actual)
+            who, people = release.counted(kind)
+            self._raids[key] = Raid.of(faced, who, people=people, at_least=at_least, actual=actual)
         return self._raids[key]
 
     def response(self, protection: str, kind: str, terms: Terms) -> Response:

@@ -90,6 +90,28 @@ def groups_of(attacker: Attacker, who: Who) -> Groups:
     return Groups(len(of_member), tuple(part.spread(of_member) for part in parts))
 
 
+def counted(who: Who, people: ArrayLike | None) -> tuple[Who, ArrayLike | None]:
+    """The same targets for a campaign, each distinct group once; people: how many each stands for.
+
+    Of a belief whose candidates are alike in every row; any other is returned as it is.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]]))
+    >>> found, people = counted(belief, None)
+    >>> found.size, people
+    (array([1, 2]), array([1, 2]))
+    """
+    if not isinstance(who, Posterior) or who.status == "scores" or not alike_rows(who).all():
+        return who, people
+    pairs = np.stack([candidates_tried(who).astype(np.float64), chance_inside(who)])[:, who.observation]
+    (size, inside), of_target = np.unique(pairs, axis=1, return_inverse=True)
+    each = np.broadcast_to(1 if people is None else np.asarray(people), of_target.shape)
+    count = np.bincount(of_target, weights=each, minlength=len(size)).astype(np.int64)
+    some = size > 0
+    if not some.any():
+        return who, people
+    return Grouped(size[some].astype(np.int64), inside[some]), count[some]
+
+
 def candidates_tried(belief: Posterior) -> NDArray[np.int64]:
     """(n_observations,) candidates of a row: those listed, and those who share what is not listed."""
     return belief.row_length + np.where(_shared(belief), belief.n_unlisted, 0)

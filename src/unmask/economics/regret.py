@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import product
 from typing import Final
 
 import numpy as np
 
+from unmask.economics.deterrence import first_detection
 from unmask.economics.exploitation import Floats
-from unmask.economics.game import WITHHELD, Expected, Move, PublisherGame
+from unmask.economics.game import WITHHELD, Expected, Move, Publisher, PublisherGame
+from unmask.economics.regrets import Regrets
 from unmask.economics.response import NOTHING, Bounds
-from unmask.economics.unknowns import PUBLISHER, Unknown, at
+from unmask.economics.unknowns import PUBLISHER, Unknown, at, changed, changed_publisher
 from unmask.errors import UnmaskError
 
 POINTS: Final = 64
-"""Points of a grid over all unknowns together, about."""
+"""Points of the grids over the numbers of each kind and of the publisher, all together, about."""
 
-MOST_BOXES: Final = 100
-"""Boxes that the search for the greatest regret looks at."""
+FEWEST: Final = 8
+"""Points of the grid of one of them, about, where many have ranges."""
+
+JOINT: Final = 4096
+"""Points of all grids joined; where there are more, as many are drawn."""
+
+MOST_SPLIT: Final = 100
+"""Pieces of ranges that the search for the greatest regret splits."""
 
 GAP: Final = 1e-9
 """Share of the largest payoff by which regrets may differ and be the same."""
@@ -30,9 +39,6 @@ SCANNED: Final = 33
 
 FLIP: Final = 1e-9
 """Relative width at which a bisection stops."""
-
-BESIDE: Final = 1e-8
-"""Share of a break-even value by which a point is beside it."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,12 @@ class Influence:
 class Outlook:
     """Moves judged over all values that the unknowns may have; entry i is about move i.
 
-    mean   : expected payoff, every value as likely, all unknowns independent; by the midpoints of a grid
+    mean   : expected payoff, every value as likely, all unknowns independent; by the midpoints of a grid for each kind
     payoff : at least and at most; attained where neither fees nor fines reach the publisher
     regret : bounds on the greatest regret, how much more some other move may bring at the same values
     choice : the move whose greatest regret is surely least, and `likely` the one of the largest mean
-    worth  : expected value of knowing all unknowns before moving (EVPI); 0 <= EVPPI <= EVPI
+    worth  : expected value of knowing all unknowns before moving (EVPI), by points of all grids drawn at random where
+             there are too many; 0 <= EVPPI <= EVPI
     influences : unknown by unknown, for `choice`
     """
 
@@ -77,13 +84,13 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     """How moves do over ranges.
 
     Regret of a move at a point x is max_m P_m(x) - P(x); its maximum over x is not at corners, since P jumps where an
-    attacker walks away. It is bounded by branch and bound: over a box the worst P of a move is at the corner that is
-    friendliest to the attackers, the best at the opposite one (payoffs and people re-identified are monotone in all
-    unknowns but detection, for which only the payoff is: there, from nobody to everybody is possible if they attack;
-    that at least `threshold` people are reached is taken to be monotone, too; fees count where they may be paid, fines
-    up to what the attackers can win). That people re-identified are monotone in gains is proved; in fines and costs it
-    is what random campaigns show. Boxes are split, where one number alone is unknown at the value where an attacker
-    walks away, until the move of least regret is known or 100 boxes were looked at.
+    attacker walks away. It is bounded kind by kind (`Regrets`): over a piece of a kind's ranges the worst that the kind
+    brings a move is at the corner that is friendliest to the attackers, the best at the opposite one (payoffs and the
+    people re-identified are monotone in all unknowns but detection, for which only the payoff is: there, from nobody to
+    everybody is possible if they attack; that at least `threshold` people are reached is taken to be monotone, too;
+    fees count where they may be paid, fines up to what the attackers can win). That people re-identified are monotone
+    in gains is proved; in fines and costs it is what random campaigns show. Pieces are split, where a kind has one
+    unknown alone at the value where they walk away, until the move of least regret is known or 100 pieces were split.
 
     >>> from unmask.economics import Attacker, Expected, Protected, Publisher, Terms
     >>> case = Attacker(gain=1, exploit_cost=5, fine=2500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
@@ -101,22 +108,16 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
         raise UnmaskError(f"{nobody} is no attacker of this game; expected one of {', '.join(game.attackers)}")
     if any(one.rivals > 1 for one in game.attackers.values()):
         raise UnmaskError("attackers who compete are not weighed over ranges; give each number, or leave out rivals")
-    search = _Search(game, tuple(moves), tuple(unknowns))
-    regret, choice = search.regrets()
-    shape = [max(2, round(POINTS ** (1 / len(unknowns))))] * len(unknowns)
-    grid = [_midpoints(one, n) for one, n in zip(unknowns, shape, strict=True)]
-    payoffs = np.array([search.payoffs(point) for point in product(*grid)]).reshape(*shape, len(moves))
-    flat = payoffs.reshape(-1, len(moves))
-    mean = flat.mean(axis=0)
-    ends = search.over(_Box(tuple((one.low, one.high) for one in unknowns)))
+    search = _Search(_Played(game, tuple(moves)), tuple(unknowns))
+    regret, choice, payoff = search.regrets()
     return Outlook(
-        mean=tuple(mean.tolist()),
-        payoff=tuple(ends),
-        regret=tuple(regret),
+        mean=tuple(search.mean.tolist()),
+        payoff=payoff,
+        regret=regret,
         choice=choice,
-        likely=int(mean.argmax()),
-        worth=float(flat.max(axis=1).mean() - mean.max()),
-        influences=tuple(search.influence(i, choice, payoffs) for i in range(len(unknowns))),
+        likely=int(search.mean.argmax()),
+        worth=max(search.worth(), *(search.known(i) for i in range(len(unknowns)))),
+        influences=tuple(search.influence(i, choice) for i in range(len(unknowns))),
     )
 
 
@@ -126,176 +127,222 @@ def _midpoints(unknown: Unknown, n: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Box:
-    """A range for each unknown."""
+class _Played:
+    """Moves of a game over releases that are attacked one by one, see `regrets.Moves`."""
 
-    sides: tuple[tuple[float, float], ...]
+    game: PublisherGame
+    moves: tuple[Move, ...]
 
-    def cut(self, side: int, value: float) -> tuple[_Box, _Box]:
-        """Below and above a value, which belongs to the lower part."""
-        low, high = self.sides[side]
-        above = min(value + BESIDE * max(abs(value), abs(high - low)), high)
-        return self.having(side, (low, value)), self.having(side, (above, high))
+    @property
+    def publisher(self) -> Publisher:
+        return self.game.publisher
 
-    def having(self, side: int, ends: tuple[float, float]) -> _Box:
-        """The box with another side."""
-        return _Box((*self.sides[:side], ends, *self.sides[side + 1 :]))
+    @property
+    def attackers(self) -> Mapping[str, Expected]:
+        return self.game.attackers
+
+    def kept(self, publisher: Publisher) -> Floats:
+        """(n,) what is left of each move where nobody attacks."""
+        game = replace(self.game, publisher=publisher)
+        left = (0.0 if one.protection == WITHHELD else game.kept(one.protection, one.terms) for one in self.moves)
+        return np.array(list(left))
+
+    def brought(self, kind: str, publisher: Publisher, friendly: Expected, hostile: Expected) -> Floats:
+        """(2, n) what attackers of a kind bring at least and at most between two corners."""
+        best, worst = (replace(self.game, publisher=publisher, attackers={kind: one}) for one in (friendly, hostile))
+        if friendly == hostile:
+            return np.array([_at(one, best) for one in self.moves]).T
+        return np.array([_between(kind, one, worst, best) for one in self.moves]).T
+
+    def walks_away(self, places: Sequence[int], unknown: Unknown) -> float | None:
+        """The value where its attackers just stay away from a move, the first of some where they do so in its range."""
+        kind = unknown.of
+
+        def stays(move: Move, value: float) -> bool:
+            there = replace(self.game, attackers={kind: changed(self.attackers[kind], unknown.parameter, value)})
+            return move.protection == WITHHELD or there.response(move.protection, kind, move.terms).attacks is False
+
+        for move in (self.moves[place] for place in places):
+            if stays(move, unknown.low) != stays(move, unknown.high):
+                return _flip(partial(stays, move), unknown.low, unknown.high)
+        return None
+
+
+def _at(move: Move, game: PublisherGame) -> Bounds:
+    """What the attackers of a game of one kind bring where all numbers are known."""
+    if move.protection == WITHHELD:
+        return NOTHING
+    one = game.move(move.protection, move.terms)
+    kept = game.kept(move.protection, move.terms)
+    return Bounds(one.payoff.low - kept, one.payoff.high - kept)
+
+
+def _between(kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
+    """What the attackers of a kind bring at least and at most; more than nothing only with fees or fines."""
+    if move.protection == WITHHELD:
+        return NOTHING
+    friendly, hostile = (game.response(move.protection, kind, move.terms) for game in (worst, best))
+    if friendly.attacks is False:
+        return NOTHING
+    named, publisher = _named(kind, move, worst, best), best.publisher
+    fee = move.terms.price if publisher.fees else 0.0
+    least, most = hostile.reached.low if hostile.attacks else 0.0, friendly.reached.high
+    if worst.attackers[kind].actual is not None:
+        least, most = 0.0, 1.0
+    low = fee - publisher.loss * named.high - publisher.penalty * most
+    recovered = _recovered(kind, move, worst, named.high)
+    high = fee + recovered - publisher.loss * named.low - publisher.penalty * least
+    numbers = [game.attackers[kind].number for game in (worst, best)]
+    ends = [number * end for number in numbers for end in (low, high)]
+    return Bounds(min(ends), max(ends)) if hostile.attacks else Bounds(min(*ends, 0.0), max(*ends, 0.0))
+
+
+def _named(kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
+    """The people whom a kind re-identifies if they attack; from worth / gain to all that are worth a try without fines
+    where detection is not known, as they may rise with it.
+    """
+    name, terms = move.protection, move.terms
+    here, there = (game.raid(name, kind, fine=terms.fine, audit=terms.audit) for game in (best, worst))
+    hostile, friendly = worst.attackers[kind], best.attackers[kind]
+    misled = hostile.actual is not None
+    if not misled and first_detection(hostile.attacker) == first_detection(friendly.attacker):
+        return Bounds(here.re_identified.low, there.re_identified.high)
+    unfined = Expected(replace(hostile.attacker, max_fines=0))
+    free = replace(worst, attackers={kind: unfined}).raid(name, kind)
+    least = 0.0 if misled else here.worth.low / hostile.attacker.gain
+    return Bounds(least, free.re_identified.high)
+
+
+def _recovered(kind: str, move: Move, worst: PublisherGame, named: float) -> float:
+    """Contractual fines that reach the publisher at most: the cap, and no more than planned gains leave to pay."""
+    attacker, share = worst.attackers[kind].attacker, worst.publisher.recovered * move.terms.fine
+    if not share:
+        return 0.0
+    if worst.attackers[kind].actual is None:
+        return share * min(attacker.max_fines, attacker.gain * named / (attacker.fine + move.terms.fine))
+    if attacker.max_fines == math.inf:
+        raise UnmaskError(f"{kind} is fined without limit and believes otherwise; give max_fines, or no ranges")
+    return share * attacker.max_fines
 
 
 @dataclass
 class _Search:
-    """Payoffs of all moves at points and over boxes."""
+    """Moves over ranges: their regrets, what they bring by the grid of each kind, and one unknown at a time."""
 
-    game: PublisherGame
-    moves: tuple[Move, ...]
+    played: _Played
     unknowns: tuple[Unknown, ...]
-
-    def payoffs(self, point: Sequence[float]) -> list[float]:
-        """What each move is worth at a point, the middle of its bounds."""
-        game = at(self.game, self.unknowns, point)
-        return [sum(game.move(one.protection, one.terms).payoff) / 2 for one in self.moves]
-
-    def corner(self, box: _Box, *, worst: bool) -> PublisherGame:
-        """The game at the corner of a box that is worst, or best, for the publisher."""
-        ends = [
-            replace(one, low=low, high=high).end(worst=worst) if low < high else low
-            for one, (low, high) in zip(self.unknowns, box.sides, strict=True)
-        ]
-        return at(self.game, self.unknowns, ends)
-
-    def over(self, box: _Box) -> list[Bounds]:
-        """What each move is worth at worst and at best in a box."""
-        worst, best = (self.corner(box, worst=one) for one in (True, False))
-        return [self._between(move, worst, best) for move in self.moves]
-
-    def _between(self, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
-        if move.protection == WITHHELD:
-            return move.payoff
-        kept = [game.kept(move.protection, move.terms) for game in (worst, best)]
-        parts = [self._brought(kind, move, worst, best) for kind in worst.attackers]
-        return Bounds(kept[0] + sum(one.low for one in parts), kept[1] + sum(one.high for one in parts))
-
-    def _brought(self, kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
-        """What the attackers of a kind bring at least and at most; more than nothing only with fees or fines."""
-        friendly, hostile = (game.response(move.protection, kind, move.terms) for game in (worst, best))
-        if friendly.attacks is False:
-            return NOTHING
-        named = self._named(kind, move, worst, best)
-        here, there = best.publisher, worst.publisher
-        fee = move.terms.price if here.fees else 0.0
-        least, most = hostile.reached.low if hostile.attacks else 0.0, friendly.reached.high
-        if worst.attackers[kind].actual is not None:
-            least, most = 0.0, 1.0
-        low = fee - there.loss * named.high - there.penalty * most
-        high = fee + self._recovered(kind, move, worst, named.high) - here.loss * named.low - here.penalty * least
-        numbers = [game.attackers[kind].number for game in (worst, best)]
-        ends = [number * end for number in numbers for end in (low, high)]
-        return Bounds(min(ends), max(ends)) if hostile.attacks else Bounds(min(*ends, 0.0), max(*ends, 0.0))
-
-    def _named(self, kind: str, move: Move, worst: PublisherGame, best: PublisherGame) -> Bounds:
-        """The people whom a kind re-identifies if they attack; from worth / gain to all that are worth a try without
-        fines where detection is not known, as they may rise with it.
-        """
-        name, terms = move.protection, move.terms
-        here, there = (game.raid(name, kind, fine=terms.fine, audit=terms.audit) for game in (best, worst))
-        misled = worst.attackers[kind].actual is not None
-        if not misled and not any(one.of == kind and one.parameter == "detection" for one in self.unknowns):
-            return Bounds(here.re_identified.low, there.re_identified.high)
-        unfined = Expected(replace(worst.attackers[kind].attacker, max_fines=0))
-        free = replace(worst, attackers={**worst.attackers, kind: unfined}).raid(move.protection, kind)
-        least = 0.0 if misled else here.worth.low / worst.attackers[kind].attacker.gain
-        return Bounds(least, free.re_identified.high)
-
-    def _recovered(self, kind: str, move: Move, worst: PublisherGame, named: float) -> float:
-        """Contractual fines that reach the publisher at most: the cap, and no more than planned gains leave to pay."""
-        attacker, share = worst.attackers[kind].attacker, worst.publisher.recovered * move.terms.fine
-        if not share:
-            return 0.0
-        if worst.attackers[kind].actual is None:
-            return share * min(attacker.max_fines, attacker.gain * named / (attacker.fine + move.terms.fine))
-        if attacker.max_fines == math.inf:
-            raise UnmaskError(f"{kind} is fined without limit and believes otherwise; give max_fines, or no ranges")
-        return share * attacker.max_fines
 
     # ----- regret
 
-    def regrets(self) -> tuple[list[Bounds], int]:
-        """Bounds on the greatest regret of each move, and the move of which it is surely least."""
-        whole = _Box(tuple((one.low, one.high) for one in self.unknowns))
-        leaves = {whole: self._over(whole)}
-        least = self._at(whole)
-        while True:
-            hope = int(least.argmin())
-            box = max(leaves, key=lambda one: leaves[one][hope])
-            if leaves[box][hope] - least[hope] <= self._gap or len(leaves) >= MOST_BOXES:
+    def regrets(self) -> tuple[tuple[Bounds, ...], int, tuple[Bounds, ...]]:
+        """Bounds on the greatest regret of each move, the move of which it is surely least, and bounds on payoffs."""
+        found = Regrets(self.played, self.unknowns)
+        for _ in range(MOST_SPLIT):
+            hope = int(found.at_least(range(found.n)).argmin())
+            open_to = found.greatest(hope)
+            if open_to.high - open_to.low <= self._gap or not found.narrow(hope):
                 break
-            del leaves[box]
-            for part in self._parts(box, hope):
-                leaves[part] = self._over(part)
-                least = np.maximum(least, self._at(part))
-        most = np.max(list(leaves.values()), axis=0)
-        both = zip(least.tolist(), most.tolist(), strict=True)
-        return [Bounds(min(low, high), high) for low, high in both], int(most.argmin())
+        each = tuple(found.greatest(move) for move in range(found.n))
+        return each, int(np.argmin([one.high for one in each])), found.payoffs()
 
     @property
     def _gap(self) -> float:
-        return GAP * max(abs(end) for move in self.moves for end in move.payoff)
+        return GAP * max(abs(end) for move in self.played.moves for end in move.payoff)
 
-    def _over(self, box: _Box) -> Floats:
-        """(n_moves,) the regret of each move is nowhere higher in a box."""
-        low, high = np.array(self.over(box)).T
-        return np.asarray(np.maximum(_largest_other(high) - low, 0.0))
+    # ----- grids
 
-    def _at(self, box: _Box) -> Floats:
-        """(n_moves,) the regret of each move is at least this at the ends of a box, all its sides together."""
-        found = np.zeros(len(self.moves))
-        for game in (self.corner(box, worst=one) for one in (True, False)):
-            low, high = np.array([game.move(one.protection, one.terms).payoff for one in self.moves]).T
-            found = np.maximum(found, _largest_other(low) - high)
-        return found
+    @cached_property
+    def _grids(self) -> dict[str, list[Floats]]:
+        """Whose -> the values of each of their unknowns."""
+        whose = {of: [one for one in self.unknowns if one.of == of] for of in (PUBLISHER, *self.played.attackers)}
+        points = max(FEWEST, POINTS // sum(1 for own in whose.values() if own))
+        sizes = {of: max(2, round(points ** (1 / max(len(own), 1)))) for of, own in whose.items()}
+        return {of: [_midpoints(one, sizes[of]) for one in own] for of, own in whose.items()}
 
-    def _parts(self, box: _Box, choice: int) -> tuple[_Box, _Box]:
-        """A box in two: where an attacker walks away from this move or its best rival, else half-way."""
-        ends = self.over(box)
-        rival = max((i for i in range(len(ends)) if i != choice), key=lambda i: ends[i].high, default=choice)
-        widths = [
-            (high - low) / (one.high - one.low) for one, (low, high) in zip(self.unknowns, box.sides, strict=True)
-        ]
-        side = int(np.argmax(widths))
-        for i in (choice, rival) if len(widths) == 1 else ():
-            value = self._walks_away(self.moves[i], box, side)
-            if value is not None:
-                return box.cut(side, value)
-        return box.cut(side, sum(box.sides[side]) / 2)
+    @cached_property
+    def _tables(self) -> tuple[Floats, dict[str, Floats]]:
+        """(P, n) what is kept of each move at the points of the publisher, and by kind (P, G, n) what they bring."""
+        own = [one for one in self.unknowns if one.of == PUBLISHER]
+        points = product(*self._grids[PUBLISHER])
+        publishers = [changed_publisher(self.played.publisher, own, values) for values in points]
+        kept = np.stack([self.played.kept(one) for one in publishers])
+        tables = {}
+        for kind, expected in self.played.attackers.items():
+            named = [one.parameter for one in self.unknowns if one.of == kind]
+            each = []
+            for values in product(*self._grids[kind]):
+                there = expected
+                for name, value in zip(named, values, strict=True):
+                    there = changed(there, name, float(value))
+                each.append([self.played.brought(kind, one, there, there).mean(axis=0) for one in publishers])
+            tables[kind] = np.array(each).swapaxes(0, 1)
+        return kept, tables
 
-    def _walks_away(self, move: Move, box: _Box, side: int) -> float | None:
-        """The value of one unknown, the others half-way, where its attackers just stay away; None where none does."""
-        kind, middle = self.unknowns[side].of, [sum(ends) / 2 for ends in box.sides]
-        if kind == PUBLISHER:
-            return None
+    @cached_property
+    def mean(self) -> Floats:
+        """(n,) the expected payoff of each move."""
+        return np.asarray(self._expected.mean(axis=0))
 
-        def stays(value: float) -> bool:
-            point = [*middle[:side], value, *middle[side + 1 :]]
-            found = at(self.game, self.unknowns, point).move(move.protection, move.terms).responses.get(kind)
-            return found is None or found.attacks is False
+    @cached_property
+    def _expected(self) -> Floats:
+        """(P, n) the payoff of each move at the points of the publisher, expected over all kinds."""
+        kept, tables = self._tables
+        return np.asarray(kept + sum(one.mean(axis=1) for one in tables.values()))
 
-        low, high = box.sides[side]
-        return _flip(stays, low, high) if low < high and stays(low) != stays(high) else None
+    def worth(self) -> float:
+        """Expected value of knowing all unknowns."""
+        kept, tables = self._tables
+        sizes = [len(kept), *(one.shape[1] for one in tables.values())]
+        if math.prod(sizes) <= JOINT:
+            at_all = np.stack(np.unravel_index(np.arange(math.prod(sizes)), sizes))
+        else:  # all points of a grid as often
+            rng = np.random.default_rng(0)
+            at_all = np.stack([rng.permutation(np.arange(JOINT) % size) for size in sizes])
+        payoffs = kept[at_all[0]]
+        for place, table in zip(at_all[1:], tables.values(), strict=True):
+            payoffs = payoffs + table[at_all[0], place]
+        return float(payoffs.max(axis=1).mean() - payoffs.mean(axis=0).max())
+
+    def known(self, i: int) -> float:
+        """Expected value of knowing one unknown."""
+        of = self.unknowns[i].of
+        own = [one for one in self.unknowns if one.of == of]
+        table = self._expected if of == PUBLISHER else self._tables[1][of].mean(axis=0)
+        grid = table.reshape(*(len(one) for one in self._grids[of]), -1)
+        others = tuple(axis for axis in range(len(own)) if own[axis] != self.unknowns[i])
+        given = grid.mean(axis=others)  # (values, n) of what the owner brings
+        payoffs = given + (self.mean - table.mean(axis=0))
+        return max(float(payoffs.max(axis=1).mean() - self.mean.max()), 0.0)
 
     # ----- one unknown at a time
 
-    def influence(self, i: int, choice: int, payoffs: Floats) -> Influence:
-        """What one unknown does; payoffs : (..., n_moves) on the grid of all."""
+    def influence(self, i: int, choice: int) -> Influence:
+        """What one unknown does."""
         unknown = self.unknowns[i]
-        others = tuple(axis for axis in range(len(self.unknowns)) if axis != i)
-        known = payoffs.mean(axis=others).max(axis=1).mean()
-        worst, best = sorted(self._along(i, end)[choice] for end in (unknown.low, unknown.high))
-        worth = float(known - payoffs.reshape(-1, len(self.moves)).mean(axis=0).max())
-        return Influence(unknown, worst, best, self._switches(i, choice), max(worth, 0.0))
+        worst, best = sorted(float(self._along(i, end)[choice]) for end in (unknown.low, unknown.high))
+        return Influence(unknown, worst, best, self._switches(i, choice), self.known(i))
 
-    def _along(self, i: int, value: float) -> list[float]:
-        """What each move is worth at a value of one unknown, the others half-way."""
-        return self.payoffs([value if j == i else one.middle for j, one in enumerate(self.unknowns)])
+    @cached_property
+    def _middle(self) -> PublisherGame:
+        return at(self.played.game, self.unknowns, [one.middle for one in self.unknowns])
+
+    @cached_property
+    def _halfway(self) -> Floats:
+        """(n,) the payoffs where all unknowns are half-way."""
+        return self._payoffs(self._middle)
+
+    def _payoffs(self, game: PublisherGame) -> Floats:
+        return np.array([sum(game.move(one.protection, one.terms).payoff) / 2 for one in self.played.moves])
+
+    def _along(self, i: int, value: float) -> Floats:
+        """(n,) what each move is worth at a value of one unknown, the others half-way."""
+        unknown, middle = self.unknowns[i], self._middle
+        if unknown.of == PUBLISHER:
+            return self._payoffs(at(middle, [unknown], [value]))
+        here = middle.attackers[unknown.of]
+        there, publisher = changed(here, unknown.parameter, value), middle.publisher
+        less, more = (self.played.brought(unknown.of, publisher, one, one).mean(axis=0) for one in (here, there))
+        return np.asarray(self._halfway - less + more)
 
     def _switches(self, i: int, choice: int) -> tuple[float, int] | None:
         """Where another move becomes better than this one, nearest to the middle of the range."""
@@ -303,25 +350,18 @@ class _Search:
 
         def stays(value: float) -> bool:
             found = self._along(i, value)
-            return found[choice] >= max(found) - self._gap
+            return bool(found[choice] >= found.max() - self._gap)
 
-        places = np.linspace(unknown.low, unknown.high, SCANNED)
+        scanned = max(FEWEST, SCANNED // len(self.unknowns))
+        places = np.linspace(unknown.low, unknown.high, min(scanned, SCANNED))
         best = [stays(place) for place in places]
-        changes = [j for j in range(SCANNED - 1) if best[j] != best[j + 1]]
+        changes = [j for j in range(len(places) - 1) if best[j] != best[j + 1]]
         if not changes:
             return None
         j = min(changes, key=lambda j: abs(places[j] - unknown.middle))
         value = _flip(stays, places[j], places[j + 1])
         there = self._along(i, float(places[j + best[j]]))
         return value, int(np.argmax(there))
-
-
-def _largest_other(values: Floats) -> Floats:
-    """(n,) the largest of all values but one's own; one's own where there is one alone."""
-    if len(values) == 1:
-        return values
-    second, first = np.sort(values)[-2:]
-    return np.asarray(np.where(values == first, second, first))
 
 
 def _flip(holds: Callable[[float], bool], low: float, high: float) -> float:

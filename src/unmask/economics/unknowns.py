@@ -8,7 +8,7 @@ from typing import Final
 
 from unmask.economics.attacker import as_number
 from unmask.economics.deterrence import with_parameter
-from unmask.economics.game import Expected, PublisherGame
+from unmask.economics.game import Expected, Publisher, PublisherGame
 from unmask.errors import UnmaskError
 
 PUBLISHER: Final = "publisher"
@@ -59,18 +59,22 @@ class Unknown:
 
 def at(game: PublisherGame, unknowns: Sequence[Unknown], values: Sequence[float]) -> PublisherGame:
     """The game where each unknown has this value; campaigns that were solved stay solved."""
+    publisher, attackers = game.publisher, dict(game.attackers)
     for unknown, value in zip(unknowns, values, strict=True):
-        name = unknown.parameter
         if unknown.of == PUBLISHER:
-            changed: dict[str, float] = {name: value}
-            game = replace(game, publisher=replace(game.publisher, **changed))  # type: ignore[arg-type]
-            continue
-        kind = _with(game.attackers[unknown.of], name, value)
-        game = replace(game, attackers={**game.attackers, unknown.of: kind})
-    return game
+            publisher = changed_publisher(publisher, [unknown], [value])
+        else:
+            attackers[unknown.of] = changed(attackers[unknown.of], unknown.parameter, value)
+    return replace(game, publisher=publisher, attackers=attackers)
 
 
-def _with(kind: Expected, name: str, value: float) -> Expected:
+def changed_publisher(publisher: Publisher, unknowns: Sequence[Unknown], values: Sequence[float]) -> Publisher:
+    """The publisher with some numbers changed."""
+    named: dict[str, float] = {one.parameter: value for one, value in zip(unknowns, values, strict=True)}
+    return replace(publisher, **named)  # type: ignore[arg-type]
+
+
+def changed(kind: Expected, name: str, value: float) -> Expected:
     """A kind with one number changed; of detection what is believed changes alone."""
     if name == "number":
         return replace(kind, number=value)

@@ -1,62 +1,38 @@
-"""Full-domain generalization at the best node of the lattice: all levels, with pruning that is proved."""
+"""Generalization at the best node of the lattice, for all rows or in rounds, with pruning that is proved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import UnmaskError
 from unmask.randomness import secret_unless
 from unmask.ranges import Range, check_types
-from unmask.tables.constraints import Constraint, DistinctL, PSensitive
-from unmask.tables.demands import Secret, demands_of, secrets_of
-from unmask.tables.nodes import Counted, Level, Node, Nodes
+from unmask.tables.constraints import Constraint
+from unmask.tables.demands import demands_of
+from unmask.tables.matching import compatible
+from unmask.tables.nodes import Level
+from unmask.tables.optimum import Asked, Choice, in_rounds
 from unmask.tables.protections import (
     Released,
     _at_levels,
     _call,
     _ordered,
-    _place_of,
     _rows,
-    _wherever_cells_agree,
     satisfying,
 )
 from unmask.tables.realized import AtMost
+from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 
+if TYPE_CHECKING:
+    from unmask.tables.attacks.pairing import Pairing
+
 Objective = Literal["gcp", "discernibility"]
-
-ABSORBING: Final = (DistinctL, PSensitive)
-"""Constraints that a class keeps whatever is merged into it, as k is: they only ask that something is there."""
-
-ROUNDING = 1e-9
-"""Relative error of a share of the rows that is no fault."""
-
-MOST_KEPT = 100
-"""Nodes whose classes are kept, to count coarser ones from."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The node that a search chose.
-
-    levels     : column -> its level, as `Generalize` takes it; 0 is the column as it is
-    loss       : of the objective, suppressed rows included
-    suppressed : rows that are dropped
-    nodes      : of the lattice
-    seen       : nodes whose classes were counted; what is said of the others is proved
-    """
-
-    levels: Mapping[str, Level]
-    loss: float
-    suppressed: int
-    nodes: int
-    seen: int
 
 
 @dataclass(frozen=True)
@@ -75,9 +51,13 @@ class Lattice:
     levels       : COLUMN=LEVEL,LEVEL,... to choose among, as `Generalize` takes them, 0 for the column as it is; each a
         union of cells of the one before. Where not given: all levels of a hierarchy, periods of dates, hidden
         characters of codes, and for others the column as it is, or `*`
+    rounds     : 1 for full-domain generalization; with n, local recoding: up to n nodes one after another, each for the
+        rows whose classes violate something at those before, and none finer than those in any column. The rows that are
+        left last are dropped, and `t` compares with the sensitive values of the whole table
 
-    The choice is exact: no node that satisfies everything loses less. Every node is a vector of levels, finer nodes
-    have lower ones, and the classes at a coarser node are unions of those at a finer one. What is pruned follows from
+    With one round the choice is exact: no node that satisfies everything loses less. Every node is a vector of levels,
+    finer nodes have lower ones, and the classes at a coarser node are unions of those at a finer one. What is pruned
+    follows from
 
     1. k, distinct l and p-sensitivity stay true of a class into which others are merged. So the rows of classes that
        violate one of these do not become more at a coarser node: where they exceed the limit, they do at all finer
@@ -96,10 +76,17 @@ class Lattice:
     Nodes are looked at from the least bound on, along paths to the top that are searched by bisection (Flash). An
     unknown constraint, somebody's own, prunes nothing by 2.
 
+    With more rounds each node is exact for its own rows: the first may leave all but 1/n of them, which count as
+    dropped, and those after it do the same with what is left. The nodes together are not the best of all; but one node
+    for all rows of a round is taken where it loses no more, so that local recoding never loses more than full-domain
+    generalization. The average risk, classes / rows, is at most the largest of the rounds. A class is released or left
+    as a whole: somebody who is known exactly stands in the finest of the released classes around them, if in any, and
+    that class satisfies what is asked. `fits` leaves no other one to whoever knows how the release was made.
+
     Assumes: as `Mondrian` does; and who is dropped may be missing from every count.
 
-    Fails when: one coarse level for everybody costs much where few are rare. Which node was chosen depends on the
-    table, which an adversary may use, as may who is dropped: they are known to be rare.
+    Fails when: one coarse level for everybody costs much where few are rare; rounds help. Which node was chosen
+    depends on the table, which an adversary may use, as may who is dropped: they are known to be rare.
 
     >>> table = Table.read({"age": [30, 31, 50, 52], "sex": list("ffmf")}, quasi_identifiers=["age", "sex"])
     >>> protection = Lattice(k=2, levels={"age": [0, 5, 10]})
@@ -109,8 +96,16 @@ class Lattice:
     >>> protection(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['[30, 35)', '[30, 35)', '[50, 55)', '[50, 55)']
 
+    Two rounds, the second for those who are not twice as they are:
+
+    >>> twins = Table.read({"age": [30, 30, 50, 58], "sex": list("ffmf")}, quasi_identifiers=["age", "sex"])
+    >>> Lattice(k=2, levels={"age": [0, 10, "*"]}, rounds=2)(twins, rng=np.random.default_rng(1))[0]["age"].tolist()
+    ['30', '30', '[50, 60)', '[50, 60)']
+
     P. Samarati, IEEE TKDE 13(6), 2001; K. LeFevre et al., "Incognito", SIGMOD 2005; K. El Emam et al., "A globally
-    optimal k-anonymity method", JAMIA 16(5), 2009; F. Kohlmayer et al., "Flash", PASSAT 2012.
+    optimal k-anonymity method", JAMIA 16(5), 2009; F. Kohlmayer et al., "Flash", PASSAT 2012; in
+    rounds, F. Prasser et al., "A scalable and pragmatic method for the safe sharing of high-quality health data", IEEE
+    JBHI 22(2), 2018, whose rounds may also be finer than those before.
     """
 
     k: int = 10
@@ -123,216 +118,84 @@ class Lattice:
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     levels: Mapping[str, Sequence[Level]] = field(default_factory=dict, hash=False)
     constraints: tuple[Constraint, ...] = ()
+    rounds: Annotated[int, Range(1)] = 1
 
     __repr__ = _call
-    fits = _wherever_cells_agree
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constraints", tuple(self.constraints))
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "levels", {name: _listed(name, given) for name, given in dict(self.levels).items()})
         demands_of(self.k, self.l, self.t, self.constraints)
-        names = ("suppression", "average_risk", "realized", "loss", "weights")
+        names = ("suppression", "average_risk", "realized", "loss", "weights", "rounds")
         check_types(type(self), {name: getattr(self, name) for name in names})
+        if self.rounds > 1 and self.realized is not None:
+            raise UnmaskError("an attack is played against one recoding of all rows; leave out rounds, or realized")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the table to the levels that are chosen, and drop the classes that violate a constraint."""
         rng, rows = secret_unless(rng), _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        release, origin = self.released(kept, self.choose(kept, rng=rng).levels)
+        release, origin = _joined(kept, list(self._recoded(kept, self.choose(kept, rng=rng))))
         return _ordered(release, rows[origin], rng)
 
-    def released(self, table: Table, levels: Mapping[str, Level]) -> Released:
-        """The release at some levels, its rows as they stand."""
+    def released(self, table: Table, levels: Mapping[str, Level], whole: Table | None = None) -> Released:
+        """The release at some levels, its rows as they stand; whole : the table of which these rows are the rest."""
         recoded = _at_levels(table, {name: level for name, level in levels.items() if level != 0})
-        kept = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints))[recoded.classes.of_row]
+        good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), whole=whole)
+        kept = good[recoded.classes.of_row]
         return recoded.take(kept), np.flatnonzero(kept)
 
+    def _recoded(self, table: Table, choice: Choice | None) -> Iterator[Released]:
+        """What each round releases, and the rows of the table behind it."""
+        left = np.arange(table.n_rows)
+        while choice is not None:
+            release, origin = self.released(table.take(left), choice.levels, table)
+            yield release, left[origin]
+            left, choice = np.delete(left, origin), choice.rest
+
+    def fits(
+        self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Which pairs of people and released classes, of those whose cells agree, the rule allows.
+
+        With rounds, of the classes around somebody who is known exactly only the finest: the cells of each column hold
+        one another, and a finer one meets fewer of the cells that are known or released.
+        """
+        if self.rounds == 1 or len(pairing.columns) < len(release.quasi_identifiers):
+            return np.ones(row.size, dtype=np.bool_)
+        wide, exact = np.zeros(len(pairing.classes), dtype=np.int64), np.ones(len(pairing.observed), dtype=np.bool_)
+        for j, (known, cell) in enumerate(pairing.columns):
+            met = (compatible(one.levels, cell.levels, missing=release.missing).sum(axis=0) for one in (known, cell))
+            wide += sum(met)[pairing.classes[:, j]]
+            exact &= known.levels.atomic[pairing.observed[:, j]]
+        finest = np.full(len(exact), np.iinfo(np.int64).max)
+        np.minimum.at(finest, row, wide[klass])
+        return np.asarray(~exact[row] | (wide[klass] == finest[row]))
+
     def choose(self, table: Table, *, rng: np.random.Generator | None = None) -> Choice:
-        """The node that loses least of those that satisfy everything; FailedError where none does.
+        """The node that loses least of those that satisfy everything, or the nodes of the rounds, the first holding the
+        next; FailedError where not even one node for all rows does.
 
         rng : draws of the attack of `realized`
         """
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        return _Search(Asked.of(self, kept), int(secret_unless(rng).integers(2**63))).best()
+        return in_rounds(Asked.of(self, kept), int(secret_unless(rng).integers(2**63)), self.rounds)
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What a protection asks, bound to the table that it protects.
-
-    limit   : rows that may be dropped
-    weights : (d,) of the quasi-identifiers in the penalty; they sum to 1
-    """
-
-    protection: Lattice
-    table: Table
-    nodes: Nodes
-    k: int
-    demands: tuple[Constraint, ...]
-    secrets: tuple[Secret, ...]
-    limit: int
-    weights: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, protection: Lattice, table: Table) -> Asked:
-        """Count the classes of the table, with the sensitive values that are asked about."""
-        for name in (*protection.levels, *protection.weights):
-            _place_of(table, name)
-        k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
-        secrets = secrets_of(table, demands)
-        nodes = Nodes.of(table, protection.levels, [one.moved(table.histogram(one.column)) for one in secrets])
-        limit = int(protection.suppression * table.n_rows + ROUNDING)
-        return cls(protection, table, nodes, k, demands, tuple(secrets), limit, _weights(protection.weights, table))
-
-    def violating(self, found: Counted) -> NDArray[np.bool_]:
-        """(J,) which classes violate a constraint on classes."""
-        return self._violating(found, self.demands)
-
-    def lasting(self, found: Counted) -> int:
-        """Rows of the classes that violate what a class keeps when others are merged into it; rule 1."""
-        asked = [one for one in self.demands if isinstance(one, ABSORBING)]
-        return int(found.sizes[self._violating(found, asked)].sum())
-
-    def _violating(self, found: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        bad = found.sizes < self.k
-        for secret, histogram in zip(self.secrets if demands else (), found.histograms, strict=False):
-            bad |= ~secret.allowed(histogram, demands)
-        return bad
-
-    @property
-    def inherited(self) -> bool:
-        """Whether a node below one that violates something violates it, too; rules 2 and 3."""
-        return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
-
-    def allowed(self, found: Counted, bad: NDArray[np.bool_]) -> bool:
-        """Whether a node without its violating classes is within the limit and the average risk; some row must stay."""
-        kept, most = int(found.sizes[~bad].sum()), self.protection.average_risk
-        safe = most is None or int((~bad).sum()) <= most * kept * (1 + ROUNDING)
-        return safe and kept > 0 and self.table.n_rows - kept <= self.limit
-
-    def levels(self, node: Node) -> dict[str, Level]:
-        """Column -> its level at a node."""
-        names = (column.name for column in self.table.quasi_identifiers)
-        return {name: one.levels[at] for name, one, at in zip(names, self.nodes.ladders, node, strict=True)}
-
-    def added(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
-        """What dropping the rows of some classes adds to the certainty penalty of a node."""
-        gone = self.weights @ np.array([ladder.gone for ladder in self.nodes.ladders])
-        more = gone - self.nodes.lost(node, found.first[bad], self.weights)
-        return float(found.sizes[bad] @ more) / self.table.n_rows
-
-
-@dataclass(eq=False)
-class _Search:
-    """A search under way.
-
-    seed  : of the draws of an attack
-    bound : of each node, what it loses at least; infinite once it is closed
-    least : the same, closed or not
-    seen  : nodes whose classes were counted
-    found : the best node so far
-    kept  : nodes whose classes others are counted from
-    """
-
-    asked: Asked
-    seed: int
-    seen: int = 0
-    found: Choice | None = None
-    kept: dict[Node, Counted] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        penalty = self.asked.protection.loss == "gcp"
-        nodes = self.asked.nodes
-        self.bound = nodes.least_lost(self.asked.weights) if penalty else np.zeros(nodes.shape)
-        self.least = self.bound.copy()
-
-    def best(self) -> Choice:
-        """Go on from the least bound until no open node can be better than the best."""
-        while np.isfinite(least := self.bound.min()):
-            node = np.unravel_index(int(self._first(least)), self.bound.shape)
-            self._bisect(self._path(tuple(int(level) for level in node)))
-        if self.found is None:
-            n = self.bound.size
-            raise FailedError(
-                f"none of the {n:,} nodes of the lattice satisfies {self.asked.protection!r}; ask for less, or let "
-                "more rows be dropped (suppression)"
-            )
-        return replace(self.found, seen=self.seen)
-
-    def _first(self, least: float) -> int:
-        """Of the open nodes with the least bound the finest."""
-        return int(np.where(self.bound == least, self._height, np.inf).argmin())
-
-    @cached_property
-    def _height(self) -> NDArray[np.int64]:
-        return np.asarray(np.indices(self.bound.shape).sum(axis=0))
-
-    def _path(self, node: Node) -> list[Node]:
-        """Open nodes from this one towards the top, each step where the bound rises least; with an attack, this one."""
-        path = [node]
-        while self.asked.protection.realized is None:
-            above = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
-            inside = [one for one in above if all(np.less(one, self.bound.shape)) and np.isfinite(self.bound[one])]
-            if not inside:
-                break
-            node = min(inside, key=lambda one: (self.bound[one], one))
-            path.append(node)
-        return path
-
-    def _bisect(self, path: list[Node]) -> None:
-        """Look for the finest node of a path that satisfies everything."""
-        low, high = 0, len(path) - 1
-        while low <= high:
-            middle = (low + high) // 2
-            low, high = (low, middle - 1) if self._satisfies(path[middle]) else (middle + 1, high)
-
-    def _satisfies(self, node: Node) -> bool:
-        """Whether a node satisfies all; of a closed one, whether that is why no better one is coarser."""
-        if np.isfinite(self.bound[node]):
-            return self._look(node)
-        return self.found is not None and bool(self.least[node] >= self.found.loss)
-
-    def _look(self, node: Node) -> bool:
-        """Count a node, close what that proves, keep it if it is the best; whether its classes satisfy all."""
-        found, asked = self._counted(node), self.asked
-        bad = asked.violating(found)
-        satisfied = asked.allowed(found, bad)
-        self.bound[node] = np.inf
-        if asked.lasting(found) > asked.limit or (asked.inherited and not satisfied):
-            self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
-        loss = self._loss(node, found, bad)
-        if satisfied and (self.found is None or loss < self.found.loss) and self._attack_allows(node):
-            self.found = Choice(asked.levels(node), loss, int(found.sizes[bad].sum()), self.bound.size, 0)
-            self.bound[self.bound >= loss] = np.inf
-        return satisfied
-
-    def _counted(self, node: Node) -> Counted:
-        """The classes at a node, from the coarsest finer one that was kept."""
-        self.seen += 1
-        finer = [one for at, one in self.kept.items() if all(np.less_equal(at, node))]
-        found = self.asked.nodes.counted(node, min(finer, key=lambda one: len(one.sizes), default=None))
-        if 2 * len(found.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
-            self.kept[node] = found
-        return found
-
-    def _loss(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
-        """What the node loses; where squares of sizes are counted, they are a bound of all coarser nodes."""
-        if self.asked.protection.loss == "gcp":
-            return float(self.least[node]) + self.asked.added(node, found, bad)
-        squares = found.sizes.astype(np.float64) ** 2
-        coarser = tuple(slice(level, None) for level in node)
-        for bound in (self.bound, self.least):
-            bound[coarser] = np.maximum(bound[coarser], squares.sum())
-        return float(squares[~bad].sum()) + self.asked.table.n_rows * float(found.sizes[bad].sum())
-
-    def _attack_allows(self, node: Node) -> bool:
-        protection, levels = self.asked.protection, self.asked.levels(node)
-        if protection.realized is None:
-            return True
-        rng = np.random.default_rng(self.seed)  # at every node against the same people
-        return protection.realized.allows(self.asked.table, lambda one: protection.released(one, levels), rng=rng)
+def _joined(table: Table, parts: Sequence[Released]) -> Released:
+    """One release of what rounds release, each cell as its round has it."""
+    if len(parts) == 1:
+        return parts[0]
+    rows, columns = np.concatenate([rows for _, rows in parts]), []
+    for j, column in enumerate(table.quasi_identifiers):
+        made = [release.quasi_identifiers[j] for release, _ in parts]
+        begins = np.cumsum([0, *(len(one.levels) for one in made)])
+        levels, code = new_cells(column, [label for one in made for label in one.levels.labels])
+        codes = np.concatenate([code[begin + one.codes] for begin, one in zip(begins, made, strict=False)])
+        columns.append(replace(column, levels=levels, codes=codes))
+    return replace(table.take(rows), quasi_identifiers=tuple(columns)), rows
 
 
 def _listed(name: str, given: object) -> tuple[Level, ...]:
@@ -342,11 +205,3 @@ def _listed(name: str, given: object) -> tuple[Level, ...]:
     if not isinstance(given, Sequence) or not given:
         raise UnmaskError(f"levels of column {name!r} are {given!r}, expected a list such as [0, 1, 2]")
     return tuple(given)
-
-
-def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:
-    """(d,) the weight of each quasi-identifier; they sum to 1."""
-    weights = np.array([float(given.get(column.name, 1.0)) for column in table.quasi_identifiers])
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise UnmaskError("the weights of the columns are below 0, or all 0; expected one above 0 at least")
-    return np.asarray(weights / weights.sum())

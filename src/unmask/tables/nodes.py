@@ -59,6 +59,12 @@ class Ladder:
         _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
         return cls(levels, code, np.array([len(one.levels) for one in made]), lost, _gone(column))
 
+    def above(self, level: int) -> Ladder:
+        """The ladder from one of its levels on."""
+        return replace(
+            self, levels=self.levels[level:], code=self.code[level:], cells=self.cells[level:], lost=self.lost[level:]
+        )
+
 
 def _check_nested(column: Column, levels: Sequence[Level], code: NDArray[np.int32]) -> None:
     """Refuse a level that parts a cell of the one before; code : (H, L) of the values that occur."""
@@ -111,11 +117,13 @@ class Counted:
     first : (J,) one of the table's classes that are in each
     sizes : (J,) rows
     histograms : of each sensitive column (J, L) rows of each level
+    people : (K, J) whoever else is counted, such as those of a register
     """
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     histograms: tuple[csr_array, ...] = ()
+    people: tuple[NDArray[np.int64], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +167,11 @@ class Nodes:
         """The classes at a node, counted from those at a finer one, or from the table's."""
         finer = self.table if finer is None else finer
         of, at = self.together(node, finer.first)
-        sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
-        return Counted(finer.first[at], sizes, tuple(_summed(one, of, len(at)) for one in finer.histograms))
+        sizes, *people = (
+            np.bincount(of, weights=one, minlength=len(at)).astype(np.int64) for one in (finer.sizes, *finer.people)
+        )
+        histograms = tuple(_summed(one, of, len(at)) for one in finer.histograms)
+        return Counted(finer.first[at], sizes, histograms, tuple(people))
 
     def together(
         self, node: Node, first: NDArray[np.int64], among: Sequence[int] | None = None

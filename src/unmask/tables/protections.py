@@ -187,11 +187,14 @@ class Suppress:
         return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
 
-def satisfying(table: Table, k: int, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-    """(J,) which classes of a table have k rows and satisfy all demands on every sensitive column."""
+def satisfying(table: Table, k: int, demands: Sequence[Constraint], *, whole: Table | None = None) -> NDArray[np.bool_]:
+    """(J,) which classes of a table have k rows and satisfy all demands on every sensitive column.
+
+    whole : the table whose sensitive values classes are compared with, if not this one
+    """
     good = table.classes.sizes >= k
-    for secret in secrets_of(table, demands):
-        good &= secret.allowed(secret.moved(table.histogram(secret.column)), demands)
+    for secret in secrets_of(table if whole is None else whole, demands):
+        good &= secret.allowed(secret.moved(table.histogram(table.column(secret.column.name))), demands)
     return good
 
 

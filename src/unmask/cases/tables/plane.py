@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.economics.releases import Group, Releases
 from unmask.errors import FailedError, UnmaskError
@@ -16,8 +15,9 @@ from unmask.tables.attacks import ClassAttack, RegisterAttack
 from unmask.tables.attacks.classes import LEAST
 from unmask.tables.attacks.owners import owners
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.lattice import Asked, Lattice
+from unmask.tables.lattice import Lattice
 from unmask.tables.nodes import Counted, Level, Node
+from unmask.tables.optimum import Asked
 from unmask.tables.protections import _place_of
 from unmask.tables.release import Table
 
@@ -67,6 +67,8 @@ def plane(table: Table, protection: Lattice, adversaries: Mapping[str, tuple[Any
     """
     if protection.realized is not None:
         raise UnmaskError("a game over a lattice has its own attackers; leave out what `realized` asks")
+    if protection.rounds > 1:
+        raise UnmaskError("the nodes of a lattice are weighed as one recoding of all rows; leave out rounds")
     seen = {name: _seen(table, *one) for name, one in adversaries.items()}
     asked = _watching(Asked.of(protection, table), seen.values())
     kept = list(_kept(asked, seen))
@@ -87,8 +89,7 @@ def plane(table: Table, protection: Lattice, adversaries: Mapping[str, tuple[Any
 def _watching(asked: Asked, seen: Iterable[Seen]) -> Asked:
     """The same, counting also the people whom adversaries know, with all columns of the penalty alike."""
     nodes = asked.nodes
-    people = (csr_array(one.people[:, None]) for one in seen)
-    table = replace(nodes.table, histograms=(*nodes.table.histograms, *people))
+    table = replace(nodes.table, people=tuple(one.people for one in seen))
     return replace(asked, nodes=replace(nodes, table=table), weights=np.full(len(nodes.shape), 1 / len(nodes.shape)))
 
 
@@ -98,13 +99,13 @@ def _kept(asked: Asked, seen: Mapping[str, Seen]) -> Iterator[tuple[Node, float,
     for node, found in asked.nodes.walk():
         bad = asked.violating(found)
         if asked.allowed(found, bad):
-            groups = [_groups(asked, node, found, bad, one, at) for at, one in enumerate(seen.values(), -len(seen))]
+            known = zip(seen.values(), found.people, strict=True)
+            groups = [_groups(asked, node, found, bad, one, people) for one, people in known]
             yield node, 1.0 - float(lost[node]) - asked.added(node, found, bad), not bad.any(), groups
 
 
-def _groups(asked: Asked, node: Node, found: Counted, bad: NDArray[np.bool_], one: Seen, at: int) -> Group:
-    """What an adversary makes of a node; at : the place of the people they know among the histograms."""
-    people = found.histograms[at].toarray()[:, 0]
+def _groups(asked: Asked, node: Node, found: Counted, bad: NDArray[np.bool_], one: Seen, people: Ints) -> Group:
+    """What an adversary makes of a node; people : (J,) those whom they know."""
     rows = np.where(bad, 0, found.sizes)
     if len(one.columns) < len(node):
         of, _ = asked.nodes.together(node, found.first, one.columns)

@@ -1,0 +1,287 @@
+"""The best node of a lattice, by a search with pruning that is proved, see `Lattice`; and several, round by round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.tables.constraints import Constraint, DistinctL, PSensitive
+from unmask.tables.demands import Secret, demands_of, secrets_of
+from unmask.tables.nodes import Counted, Ladder, Level, Node, Nodes
+from unmask.tables.protections import _place_of
+from unmask.tables.release import Table
+
+ABSORBING: Final = (DistinctL, PSensitive)
+"""Constraints that a class keeps whatever is merged into it, as k is: they only ask that something is there."""
+
+ROUNDING = 1e-9
+"""Relative error of a share of the rows that is no fault."""
+
+MOST_KEPT = 100
+"""Nodes whose classes are kept, to count coarser ones from."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The node that a search chose.
+
+    levels     : column -> its level, as `Generalize` takes it; 0 is the column as it is
+    loss       : of the objective, suppressed rows included
+    suppressed : rows that are dropped
+    nodes      : of the lattice
+    seen       : nodes whose classes were counted; what is said of the others is proved
+    rest       : what the next round chose for the rows that violate a constraint at these levels; None where they are
+                 dropped. Loss, dropped rows and counted nodes are those of all rounds from this one on
+    """
+
+    levels: Mapping[str, Level]
+    loss: float
+    suppressed: int
+    nodes: int
+    seen: int
+    rest: Choice | None = None
+
+
+def in_rounds(asked: Asked, seed: int, rounds: int) -> Choice:
+    """The best node for all rows; or one that leaves some of them to further rounds, where less is lost so.
+
+    The first of n rounds may leave all but an n-th of the rows, and is the best of these, a row that is left counted as
+    dropped.
+    """
+    best = _Search(asked, seed).best()
+    if rounds == 1:
+        return best
+    first = _Search(replace(asked, limit=asked.n_rows - math.ceil(asked.n_rows / rounds)), seed).best()
+    best = replace(best, seen=best.seen + first.seen)
+    if not first.suppressed:
+        return best
+    rest = asked.rest(asked.node(first.levels))
+    try:
+        more = in_rounds(rest, seed, rounds - 1)
+    except FailedError:  # not even the top satisfies everything
+        return best
+    found = replace(first, loss=asked.joint_loss(first, more, rest.n_rows), suppressed=more.suppressed, rest=more)
+    return replace(found if found.loss < best.loss else best, seen=best.seen + more.seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a protection asks, bound to the table that it protects.
+
+    protection : the `Lattice`
+    limit   : rows that may be dropped
+    weights : (d,) of the quasi-identifiers in the penalty; they sum to 1
+    """
+
+    protection: Any
+    table: Table
+    nodes: Nodes
+    k: int
+    demands: tuple[Constraint, ...]
+    secrets: tuple[Secret, ...]
+    limit: int
+    weights: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, protection: Any, table: Table) -> Asked:
+        """Count the classes of the table, with the sensitive values that are asked about."""
+        for name in (*protection.levels, *protection.weights):
+            _place_of(table, name)
+        k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
+        secrets = secrets_of(table, demands)
+        nodes = Nodes.of(table, protection.levels, [one.moved(table.histogram(one.column)) for one in secrets])
+        limit = int(protection.suppression * table.n_rows + ROUNDING)
+        return cls(protection, table, nodes, k, demands, tuple(secrets), limit, _weights(protection.weights, table))
+
+    def violating(self, found: Counted) -> NDArray[np.bool_]:
+        """(J,) which classes violate a constraint on classes."""
+        return self._violating(found, self.demands)
+
+    def lasting(self, found: Counted) -> int:
+        """Rows of the classes that violate what a class keeps when others are merged into it; rule 1."""
+        asked = [one for one in self.demands if isinstance(one, ABSORBING)]
+        return int(found.sizes[self._violating(found, asked)].sum())
+
+    def _violating(self, found: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+        bad = found.sizes < self.k
+        for secret, histogram in zip(self.secrets if demands else (), found.histograms, strict=False):
+            bad |= ~secret.allowed(histogram, demands)
+        return bad
+
+    @property
+    def inherited(self) -> bool:
+        """Whether a node below one that violates something violates it, too; rules 2 and 3."""
+        return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
+
+    def allowed(self, found: Counted, bad: NDArray[np.bool_]) -> bool:
+        """Whether a node without its violating classes is within the limit and the average risk; some row must stay."""
+        kept, most = int(found.sizes[~bad].sum()), self.protection.average_risk
+        safe = most is None or int((~bad).sum()) <= most * kept * (1 + ROUNDING)
+        return safe and kept > 0 and self.n_rows - kept <= self.limit
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are recoded."""
+        return int(self.nodes.table.sizes.sum())
+
+    def rest(self, node: Node) -> Asked:
+        """The same of the rows whose classes violate a constraint at a node, over the nodes from there on."""
+        nodes, table = self.nodes, self.nodes.table
+        of, _ = nodes.together(node, table.first)
+        left = np.flatnonzero(self.violating(nodes.counted(node))[of])
+        ladders = tuple(ladder.above(level) for ladder, level in zip(nodes.ladders, node, strict=True))
+        counted = Counted(np.arange(len(left)), table.sizes[left], tuple(one[left] for one in table.histograms))
+        return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[left]], counted))
+
+    def node(self, levels: Mapping[str, Level]) -> Node:
+        """The node of these levels."""
+        return tuple(one.levels.index(levels[name]) for name, one in self._named())
+
+    def levels(self, node: Node) -> dict[str, Level]:
+        """Column -> its level at a node."""
+        return {name: one.levels[at] for at, (name, one) in zip(node, self._named(), strict=True)}
+
+    def _named(self) -> Iterator[tuple[str, Ladder]]:
+        return zip((column.name for column in self.table.quasi_identifiers), self.nodes.ladders, strict=True)
+
+    def added(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
+        """What dropping the rows of some classes adds to the certainty penalty of a node."""
+        more = self._gone - self.nodes.lost(node, found.first[bad], self.weights)
+        return float(found.sizes[bad] @ more) / self.n_rows
+
+    def joint_loss(self, first: Choice, rest: Choice, left: int) -> float:
+        """What a round loses together with the next, whose rows, so many, it counted as dropped."""
+        if self.protection.loss == "discernibility":
+            return first.loss - self.table.n_rows * float(left) + rest.loss
+        return first.loss + (rest.loss - self._gone) * left / self.n_rows
+
+    @property
+    def _gone(self) -> float:
+        """What a dropped row adds to the certainty penalty."""
+        return float(self.weights @ np.array([ladder.gone for ladder in self.nodes.ladders]))
+
+
+@dataclass(eq=False)
+class _Search:
+    """A search under way.
+
+    seed  : of the draws of an attack
+    bound : of each node, what it loses at least; infinite once it is closed
+    least : the same, closed or not
+    seen  : nodes whose classes were counted
+    found : the best node so far
+    kept  : nodes whose classes others are counted from
+    """
+
+    asked: Asked
+    seed: int
+    seen: int = 0
+    found: Choice | None = None
+    kept: dict[Node, Counted] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        penalty = self.asked.protection.loss == "gcp"
+        nodes = self.asked.nodes
+        self.bound = nodes.least_lost(self.asked.weights) if penalty else np.zeros(nodes.shape)
+        self.least = self.bound.copy()
+
+    def best(self) -> Choice:
+        """Go on from the least bound until no open node can be better than the best."""
+        while np.isfinite(least := self.bound.min()):
+            node = np.unravel_index(int(self._first(least)), self.bound.shape)
+            self._bisect(self._path(tuple(int(level) for level in node)))
+        if self.found is None:
+            n = self.bound.size
+            raise FailedError(
+                f"none of the {n:,} nodes of the lattice satisfies {self.asked.protection!r}; ask for less, or let "
+                "more rows be dropped (suppression)"
+            )
+        return replace(self.found, seen=self.seen)
+
+    def _first(self, least: float) -> int:
+        """Of the open nodes with the least bound the finest."""
+        return int(np.where(self.bound == least, self._height, np.inf).argmin())
+
+    @cached_property
+    def _height(self) -> NDArray[np.int64]:
+        return np.asarray(np.indices(self.bound.shape).sum(axis=0))
+
+    def _path(self, node: Node) -> list[Node]:
+        """Open nodes from this one towards the top, each step where the bound rises least; with an attack, this one."""
+        path = [node]
+        while self.asked.protection.realized is None:
+            above = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
+            inside = [one for one in above if all(np.less(one, self.bound.shape)) and np.isfinite(self.bound[one])]
+            if not inside:
+                break
+            node = min(inside, key=lambda one: (self.bound[one], one))
+            path.append(node)
+        return path
+
+    def _bisect(self, path: list[Node]) -> None:
+        """Look for the finest node of a path that satisfies everything."""
+        low, high = 0, len(path) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            low, high = (low, middle - 1) if self._satisfies(path[middle]) else (middle + 1, high)
+
+    def _satisfies(self, node: Node) -> bool:
+        """Whether a node satisfies all; of a closed one, whether that is why no better one is coarser."""
+        if np.isfinite(self.bound[node]):
+            return self._look(node)
+        return self.found is not None and bool(self.least[node] >= self.found.loss)
+
+    def _look(self, node: Node) -> bool:
+        """Count a node, close what that proves, keep it if it is the best; whether its classes satisfy all."""
+        found, asked = self._counted(node), self.asked
+        bad = asked.violating(found)
+        satisfied = asked.allowed(found, bad)
+        self.bound[node] = np.inf
+        if asked.lasting(found) > asked.limit or (asked.inherited and not satisfied):
+            self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
+        loss = self._loss(node, found, bad)
+        if satisfied and (self.found is None or loss < self.found.loss) and self._attack_allows(node):
+            self.found = Choice(asked.levels(node), loss, int(found.sizes[bad].sum()), self.bound.size, 0)
+            self.bound[self.bound >= loss] = np.inf
+        return satisfied
+
+    def _counted(self, node: Node) -> Counted:
+        """The classes at a node, from the coarsest finer one that was kept."""
+        self.seen += 1
+        finer = [one for at, one in self.kept.items() if all(np.less_equal(at, node))]
+        found = self.asked.nodes.counted(node, min(finer, key=lambda one: len(one.sizes), default=None))
+        if 2 * len(found.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
+            self.kept[node] = found
+        return found
+
+    def _loss(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
+        """What the node loses; where squares of sizes are counted, they are a bound of all coarser nodes."""
+        if self.asked.protection.loss == "gcp":
+            return float(self.least[node]) + self.asked.added(node, found, bad)
+        squares = found.sizes.astype(np.float64) ** 2
+        coarser = tuple(slice(level, None) for level in node)
+        for bound in (self.bound, self.least):
+            bound[coarser] = np.maximum(bound[coarser], squares.sum())
+        return float(squares[~bad].sum()) + self.asked.table.n_rows * float(found.sizes[bad].sum())
+
+    def _attack_allows(self, node: Node) -> bool:
+        protection, levels = self.asked.protection, self.asked.levels(node)
+        if protection.realized is None:
+            return True
+        rng = np.random.default_rng(self.seed)  # at every node against the same people
+        return bool(protection.realized.allows(self.asked.table, lambda one: protection.released(one, levels), rng=rng))
+
+
+def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:
+    """(d,) the weight of each quasi-identifier; they sum to 1."""
+    weights = np.array([float(given.get(column.name, 1.0)) for column in table.quasi_identifiers])
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise UnmaskError("the weights of the columns are below 0, or all 0; expected one above 0 at least")
+    return np.asarray(weights / weights.sum())
