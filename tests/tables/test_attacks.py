@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unmask import ABSENT, Truth, UnmaskError, audit
+from unmask.measures import evaluate, realized_success, success_probability
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -21,7 +22,7 @@ from unmask.tables import (
     StringLinkage,
     Table,
 )
-from unmask.tables.attacks import CellError, fit_errors
+from unmask.tables.attacks import BackOff, CellError, fit_errors
 from unmask.tables.knowledge import attribute_truth
 
 
@@ -210,6 +211,16 @@ def test_attribute_truth_goes_by_the_values_that_are_believed_in():
     release = ages(1, 2, ill=["b", "c"])
     belief = AttributeInference("ill")(release)
     assert attribute_truth(people, np.arange(4), belief, "ill").candidate.tolist() == [0, -2, 1, -1]
+
+
+@pytest.mark.parametrize("attack", [AttributeInference("ill"), BackOff("ill")])
+def test_a_sensitive_column_that_is_half_empty_is_guessed_right_half_the_time(attack):
+    # a missing cell was believed in as a value of its own, and nobody who had it was judged: guessing gave 0 %
+    people = ages(*[1, 2] * 40, ill=["", "flu", "", "", "ulcer", "flu", "", "flu"] * 10)
+    belief = attack(people, Background(people, people))
+    row = evaluate(realized_success, belief, attribute_truth(people, np.arange(80), belief, "ill"))
+    assert (row.n, row.prior) == (80, pytest.approx(0.5))
+    assert row.posterior == pytest.approx(evaluate(success_probability, belief).posterior, abs=0.02)
 
 
 def test_error_rates_are_recovered_without_the_truth():

@@ -161,12 +161,13 @@ class Register:
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the belief, which has labels; UNKNOWN where the
-    population does not say, ABSENT where no candidate is that value.
+    """The true sensitive value of each person, as a candidate of the belief, which has labels; ABSENT where no candidate
+    is that value. To be missing is a value of its own, as it is to beliefs and to criteria; UNKNOWN where it is no
+    candidate.
     """
     true = population.column(sensitive)
     position = {label: code for code, label in enumerate(belief.candidate_label or ())}
     code = np.array([position.get(label, ABSENT) for label in true.levels.labels], dtype=np.int64)
     if true.levels.missing >= 0:
-        code[true.levels.missing] = UNKNOWN
+        code[true.levels.missing] = position.get(MISSING, UNKNOWN)
     return Truth(code[true.codes[person]])
