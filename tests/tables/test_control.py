@@ -164,7 +164,7 @@ def test_a_synthetic_release_has_no_row_of_anybody():
     assert {row.status for row in rows if row.target == "ill"} == {"calibrated"}
     assert row_of(found).control is not None
     assert (
-        "Whose record is whose in release, and k",
+        "k, prosecutor_average, prosecutor_max and whose record is whose in release",
         "it is synthetic: no released row is a person's",
     ) in found.not_run
     assert [found.data.criteria["release"][name] for name in ("k", "prosecutor_average")] == [None, None]

@@ -13,6 +13,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.economics import read_attacker
+from unmask.policy import Policy
 from unmask.reports import render
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.cells import compatible
@@ -59,6 +60,9 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     assert share < 0.8
     assert f"{share:.1%}" in why
     assert why.partition(":")[0] in render(found)
+    asked = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
+    (verdict,) = found.judged([Policy.of(asked, title="Ours")])
+    assert [one.unknown for one in verdict.judged] == [f"nobody took this measure: {why}"] * 3
     assert "The rows of syn are not people of the original" in found.who
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
@@ -198,17 +199,24 @@ def times(value: float, condition: Condition) -> float | None:
     return value / condition.bound if condition.sign[0] == "<" else condition.bound / value
 
 
-def judge(policy: Policy, found: Iterable[Found], *, apart: frozenset[str] = frozenset()) -> tuple[Verdict, ...]:
+def judge(
+    policy: Policy,
+    found: Iterable[Found],
+    *,
+    apart: frozenset[str] = frozenset(),
+    not_run: Sequence[tuple[str, str]] = (),
+) -> tuple[Verdict, ...]:
     """A verdict on each release, in the order of what was found.
 
     A condition that names nobody is about every adversary and target that has its measure, but those `apart`, who know
     to begin with what others are to learn. What is not known is not safe: a condition is met only where every value
     that it is about is known, and every adversary that it is about has a result.
 
-    found : rows and criteria of releases, the table before protection not among them
+    found   : rows and criteria of releases, the table before protection not among them
+    not_run : what was left out, and why: the reason of a measure that nobody took and that is named there
     """
     items = list(found)
-    asked = [_asked(one, items, apart) for one in policy.requirements]
+    asked = [_asked(one, items, apart, not_run) for one in policy.requirements]
     return tuple(
         Verdict(release, policy, tuple(_judged(one, release, items) for one in asked if one.concerns(release)))
         for release in dict.fromkeys(item.release for item in items)
@@ -230,7 +238,9 @@ class _Asked(NamedTuple):
         )
 
 
-def _asked(requirement: Requirement, items: Sequence[Found], apart: frozenset[str]) -> _Asked:
+def _asked(
+    requirement: Requirement, items: Sequence[Found], apart: frozenset[str], not_run: Sequence[tuple[str, str]]
+) -> _Asked:
     try:
         meant = requirement.require.named(items)
     except UnmaskError as error:
@@ -238,14 +248,15 @@ def _asked(requirement: Requirement, items: Sequence[Found], apart: frozenset[st
     about = [one for one in items if meant.about(one) and (meant.adversary or one.adversary not in apart)]
     if not about and meant.field in BESIDE_CONTROL and any(replace(meant, field=None).about(one) for one in items):
         return _Asked(requirement, [], "it needs control people, and none were given")
-    return _Asked(requirement, *_checked(meant, about))
+    reasons = (why for what, why in not_run if meant.measure in re.findall(r"\w+", what))
+    return _Asked(requirement, *_checked(meant, about, next(reasons, "")))
 
 
-def _checked(meant: Condition, about: list[Found]) -> tuple[list[Found], str]:
+def _checked(meant: Condition, about: list[Found], reason: str) -> tuple[list[Found], str]:
     """What a condition is about, or why that is nothing."""
     kinds = {isinstance(one, Criterion) for one in about}
     if not kinds:
-        return [], f"nobody took this measure{_words(meant.measure)}"
+        return [], f"nobody took this measure{f': {reason}' if reason else _words(meant.measure)}"
     if len(kinds) > 1:
         name = meant.measure
         return [], f"{name} is a measure and a criterion; write ADVERSARY:{name} or {CRITERION}:{name}"

@@ -137,7 +137,9 @@ class ReportData(Found):
 
     def judged(self, policies: Iterable[Policy]) -> tuple[Verdict, ...]:
         """The verdicts of policies on every release."""
-        return tuple(verdict for one in policies for verdict in judge(one, self.stated(), apart=APART))
+        return tuple(
+            verdict for one in policies for verdict in judge(one, self.stated(), apart=APART, not_run=self.not_run)
+        )
 
     def under(self, verdicts: Iterable[Verdict]) -> ReportData:
         """The same with verdicts, and with the people above the limits that these set on a probability."""

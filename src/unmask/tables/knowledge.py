@@ -161,9 +161,9 @@ class Register:
 
 
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
-    """The true sensitive value of each person, as a candidate of the belief, which has labels; ABSENT where no candidate
-    is that value. To be missing is a value of its own, as it is to beliefs and to criteria; UNKNOWN where it is no
-    candidate.
+    """The true sensitive value of each person, as a candidate of the belief, which has labels; ABSENT where it is none.
+
+    To be missing is a value of its own, as it is to beliefs and to criteria; where it is no candidate, UNKNOWN.
     """
     true = population.column(sensitive)
     position = {label: code for code, label in enumerate(belief.candidate_label or ())}

@@ -195,7 +195,7 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     that is stated to be synthetic.
     """
     for name, share in foreign.items():
-        yield f"Whose record is whose in {name}, and k", _SYNTHETIC if share is None else _OTHERS.format(share)
+        yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -208,6 +208,8 @@ _ASKED = (
     "{}, and each row was taken for one of the people. If it is synthetic, say so (--synthetic); if people were "
     "dropped or cells changed, say whose the rows are (--origin)"
 )
+
+_THEIRS = "k, prosecutor_average, prosecutor_max and whose record is whose in"
 
 _SYNTHETIC = "it is synthetic: no released row is a person's"
 
