@@ -221,6 +221,8 @@ def test_a_sensitive_column_that_is_half_empty_is_guessed_right_half_the_time(at
     row = evaluate(realized_success, belief, attribute_truth(people, np.arange(80), belief, "ill"))
     assert (row.n, row.prior) == (80, pytest.approx(0.5))
     assert row.posterior == pytest.approx(evaluate(success_probability, belief).posterior, abs=0.02)
+    control = Table.read({"age": [1, 2], "ill": ["", ""]}, quasi_identifiers="age", sensitive="ill", like=people)
+    assert set(attribute_truth(control, np.arange(2), belief, "ill").candidate) == {-1}  # an empty column says nothing
 
 
 def test_error_rates_are_recovered_without_the_truth():

@@ -265,6 +265,19 @@ def test_without_control_people_nothing_is_asked():
         assert needs in dict(found.not_run)["Singling out"]
 
 
+def test_people_who_are_told_apart_without_a_release_are_not_guessed_about():
+    # a column that the control file leaves empty is unlike that of any member: that guesses fit no control person is
+    # no news of the release
+    everybody = people(1600, ages=5000, **ROLES)
+    before, others = everybody.take(slice(0, 400)), everybody.take(slice(400, None))
+    columns = {name: others[name] for name in others.names} | {"job": np.full(others.n_rows, None)}
+    empty = Table.read(columns, **ROLES, like=before)
+    found = unmask.audit(Mondrian(k=5)(before)[0], original=before, control=empty)
+    assert not asked_of(found)
+    said = dict(found.not_run)["Singling out"]
+    assert said.startswith("without any release, members are told from control people by age, sex, city, job (AUC 1.00")
+
+
 def test_guesses_stay_with_their_owner():
     """No cell of the release or the original is on the page or in the JSON."""
     n, mark = 120, "Zq7"

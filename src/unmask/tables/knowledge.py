@@ -163,11 +163,13 @@ class Register:
 def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
     """The true sensitive value of each person, as a candidate of the belief, which has labels; ABSENT where it is none.
 
-    To be missing is a value of its own, as it is to beliefs and to criteria; where it is no candidate, UNKNOWN.
+    To be missing is a value of its own, as it is to beliefs and to criteria; where it is no candidate, or nobody of the
+    population has another, UNKNOWN.
     """
     true = population.column(sensitive)
     position = {label: code for code, label in enumerate(belief.candidate_label or ())}
     code = np.array([position.get(label, ABSENT) for label in true.levels.labels], dtype=np.int64)
     if true.levels.missing >= 0:
-        code[true.levels.missing] = position.get(MISSING, UNKNOWN)
+        empty = bool((true.codes == true.levels.missing).all())
+        code[true.levels.missing] = UNKNOWN if empty else position.get(MISSING, UNKNOWN)
     return Truth(code[true.codes[person]])

@@ -197,11 +197,6 @@ class Judged:
         return shift(self.drawn.take(slice(0, n)), self.drawn.take(slice(n, None)))
 
     @property
-    def unlike(self) -> bool:
-        """Whether that shows: all of the interval of the AUC is above 0.55."""
-        return (self.shift.auc if self.shift.interval.low is None else self.shift.interval.low) > UNLIKE
-
-    @property
     def truth(self) -> Truth:
         """Which of "in" and "out" is right."""
         return Truth(np.where(self.inside, IN, OUT))
@@ -216,9 +211,6 @@ class Judged:
         """(n_people,) the twentieth whose vulnerability is highest, and those who equal them."""
         return np.asarray(self.vulnerability >= np.quantile(self.vulnerability, 1 - VULNERABLE))
 
-
-UNLIKE = 0.55
-"""The AUC above which people are too unlike for it to be said who of them is in a release."""
 
 VULNERABLE = 0.05
 """Share of the people who are judged apart."""

@@ -20,6 +20,9 @@ ALIKE = 0.02
 APART = 0.9
 """The AUC above which weights do not help."""
 
+UNLIKE = 0.55
+"""The AUC above which a question about whole records would find how people differ, and not what a release gave."""
+
 FEWEST = 300
 """Effective control people below which weights do not help."""
 
@@ -52,6 +55,11 @@ class Shift:
     def alike(self) -> bool:
         """Whether control people may stand for those attacked as they are: nothing shows that the AUC is above 0.52."""
         return (self.auc if self.interval.low is None else self.interval.low) <= 0.5 + ALIKE
+
+    @property
+    def unlike(self) -> bool:
+        """Whether members are told from control people without any release: all of the interval is above 0.55."""
+        return self.interval.low is not None and self.interval.low > UNLIKE
 
     @property
     def apart(self) -> bool:

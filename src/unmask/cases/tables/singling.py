@@ -12,6 +12,7 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import MOST, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import Quantity, wp216
 from unmask.measures.base import UndefinedError, filed
@@ -21,6 +22,7 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.predicates import Predicate
 from unmask.tables.release import Table
+from unmask.tables.shift import shift
 from unmask.tables.singling import SingledOut, Tried, singling, singling_in_boxes
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
@@ -38,6 +40,8 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), (("Singling out", NEEDS_PEOPLE if evidence.original is None else f"{NEEDS_CONTROL} (--control)"),)
         )
+    if why := _unlike(*_alike(scene.table, evidence.original, evidence.control)):
+        return Audit((), (("Singling out", why),))
     rng = np.random.default_rng(evidence.seed)
     asked = list(_by_rows(scene.table, evidence.original, evidence.control, rng))
     if scene.table.classes.sizes.min() > 1:
@@ -51,6 +55,13 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
         except UndefinedError as error:
             not_run.append((f"Singling out by {kind} in {scene.release}", str(error)))
     return Audit(tuple(rows), tuple(not_run))
+
+
+def _unlike(_: Table, members: Table, control: Table) -> str:
+    """Why guesses are not tried on these people; "" where nothing that guesses are about tells them apart."""
+    n, rng = min(MOST, members.n_rows, control.n_rows), np.random.default_rng(0)
+    some = [people.take(rng.permutation(people.n_rows)[:n]) for people in (members, control)]
+    return unlike(members, shift(*some))
 
 
 Asked = tuple[str, Callable[[], SingledOut]]
@@ -81,6 +92,8 @@ def guessed(
     members, control = people
     if control is None:
         raise UnmaskError(f"singling out {NEEDS_CONTROL}: hold people back, or give them as control")
+    if why := _unlike(*_alike(scene.table, members, control)):
+        raise UnmaskError(why)
     released, *tables = _people(scene.table, members, control, rng)
     tried = Tried.of(attack(released, rng=rng), *tables, rng=rng)
     return list(_rows(scene.release, adversary, singling(tried)))
