@@ -81,6 +81,19 @@ def test_a_column_alone_tells_nothing_of_what_keeps_its_shares(protection, name)
         fitted(protection, release, people, [name])
 
 
+@pytest.mark.parametrize(
+    ("protection", "name", "of"),
+    [(RankSwap(columns=("x",)), "share", ""), (PRAM(keep={"x": 0.5, "a": 0.5, "b": 0.5}), "keep", " of x")],
+)
+def test_what_other_columns_say_of_one_another_tells_nothing_of_one_that_says_nothing(protection, name, of):
+    table = _people(1000, 0)
+    columns = {**{one: table[one] for one in NAMES}, "x": np.random.default_rng(1).permutation(1000)}
+    people = Table.read(columns, quasi_identifiers=(*NAMES, "x"))
+    release, _ = protection(people, rng=np.random.default_rng(2))
+    with pytest.raises(UnmaskError, match=f"to tell its {name}{of}; state it"):
+        fitted(protection, release, people, [name])
+
+
 def test_an_attack_that_fits_is_that_of_what_it_found():
     people, members = _people(1000, 0), _people(300, 1)
     release, _ = PRAM(keep=0.7)(members, rng=np.random.default_rng(2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import prod
@@ -49,7 +49,7 @@ def fitted(protection: Any, release: Table, population: Table, names: Sequence[s
 
     names : parameters of the protection, of those that it says may be fitted, `fitted_in`: name -> lowest and highest;
             inf stands for the standard deviation of the released column. One that keeps the shares of each column
-            says so by `keeps_shares`, and is refused where no two columns tell.
+            says so by `keeps_shares`; what no two columns tell is refused.
 
     C. Varin, N. Reid & D. Firth, "An overview of composite likelihood methods", Statistica Sinica 21, 2011.
 
@@ -66,11 +66,13 @@ def fitted(protection: Any, release: Table, population: Table, names: Sequence[s
         if name not in ranges:
             raise UnmaskError(f"unknown is {name!r} of {type(protection).__name__}; {nearest(name, list(ranges))}")
     counted = _Counted(release, population)
-    if getattr(protection, "keeps_shares", False) and not counted.pairs:
-        raise UnmaskError(
-            f"{protection!r} keeps the shares of each column, and no two columns of people in general say enough of "
-            f"one another to tell its {' and '.join(names)}; state it, or give more columns or people"
-        )
+    for name, key in _places(protection, names) if getattr(protection, "keeps_shares", False) else ():
+        if not counted.tells(_with(protection, (name, key), end) for end in ranges[name]):
+            raise UnmaskError(
+                f"{protection!r} keeps the shares of each column, and no column that it changes and another one say "
+                f"enough of one another to tell its {name}{f' of {key}' if key else ''}; state it, or give more "
+                "columns or people"
+            )
     for _ in range(ROUNDS):
         for name, key in _places(protection, names):
             protection = _likeliest(counted, protection, (name, key), ranges[name])
@@ -140,9 +142,18 @@ class _Counted:
             raise UnmaskError(f"column {name!r} cannot be fitted: it is not known of people, or has too many values")
         return float(np.nanstd(released.levels.low[released.codes]))
 
+    def tells(self, protections: Iterable[Any]) -> bool:
+        """Whether a column that is not the same under these protections is in a pair."""
+        each = zip(*map(self._kernels, protections), strict=True)
+        differ = [any(not np.array_equal(one.log_k, first.log_k) for one in rest) for first, *rest in each]
+        return any(differ[a] or differ[b] for (a, b), *_ in self.pairs)
+
+    def _kernels(self, protection: Any) -> list[Kernel]:
+        return [protection.row_kernel(*pair, rng=np.random.default_rng(j)) for j, pair in enumerate(self.columns)]
+
     def log_likelihood(self, protection: Any) -> float:
         """Of all columns, and of all pairs of them."""
-        kernels = [protection.row_kernel(*pair, rng=np.random.default_rng(j)) for j, pair in enumerate(self.columns)]
+        kernels = self._kernels(protection)
         alone = (_of_column(one, *pair) for one, pair in zip(kernels, self.columns, strict=True))
         tables = [bins.spread(one, pair[1]) for bins, one, pair in zip(self.bins, kernels, self.columns, strict=True)]
         return sum(alone, 0.0) + sum(
