@@ -107,10 +107,11 @@ class Case:
 
     def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
         """By measure, what control people have, and what members have more, where both have any."""
-        if self.control is None or self.belief.status == "scores":
+        if self.control is None:
             return
+        scores = self.belief.status == "scores"
         for measure in measures:
-            if not (measure.needs_truth and measure.has_interval):
+            if not (measure.needs_truth and measure.has_interval) or (scores and measure.needs_probabilities):
                 continue
             try:
                 sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
