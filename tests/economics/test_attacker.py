@@ -73,7 +73,7 @@ def test_a_bad_value_is_refused_in_one_short_sentence_that_names_the_parameter(n
 
 @pytest.mark.parametrize(
     "schedule",
-    [(), (-0.1,), (0.1, 1.1), (math.nan,), (0.1, None), ("0.1",), (True,), "0.1", 0.5, [[0.1]]],
+    [(), (-0.1,), (0.1, 1.1), (math.nan,), (0.1, None), ("0.1",), (True,), "0.1", 1.5, True, [[0.1]]],
 )
 def test_a_bad_schedule_of_detection_is_refused(schedule):
     with pytest.raises(UnmaskError, match="detection"):

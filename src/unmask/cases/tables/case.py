@@ -109,7 +109,7 @@ class Case:
         """By measure, what control people have, and what members have more, where both have any."""
         if self.control is None:
             return
-        scores = "scores" in (self.belief.status, self.control.belief.status)
+        scores = self.belief.status == "scores"
         for measure in measures:
             if not (measure.needs_truth and measure.has_interval) or (scores and measure.needs_probabilities):
                 continue
