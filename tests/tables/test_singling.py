@@ -278,6 +278,14 @@ def test_people_who_are_told_apart_without_a_release_are_not_guessed_about():
     assert said.startswith("without any release, members are told from control people by age, sex, city, job (AUC 1.00")
 
 
+@pytest.mark.parametrize(("name", "said"), [("size", "have none of the quasi-identifiers"), ("age", "written alike")])
+def test_control_people_who_share_no_column_are_refused_in_words(name, said):
+    before = people(40, quasi_identifiers="age")
+    other = Table.read({name: list("pqrs") * 10}, quasi_identifiers=name)
+    with pytest.raises(UnmaskError, match=said):
+        unmask.audit(before, original=before, control=other)
+
+
 def test_guesses_stay_with_their_owner():
     """No cell of the release or the original is on the page or in the JSON."""
     n, mark = 120, "Zq7"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.learned import BackOff
@@ -96,6 +97,8 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
 def _together(people: Table, control: Table) -> Table:
     """Everybody, with the columns that both have and one that says who is who."""
     names = [column.name for column in people.quasi_identifiers if column.name in control.names]
+    if not names:
+        raise UnmaskError("control people have none of the quasi-identifiers; give a table with the same columns")
     columns = {name: np.concatenate([people[name], control[name]]) for name in names}
     who = np.repeat(np.array(SIDES), [people.n_rows, control.n_rows])
     return Table.read({**columns, str(SIDES): who}, quasi_identifiers=names, sensitive=str(SIDES), like=people, na=())

@@ -103,6 +103,11 @@ def _alike(release: Table, *others: Table) -> Iterator[Table]:
     """Tables with the columns that all of them have, and that compare alike in all."""
     columns = [c for c in release.columns if all(c.name in other.names for other in others)]
     names = [c.name for c in columns if all(other.column(c.name).levels.kind == c.levels.kind for other in others)]
+    if not names:
+        raise UnmaskError(
+            "no released column is one of the original and of the control people, too, and of one type in all; give "
+            "tables with the same columns, written alike"
+        )
     for table in (release, *others):
         known = tuple(table.column(name) for name in names)
         yield replace(table, quasi_identifiers=known, sensitive=(), kept=(), weight=None)
