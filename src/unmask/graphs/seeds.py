@@ -80,8 +80,8 @@ def label_columns(
     here, there = labels[links.u], labels[links.v]
     if not header and len(here) == 1 and max(side[0] for side in nodes_of(source, target, here, there)) == -1:
         raise UnmaskError(
-            f"file {Path(os.fspath(path)).name!r} has one line, which names no node of either graph; expected lines with "
-            "a label of each graph, below a header or without one"
+            f"file {Path(os.fspath(path)).name!r} has one line, which names no node of either graph; expected lines "
+            "with a label of each graph, below a header or without one"
         )
     return here, there
 
