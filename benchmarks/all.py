@@ -7,8 +7,8 @@
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
-rows in rows.jsonl, from which alone the page is written; a row stays where its case cannot be run here, such as a peer
-that is not installed, and tells of the day on which it was.
+rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as a peer that is
+not installed or what --quick leaves out, and tells of the day on which it was. A case that failed loses its row.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def keep(program: str, found: list[Row], *, part: bool) -> None:
     """
     old = kept()
     before = {of_case(row): row for row in old if row["program"] == program}
-    new = {of_case(row): before.get(of_case(row), row) if row["not_done"] else row for row in found}
+    untried = (harness.LEFT_OUT, harness.NOT_INSTALLED)
+    new = {of_case(row): before.get(of_case(row), row) if row["not_done"] in untried else row for row in found}
     rows = [*(row for row in old if row["program"] != program), *((before if part else {}) | new).values()]
     rows.sort(key=lambda row: PROGRAMS.index(row["program"]))
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -118,11 +119,12 @@ def timed(row: Row) -> str:
 
 
 def cells(row: Row, first: Row) -> tuple[str, ...]:
-    """A row that was carried out, as cells of the table."""
+    """A row that was carried out, as cells of the table; the ratio is of what they show, if of two days."""
     ours, peer = (first, timed(row)) if row["is_peer"] else (row, "")
+    ratio = row[row["clock"]] / first[row["clock"]] if row["is_peer"] and not first["not_done"] else None
     shows = filter(None, (row["shows"] if row is first else "", row["found"]))
     memory = f"{row['peak_mib']:,.0f} MiB"
-    return row["race"], timed(ours), peer, harness.number(row["ratio"], 3), memory, ": ".join(shows), row["program"]
+    return row["race"], timed(ours), peer, harness.number(ratio, 3), memory, ": ".join(shows), row["program"]
 
 
 def table(rows: list[tuple[Row, Row]]) -> str:

@@ -49,6 +49,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 QUICK_LIMIT = 120.0
 """Seconds by the clock after which `--quick` stops a case."""
 
+LEFT_OUT, NOT_INSTALLED = "left out by --quick", "not installed, see --peers"
+"""Why a case was not tried."""
+
 LINE = "{:<43} {:<33} {:>9} {:>9} {:>8} {:>9} {:>9}  {}"
 
 
@@ -160,9 +163,9 @@ def measured(case: Case, options: argparse.Namespace) -> Outcome:
     """The case, three times if it is short: median seconds, largest peak."""
     python = python_of(case.peer, options.peers)
     if options.quick and case.long:
-        return Outcome(why="left out by --quick")
+        return Outcome(why=LEFT_OUT)
     if not python:
-        return Outcome(why="not installed, see --peers")
+        return Outcome(why=NOT_INSTALLED)
     limit = min(options.limit, QUICK_LIMIT) if options.quick else options.limit
     first = once(case, python, limit)
     short = (first.whole if options.quick else first.seconds) < 5

@@ -53,7 +53,8 @@ def _reduce(
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The different values, ascending, as `np.unique` gives them, which hashes numbers: a hundred times a sort's time.
+    """The different values, ascending, of whole numbers or texts: `np.unique` hashes whole numbers, which takes a
+    hundred times as long where there are a million different ones. Every nan counts, as it differs from itself.
 
     >>> distinct(np.array([3, 1, 3]))
     array([1, 3])

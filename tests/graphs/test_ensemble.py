@@ -13,7 +13,7 @@ from unmask.graphs import Auxiliary, Ensemble, Pair, SeedPairs, Similarity, Soci
 from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Stage, deal, run_round, tallied
+from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage, deal, run_round, tallied
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.seeds import Guessed
 
@@ -32,7 +32,9 @@ def attacked(pair, seeds, **settings):
 # --- deals and votes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "rounds", "among"), [(31, 7, 7), (100, 30, 25), (80, 1, 20), (300, 20, 300)])
+@pytest.mark.parametrize(
+    ("n", "rounds", "among"), [(31, 7, 7), (80, 1, 20), (224, 30, 56), (450, 20, 225), (1265, 10, 1265)]
+)
 def test_seeds_are_held_in_the_same_number_of_rounds_and_some_deleted_in_as_many(n, rounds, among):
     parts = deal(n, rounds, np.random.default_rng(1))
     for part, of in ((HELD, n), (DELETED, among)):
@@ -40,6 +42,11 @@ def test_seeds_are_held_in_the_same_number_of_rounds_and_some_deleted_in_as_many
         times = (parts == part).sum(axis=0)
         assert np.count_nonzero(times) <= of
         assert np.ptp(np.sort(times)[n - of :]) <= 2
+
+
+def test_one_seed_more_never_changes_how_many_are_deleted_by_more_than_one():
+    deleted = [(deal(n, 1, np.random.default_rng(1)) == DELETED).sum() for n in range(FEW, 1_000)]
+    assert set(np.diff(deleted)) == {0, 1}
 
 
 def test_few_seeds_are_all_kept():

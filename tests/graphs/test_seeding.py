@@ -223,6 +223,16 @@ def test_a_file_of_one_column_is_refused_by_its_line(tmp_path):
         SeedPairs.read(NAMED, COUNTED, file)
 
 
+def test_a_file_of_a_header_alone_is_refused_as_that(tmp_path):
+    file = tmp_path / "seeds.csv"
+    file.write_text("person,node\n")
+    with pytest.raises(UnmaskError, match=r"'seeds\.csv' has one line, which names no node of either graph"):
+        SeedPairs.read(NAMED, COUNTED, file)
+    file.write_text("ann,node\n")
+    with pytest.raises(UnmaskError, match="1 of 1 seeds are not in the target graph"):
+        SeedPairs.read(NAMED, COUNTED, file)
+
+
 def test_the_rows_of_a_file_keep_their_order(tmp_path):
     n = 20_000
     graph = SocialGraph.from_edges([0], [1], labels=[f"p{node}" for node in range(n)])

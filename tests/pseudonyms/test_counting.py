@@ -115,6 +115,15 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, said):
     assert type(found.value) is type(known.value)
 
 
+def test_an_id_that_every_row_has_does_not_multiply(engine, tmp_path):
+    for name, column in (("truth", "subject"), ("guess", "cluster"), ("other", "cluster")):
+        (tmp_path / f"{name}.csv").write_text(f"item,{column}\n" + "a,p\n" * 40)
+    files = given(tmp_path / "truth.csv", {name: tmp_path / f"{name}.csv" for name in ("guess", "other")})
+    with pytest.raises(UnmaskError, match="an item id occurs twice"):
+        contingencies(engine, *files.labeled(engine), array_bytes=ROOM)
+    assert engine.rows("select sum(n) as n from joined")["n"].tolist() == [121]  # of 64,000
+
+
 def test_files_without_a_row_are_refused(engine, tmp_path):
     for name, column in (("truth", "subject"), ("guess", "cluster")):
         (tmp_path / f"{name}.csv").write_text(f"item,{column}\n")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,7 +77,13 @@ def label_columns(
     header = len(names) == 2 and max(side[0] for side in nodes_of(source, target, names[:1], names[1:])) == -1
     links = read_links(path, header=header, ends=(0, 1))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
-    return labels[links.u], labels[links.v]
+    here, there = labels[links.u], labels[links.v]
+    if not header and len(here) == 1 and max(side[0] for side in nodes_of(source, target, here, there)) == -1:
+        raise UnmaskError(
+            f"file {Path(os.fspath(path)).name!r} has one line, which names no node of either graph; expected lines "
+            "with a label of each graph, below a header or without one"
+        )
+    return here, there
 
 
 def nodes_of(

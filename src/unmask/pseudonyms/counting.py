@@ -131,7 +131,7 @@ def contingencies(
         refuse_gaps(of.name, gaps, truth=at == 0, missing=missing, unlabeled=unlabeled)
         n_rows.append(n)  # a label is read twice where it is also looked at, which only a gap asks for
         labeled.append(f"(select item, label from f{at} where label is not null)" if gaps else f"f{at}")
-    engine.keep("joined", _joined(labeled))
+    engine.keep("joined", _joined(labeled, sum(n_rows)))
     _check_once(engine, n_rows)
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
@@ -190,28 +190,30 @@ def _check_ids(files: Sequence[Labeled], kinds: Sequence[Kind]) -> None:
 # --- all files -------------------------------------------------------------------------------------------------
 
 
-def _joined(labeled: Sequence[str]) -> str:
+def _joined(labeled: Sequence[str], n_rows: int) -> str:
     """Items n by their labels l0, l1, ... in every file, NULL where they are not in one; and rows i0, i1, ... of every
-    file that have an id. labeled : the rows of each file that have a label.
+    file that have an id. labeled : the rows of each file that have a label, n_rows in all.
 
-    One join of the files, and no table that has a row for each item: labels repeat, and an id is needed no more.
+    One join of the files, and no table that has a row for each item: labels repeat, and an id is needed no more. Ids
+    that files have many times would multiply: the join ends after one row more than there are in the files.
     """
     each = range(len(labeled))
     joins = f"{labeled[0]} t0"
     for at in each[1:]:
         before = ", ".join(f"t{j}.item" for j in range(at))
         joins += f" full join {labeled[at]} t{at} on {f'coalesce({before})' if at > 1 else before} = t{at}.item"
-    labels = ", ".join(f"t{at}.label as l{at}" for at in each)
-    rows = ", ".join(f"count(t{at}.item) as i{at}" for at in each)
-    places = ", ".join(str(at + 1) for at in each)
-    return f"select {labels}, count(*) as n, {rows} from {joins} group by {places}"
+    met = ", ".join(f"t{at}.label as l{at}, t{at}.item as i{at}" for at in each)
+    labels = ", ".join(f"l{at}" for at in each)
+    rows = ", ".join(f"count(i{at}) as i{at}" for at in each)
+    met = f"(select {met} from {joins} limit {n_rows + 1}) met"
+    return f"select {labels}, count(*) as n, {rows} from {met} group by {labels}"
 
 
 def _check_once(engine: Engine, n_rows: Sequence[int]) -> None:
     """Refuse a row without an id, and an id that a file has twice. n_rows : with a label, in each file.
 
-    An id of several files makes more rows of the join than one of them has where another has it twice. What is in one
-    file alone is counted there, if there is such a thing.
+    An id of several files makes more rows of the join than one of them has where another has it twice; so does a join
+    that was ended. What is in one file alone is counted there, if there is such a thing.
     """
     each = range(len(n_rows))
     sums = [f"cast(coalesce(sum(case when l{at} is not null then n end), 0) as bigint) as n{at}" for at in each]

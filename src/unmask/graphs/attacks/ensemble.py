@@ -82,10 +82,10 @@ class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
 
     A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
-    40,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three quarters of the seeds (three fifths of 300
-    or more). A fifth of them is treated like anybody else; so is the rest, whose images have lost their edges, so that
-    they are absent for certain. Votes of a kind of attack for a pair (u, c) over the rounds, x_j(u, c), make the
-    probability that c is u if u is in the target,
+    40,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three quarters of the seeds (less of more than
+    225, three fifths of 900 or more). A fifth of all seeds is treated like anybody; so is the rest, whose images have
+    lost their edges, so that they are absent for certain. Votes of a kind of attack for a pair (u, c) over the rounds,
+    x_j(u, c), make the probability that c is u if u is in the target,
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 

@@ -1,0 +1,38 @@
+"""What `benchmarks/all.py` keeps of earlier runs, and shows of them."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def benchmarks(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    module = import_module("all")
+    monkeypatch.setattr(module, "ROWS", tmp_path / "rows.jsonl")
+    return module
+
+
+def row(case, *, seconds=None, why=""):
+    shown = {"shows": "", "found": "", "ratio": None, "peak_mib": 1.0, "clock": "seconds", "is_peer": case != "ours"}
+    return shown | {"program": "large", "race": "a race", "case": case, "seconds": seconds, "not_done": why}
+
+
+def test_a_case_that_was_not_tried_keeps_its_row_and_one_that_failed_does_not(benchmarks):
+    untried = {"peer": benchmarks.harness.NOT_INSTALLED, "long": benchmarks.harness.LEFT_OUT}
+    failed = {"ours": "failed", "slow": "stopped after 3600 s"}
+    benchmarks.keep("large", [row(case, seconds=1.0) for case in (*untried, *failed)], part=False)
+    benchmarks.keep("large", [row(case, why=why) for case, why in (untried | failed).items()], part=False)
+    kept = {one["case"]: (one["seconds"], one["not_done"]) for one in benchmarks.kept()}
+    assert kept == dict.fromkeys(untried, (1.0, "")) | {case: (None, why) for case, why in failed.items()}
+
+
+def test_rows_of_other_races_stay_where_a_part_was_run(benchmarks):
+    benchmarks.keep("large", [row("ours", seconds=1.0), row("peer", seconds=4.0)], part=False)
+    benchmarks.keep("large", [row("ours", seconds=2.0)], part=True)
+    ours, peer = benchmarks.kept()
+    assert (ours["seconds"], peer["seconds"]) == (2.0, 4.0)
+    assert benchmarks.cells(peer, ours)[1:4] == ("2 s", "4 s, peer", "2")  # a ratio of what stands there
