@@ -235,3 +235,11 @@ def test_a_document_says_it():
     assert found.detection_prior == (1, 19)
     assert found.detection_base is None
     assert (found.false_alarms, found.false_claim_cost) == (0.01, 50)
+
+
+def test_a_document_says_detection_in_place_of_what_a_profile_believes_of_it(tmp_path):
+    profile = "[attacker]\ngain = 5000\nfine = 1000\nmax_fines = 1\ndetection_prior = [1, 19]\n"
+    (tmp_path / "learner.toml").write_text(profile, encoding="utf-8")
+    said = {"publisher": {"benefit": 1000, "loss": 100}, "attackers": [{"attacker": "learner.toml", "detection": 0.1}]}
+    found = stated(said, tmp_path).attackers["attacker 1"].attacker
+    assert (found.detection, found.detection_prior) == ((0.1,), None)

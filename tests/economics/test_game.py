@@ -470,3 +470,11 @@ def test_people_who_are_alike_are_one_group_of_a_campaign():
         assert getattr(both[0], name) == pytest.approx(getattr(both[1], name), rel=1e-6)
     unlike = Posterior.from_dense(np.array([[0.7, 0.3]]))
     assert counted(unlike, None) == (unlike, None)
+
+
+@pytest.mark.parametrize(("people", "why"), [([1.5, 1], "whole numbers"), ([-1, 2], "whole numbers"), ([1], "shape")])
+@pytest.mark.parametrize("who", [[1, 2], Posterior.from_dense(np.array([[0.5, 0.5], [0.0, 1.0]]))])
+def test_counts_of_people_that_cannot_be_are_refused(who, people, why):
+    played = PublisherGame(PUBLISHER, {"raw": Protected(who, people=people)}, {"someone": Expected(ONE)})
+    with pytest.raises(UnmaskError, match=why):
+        _ = played.raid("raw", "someone").worth

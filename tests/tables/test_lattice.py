@@ -18,6 +18,7 @@ from unmask.tables import (
     Hierarchy,
     Knowledge,
     Lattice,
+    SuppressCells,
     Table,
     constraints,
     nodes,
@@ -191,6 +192,18 @@ def test_who_knows_the_rounds_finds_the_one_class_of_everybody():
     of_row = dict(zip(row[kept].tolist(), klass[kept].tolist(), strict=True))
     assert len(of_row) == kept.sum() == len(pairing.observed)
     assert [of_row[at] for at in pairing.observation[origin].tolist()] == pairing.klass.tolist()
+
+
+@pytest.mark.parametrize("protection", [Lattice(k=2, rounds=3), SuppressCells(k=2)], ids=["rounds", "suppressed"])
+def test_where_a_missing_cell_is_any_value_the_rule_leaves_everybody_their_row(protection):
+    cells = {"city": list("baccaaaa"), "sex": ["m", "m", "m", "f", None, None, "m", "f"]}
+    table = Table.read(cells, quasi_identifiers=["city", "sex"], missing="wildcard")
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    pairing = pair(table, release)
+    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    kept = protection.fits(release, pairing, row, klass)
+    left = set(zip(row[kept].tolist(), klass[kept].tolist(), strict=True))
+    assert left >= set(zip(pairing.observation[origin].tolist(), pairing.klass.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])

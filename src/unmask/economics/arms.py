@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker, numbers
+from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import TIE, VALUE, Floats, Games, Stakes, entries, refuse_too_large
-from unmask.economics.groups import Who, groups_of
+from unmask.economics.groups import Who, groups_of, people_of
 from unmask.economics.prices import sunk_plans
-from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
 MOST_KEPT = 4 * 10**6
@@ -61,7 +60,7 @@ class Arms:
         unfined = replace(attacker, fine=0.0, arrest=False, max_fines=0)
         groups = groups_of(unfined, who)
         of_member = who.observation if isinstance(who, Posterior) else np.arange(groups.n)
-        given = _counted(people, len(of_member))
+        given = people_of(people, len(of_member))
         asked = np.bincount(of_member, weights=given, minlength=groups.n) > 0
         arm, parts, m = np.full(groups.n, -1), [], 0
         for part in groups.parts:
@@ -143,13 +142,3 @@ class Arms:
     def _starts(self) -> list[int]:
         ends = np.cumsum([0, *(len(games.size) for games in self.parts)])
         return [int(end) for end in ends[:-1]]
-
-
-def _counted(people: ArrayLike | None, n_targets: int) -> Floats:
-    """(n_targets,) how many people each target stands for."""
-    if people is None:
-        return np.ones(n_targets)
-    given = np.broadcast_to(numbers("people", people), (n_targets,))
-    if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
-        raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
-    return given

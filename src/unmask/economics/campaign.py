@@ -95,7 +95,6 @@ def campaigner(attacker: Attacker) -> Attacker:
 def stand_for(belief: Posterior, people: float | None) -> Floats | None:
     """(n_targets,) how many people each target of a belief stands for, `people` in all: whole numbers in proportion to
     the weights, within one of it. None for one each.
-
     """
     if people is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, numbers
 from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
 from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
 from unmask.errors import UnmaskError
@@ -104,12 +104,24 @@ def counted(who: Who, people: ArrayLike | None) -> tuple[Who, ArrayLike | None]:
         return who, people
     pairs = np.stack([candidates_tried(who).astype(np.float64), chance_inside(who)])[:, who.observation]
     (size, inside), of_target = np.unique(pairs, axis=1, return_inverse=True)
-    each = np.broadcast_to(1 if people is None else np.asarray(people), of_target.shape)
-    count = np.bincount(of_target, weights=each, minlength=len(size)).astype(np.int64)
+    count = np.bincount(of_target, weights=people_of(people, len(of_target)), minlength=len(size)).astype(np.int64)
     some = size > 0
     if not some.any():
         return who, people
     return Grouped(size[some].astype(np.int64), inside[some]), count[some]
+
+
+def people_of(people: ArrayLike | None, n_targets: int) -> Floats:
+    """(n_targets,) how many people each target stands for."""
+    if people is None:
+        return np.ones(n_targets)
+    given = numbers("people", people)
+    if given.ndim and given.shape != (n_targets,):
+        raise UnmaskError(f"people has the shape {given.shape}, expected one count for each of {n_targets} targets")
+    given = np.broadcast_to(given, (n_targets,))
+    if not (np.all(given >= 0) and np.all(given == np.rint(given)) and np.all(given < 2**53)):
+        raise UnmaskError("the counts of people are not whole numbers of at least 0, one for each target")
+    return given
 
 
 def candidates_tried(belief: Posterior) -> NDArray[np.int64]:

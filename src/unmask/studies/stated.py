@@ -99,7 +99,7 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
     own = _middles(told, kind, unknowns)
     number, believed, rivals = own.pop("number", 1.0), own.pop("believed_detection", None), own.pop("rivals", 1)
-    if "detection_prior" in own:
+    if "detection_prior" in own or "detection" in own:  # in place of what the profile says of it
         base = {key: value for key, value in base.items() if not key.startswith("detection")}
     known = _detected({**base, **own}, own.get("detection"))
     actual = _campaigning(attacker_of(known, kind), kind)

@@ -160,9 +160,11 @@ class Lattice:
         """Which pairs of people and released classes, of those whose cells agree, the rule allows.
 
         With rounds, of the classes around somebody who is known exactly only the finest: the cells of each column hold
-        one another, and a finer one meets fewer of the cells that are known or released.
+        one another, and a finer one meets fewer of the cells that are known or released. All of them where a missing
+        cell is any value: a fine class with one fits people who were never in it.
         """
-        if self.rounds == 1 or len(pairing.columns) < len(release.quasi_identifiers):
+        whole = len(pairing.columns) == len(release.quasi_identifiers)
+        if self.rounds == 1 or not whole or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
         wide, exact = np.zeros(len(pairing.classes), dtype=np.int64), np.ones(len(pairing.observed), dtype=np.bool_)
         for j, (known, cell) in enumerate(pairing.columns):

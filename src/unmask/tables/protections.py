@@ -259,9 +259,10 @@ class SuppressCells:
         """Which pairs of people and released classes, of those whose cells agree, the rule allows.
 
         Rows of one class are suppressed alike, from one column to the next, so of the rows that fit somebody who is
-        known in full only those with the fewest `*` can be theirs: they would be among them.
+        known in full only those with the fewest `*` can be theirs: they would be among them. All of them where a
+        missing cell is any value: a row with one fits people of other classes.
         """
-        if len(pairing.columns) < len(release.quasi_identifiers):
+        if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
         stars = sum(
             (np.array(cell.levels.labels) == EVERYTHING)[pairing.classes[:, j]].astype(np.int64)
