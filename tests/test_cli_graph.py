@@ -200,10 +200,12 @@ def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
 @pytest.mark.parametrize(
     ("kind", "content", "said"),
     [
-        ("truth", "nobody,else\n", "names a source node and a target node"),
+        ("truth", "nobody,else\n", "one line, which names no node of either graph"),
+        ("truth", "nobody,else\nno,one\n", "names a source node and a target node"),
         ("truth", "one\n", "line 1 of 'bad.csv'"),
         ("truth", "", "has no links"),
-        ("seeds-file", "nobody,else\n", "seeds are not in the source graph, the first is row 1"),
+        ("seeds-file", "nobody,else\n", "one line, which names no node of either graph"),
+        ("seeds-file", f"{SECRET} u0,{SECRET} x0\nnobody,else\n", "not in the source graph, the first is row 2"),
         ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
     ],
 )
