@@ -63,15 +63,19 @@ class Watched:
         adversary: str,
         target: str,
         at: NDArray[np.int64] | None = None,
+        unreleased: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none."""
+        """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none;
+        unreleased : who has no record, so that nobody is right about it.
+        """
         about = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else secret_probability
         assert about is not None
         success, guess = about(belief), float(about(belief.prior())[0])
         limit = LIMITS["identity" if target == IDENTITY else "value"]
         stands = np.full(len(rows), -1) if at is None else at
         reasons = _reasons(belief, success, guess, target)
-        risky = np.flatnonzero((success > max(limit, guess) + SURER)[belief.observation])
+        above = (success > max(limit, guess) + SURER)[belief.observation]
+        risky = np.flatnonzero(above if unreleased is None else above & ~unreleased)
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)
             for row, seen, place in zip(

@@ -103,7 +103,7 @@ def _adversaries(heads: Sequence[Row], data: ReportData) -> Iterator[Line]:
 
     yield from _grid(("release",) * several + names + ("at risk",) * bool(exceed), [line(row) for row in heads])
     if exceed and heads:
-        some = " Of some: of those who were drawn at random." if drawn else ""
+        some = " They are counted among those who were drawn at random." if drawn else ""
         yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{some}"))
 
 

@@ -151,6 +151,7 @@ def audit(
         parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,
         seed=seed,
+        watched=watched,
         without=_left_out(without),
         protections=made,
         progress=progress,
@@ -158,7 +159,7 @@ def audit(
     evidence = _divided(evidence, hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
-    found = audit_tables(releases, evidence, title=titled, motive=motive, watched=watched)
+    found = audit_tables(releases, evidence, title=titled, motive=motive)
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 

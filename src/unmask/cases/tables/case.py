@@ -25,7 +25,7 @@ from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.release import Table
-from unmask.truth import UNKNOWN, Truth
+from unmask.truth import ABSENT, UNKNOWN, Truth
 
 REGISTER = "register"
 
@@ -88,6 +88,14 @@ class Case:
     boxes: NDArray[np.int64] | None = None
     control: Case | None = None
     people: int | None = None
+
+    @property
+    def unreleased(self) -> NDArray[np.bool_] | None:
+        """(n_targets,) whether the release has no record of the person whose record is asked for; None: has of all."""
+        if self.target != "identity" or self.linked_to or self.truth is None:
+            return None
+        gone = self.truth.candidate == ABSENT
+        return gone if gone.any() else None
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""

@@ -71,12 +71,15 @@ def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[t
 
 def distribution(case: Case) -> Distribution:
     """People by the adversary's probability of being right about them, self-assessed: about which record is theirs, or
-    about the likeliest secret, which the commonest value is not.
+    about the likeliest secret, which the commonest value is not. Nobody is right about a record that is not released.
     """
     assert success_probability.self_assessed is not None
     about = success_probability.self_assessed if case.target == IDENTITY else secret_probability
     success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
     weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
+    if case.unreleased is not None:
+        gone = np.bincount(case.belief.observation, case.belief.weight * case.unreleased, len(weight))
+        success, weight = np.append(success, 0.0), np.append(weight - gone, gone.sum())
     bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
     counts = np.bincount(bins, weight, len(EDGES) - 1)
     shares = tuple(float(share) for share in counts / counts.sum())

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from unmask.audit import STANDARD, Audit, price_measures
-from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
@@ -44,7 +43,6 @@ def audit_tables(
     *,
     title: str = "Audit of a table",
     motive: Motive | None = None,
-    watched: Watched | None = None,
 ) -> ReportData:
     """Attack every release as prosecutor (identity and each sensitive column), as those who know every released column,
     by the order of its rows (with an original) and, with a register, as its holder.
@@ -52,7 +50,7 @@ def audit_tables(
     The same people are attacked in every release. With an original, the original itself is attacked too, as the case
     without protection. With a motive, the strongest knowledge about identity, the register's if there is one, is also
     priced: what a rational attacker does with it. All results are in the rows; nothing in them identifies a person. Who
-    is at risk goes to `watched` alone.
+    is at risk goes to `Evidence.watched` alone.
 
     A release that an engine counts is attacked by those who need no rows, and has no original. The numbers are those of
     the same table in memory, whose beliefs list every record: equal to 1e-12, and to 1e-6 where the records are so many
@@ -60,7 +58,7 @@ def audit_tables(
     the parts say is added up. A register stays in memory. With more than 131,072 different values of a measure its
     quantiles are rounded to about that part of its range.
     """
-    evidence = replace(evidence or Evidence(), watched=watched)
+    evidence = evidence or Evidence()
     _check(releases, evidence)
     tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
     foreign: Mapping[str, float | None] = (
@@ -339,7 +337,7 @@ class _Found:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
             rows = self.evidence.rows(case.rows)
-            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows))
+            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows), unreleased=case.unreleased)
 
     def price(self) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes."""

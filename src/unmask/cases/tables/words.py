@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
@@ -78,6 +80,7 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
+    yield from _unreleased(evidence)
     if evidence.register is not None:
         yield (
             f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
@@ -85,6 +88,20 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
+
+
+def _unreleased(evidence: Evidence) -> Iterator[str]:
+    """Whom of the original a release has no row of; they may have been kept back, too."""
+    if evidence.original is None:
+        return
+    for name, origin in evidence.origins.items():
+        gone = evidence.original.n_rows - len(np.unique(origin[origin >= 0]))
+        if gone:
+            yield (
+                f"{release_name(name)} has no row of {gone:,} of the {evidence.original.n_rows:,} people: nobody is "
+                "right about their record, and averages over people count them. If they were held back at random, say "
+                "so, and they are control people."
+            )
 
 
 def _beside(shift: Shift) -> Iterator[str]:

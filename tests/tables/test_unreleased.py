@@ -1,0 +1,40 @@
+"""People of the original who have no row in the release: an adversary may believe in a row, and is never right."""
+
+import numpy as np
+import pytest
+
+from unmask.cases.at_risk import Watched
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
+from unmask.tables.release import Table
+
+PEOPLE = Table.read({"q": ["a"] * 12 + ["b"] * 20, "s": ["x", "y"] * 16}, quasi_identifiers="q", sensitive="s")
+KEPT = np.array([0, 1, 2, 3, 4, *range(12, 32)])  # 5 of the 12 with "a", and all others
+"""Whose rows are released: those with "a" are found with 1 in 5, the others with 1 in 20."""
+
+WHOM = "release", "prosecutor", "identity"
+
+
+@pytest.fixture(scope="module")
+def found():
+    watched = Watched("row")
+    evidence = Evidence(PEOPLE, origins={"release": KEPT}, watched=watched)
+    return audit_tables({"release": PEOPLE.take(KEPT)}, evidence), watched
+
+
+def test_nobody_is_at_risk_of_being_found_in_a_row_that_is_not_there(found):
+    data, watched = found
+    (one,) = (d for d in data.distribution if (d.release, d.adversary, d.target) == WHOM)
+    assert one.above[0.09] == 5
+    assert dict(one.each) == pytest.approx({0.0: 7 / 32, 0.05: 20 / 32, 0.2: 5 / 32})
+    assert sorted(risk.row for risk in watched.found if risk.target == "identity") == [0, 1, 2, 3, 4]
+
+
+def test_what_came_true_is_the_mean_of_what_people_run(found):
+    rows = (row for row in found[0].rows if row.measure == "realized_success")
+    (row,) = (row for row in rows if (row.release, row.adversary, row.target) == WHOM)
+    assert row.posterior == pytest.approx(5 / 32 * 0.2 + 20 / 32 * 0.05)
+
+
+def test_the_page_says_how_many_have_no_row(found):
+    assert any("release has no row of 7 of the 32 people" in sentence for sentence in found[0].assumptions)
