@@ -1,6 +1,7 @@
 """Who is answered, and what nobody gets."""
 
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from tests.app.conftest import HOME, PORT, TOKEN, Browser
 from unmask.app import guard
 from unmask.app.guard import HEADERS
 from unmask.app.project import Project
+from unmask.app.server import serve
+from unmask.errors import UnmaskError
 
 
 @pytest.mark.parametrize("path", ["/", "/open", "/roles", "/files/unmask.toml", "/static/app.css", "/events/verdict"])
@@ -120,3 +123,13 @@ def test_the_folder_is_its_owners_alone(browser: Browser, project: Project, hosp
     assert list(project.folder.parent.iterdir()) == [project.folder]
     project.remove()
     assert not project.folder.exists()
+
+
+def test_a_server_that_cannot_start_leaves_the_folder_of_temporary_files_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(UnmaskError, match="does not exist"):
+        serve(str(tmp_path / "none.csv"), port=0, browser=False)
+    assert tempfile.tempdir == str(tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -197,7 +197,7 @@ def serve(file: str | None, *, port: int, browser: bool) -> None:
     """
     from unmask.app.opening import open_path
 
-    project, listening = Project.new(), _listening(port)
+    project, listening, elsewhere = Project.new(), _listening(port), tempfile.tempdir
     try:
         tempfile.tempdir = str(project.folder)  # where forms with files are kept while they come
         if file is not None:
@@ -211,7 +211,7 @@ def serve(file: str | None, *, port: int, browser: bool) -> None:
             _run(server.app, listening)
     finally:
         listening.close()
-        tempfile.tempdir = None
+        tempfile.tempdir = elsewhere
         project.remove()
 
 
