@@ -277,7 +277,8 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         first = Case("nothing compiled before", first_network, network, at_most=4, limit=limit)
         limit = "numba, SciPy and DuckDB are imported, and the compiled loops read from their files"
         later = Case("all compiled before", our_start, network, at_most=1.2, limit=limit)
-        yield Race("start", "audit of a network", (first, later), libraries, "100 people, every attack")
+        bare = (Case("the libraries alone", start, ("-c", f"{LIBRARIES}, numba")),)
+        yield Race("start", "audit of a network", (first, later), bare, "100 people, every attack")
 
 
 def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
