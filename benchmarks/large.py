@@ -205,7 +205,7 @@ def on_spark_race(title: str, folder: str, work: str) -> Race:
 def options(parser: argparse.ArgumentParser) -> None:
     """How many rows, and where."""
     parser.add_argument("--rows", nargs="*", type=int, default=[10**7, 10**8], help="rows of the Parquet tables")
-    parser.add_argument("--links", type=int, default=10**7, help="links of the network that Spark attacks")
+    parser.add_argument("--links", type=int, default=10**6, help="links of the network that Spark attacks")
     parser.add_argument("--folder", help="where inputs and temporary files go")
 
 
