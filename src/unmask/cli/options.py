@@ -38,7 +38,7 @@ class Sentences(click.Group):
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
-        gc.set_threshold(50_000)  # what is imported is no garbage; looking for some takes a tenth of a small audit
+        gc.set_threshold(200_000)  # what is imported is no garbage, and is looked through again and again
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files may be no text, and what is piped in, too
                 stream.reconfigure(errors="backslashreplace")
