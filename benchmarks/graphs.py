@@ -1,8 +1,10 @@
 """Time and memory of naming people in a social graph, with other ways to do the same in the same run.
 
-    python benchmarks/graphs.py                         every race but `superstep` and `large`
+    python benchmarks/graphs.py                         every race but `superstep`, `large` and `huge`
     python benchmarks/graphs.py --only nar09 threads    some of them
     python benchmarks/graphs.py --only large            a million people and ten million edges: needs 3 GiB
+    python benchmarks/graphs.py --only huge             a hundred million edges on disk; a billion, which needs
+                                                        24 GiB and 20 GB of disk: --edges 1000000000 --limit 7200
 
 Loops are compiled before the clock starts. M visits/s are millions of candidates looked at in a CPU second, the belief
 included. In the race `threads` the ratio is of seconds by the clock. How cases are run and shown: see harness.py.
@@ -19,7 +21,11 @@ three quarters of the edges; 1000 seeds among the quarter with most neighbors, o
     superstep   the first pass of Nar09 over a random graph of 1,000,000 nodes and 10,000,000 edges, 100,000 seeds, as
                 compiled loops and in DuckDB with 2 GiB (--only superstep; needs 4 GiB)
     large       Nar09 and Rematch on a power-law graph of 1,000,000 nodes and 10,000,000 edges, 2000 seeds; four fifths
-                of the people in common, three quarters of the edges
+                of the people in common, three quarters of the edges; the peer scores every 200th node of a pass, half
+                of the people being mapped, in one direction, as a product of sparse matrices
+    huge        Nar09 on a random graph, five times as many edges as nodes, but no more than 20,000,000 nodes; either
+                side has lost a tenth of the edges, and a fifth of the nodes are seeds. Both graphs are memory-mapped;
+                the peer scores every 1000th node of the first pass in the same way
     load        10,000,000 edges read from a text file
 """
 
@@ -231,6 +237,115 @@ def large(attack: str) -> Step:
     return step
 
 
+BLOCKS = 16
+"""A huge graph is made block by block of its nodes, so that its edges need not be in memory."""
+
+
+def build_huge(folder: str, edges: int) -> None:
+    """Write indptr and neighbor of both sides; edges between two blocks have a seed, and either block makes them."""
+    import numpy as np
+
+    block = min(edges // 5, 20_000_000) // BLOCKS
+    blocks, n = range(BLOCKS), block * BLOCKS
+    each = edges // BLOCKS**2  # inside a block; twice as many between two
+    degrees: dict[str, list[Any]] = {"source": [], "target": []}
+    for a in blocks:
+        keys: dict[str, list[Any]] = {"source": [], "target": []}
+        for b in blocks:
+            low, high = sorted((a, b))
+            rng = np.random.default_rng((low, high))
+            size = each if a == b else 2 * each
+            u, v = (rng.integers(0, block, size, dtype=np.int64) for _ in range(2))
+            here, there = (u, v) if a == low else (v, u)
+            for name in keys:
+                kept = (rng.random(size, dtype=np.float32) < 0.9) & ((here != there) | (a != b))
+                keys[name].append((here * n + there + b * block)[kept])
+                if a == b:
+                    keys[name].append((there * n + here + b * block)[kept])
+        for name, found in keys.items():
+            key = np.concatenate(found)
+            key.sort()
+            key = key[np.flatnonzero(np.diff(key, prepend=-1))]  # an edge that was drawn twice is one
+            degrees[name].append(np.bincount(key // n, minlength=block))
+            with Path(folder, f"{name}.neighbor").open("ab") as file:
+                (key % n).astype(np.int32).tofile(file)
+    for name, found in degrees.items():
+        indptr = np.concatenate(([0], np.cumsum(np.concatenate(found))))
+        indptr.astype(np.int64).tofile(Path(folder, f"{name}.indptr"))
+
+
+def huge_problem(folder: str) -> tuple[Any, Any, Any]:
+    """Source and target, memory-mapped, and the seeds: nodes have the same number in both."""
+    import numpy as np
+
+    from unmask.graphs.release import SocialGraph
+
+    source, target = (
+        SocialGraph(
+            np.memmap(f"{folder}/{name}.indptr", np.int64, "r"), np.memmap(f"{folder}/{name}.neighbor", np.int32, "r")
+        )
+        for name in ("source", "target")
+    )
+    seeds = np.flatnonzero(np.random.default_rng(2).random(source.n_nodes) < 0.2)
+    return source, target, (seeds, seeds)
+
+
+def huge(folder: str, threads: int) -> Step:
+    """Nar09 on the graphs of a folder."""
+    import numpy as np
+
+    from unmask.graphs.attacks import Nar09
+
+    run = Nar09(threads=threads)
+    source, target, seeds = huge_problem(folder)
+    compile_loops(run)
+
+    def step() -> Found:
+        belief = run(target, Auxiliary(source, seeds))
+        mapped = np.flatnonzero(belief.mapping >= 0)
+        wrong = int((belief.mapping[mapped] != mapped).sum())
+        return {"pairs": len(mapped), "wrong": wrong, "passes": len(belief.sweeps), "M visits": belief.visits / 1e6}
+
+    return step
+
+
+def huge_product(folder: str, share: int) -> Step:
+    """The first pass of every `share`-th free node, one way."""
+    import numpy as np
+
+    source, target, seeds = huge_problem(folder)
+    image = np.full(source.n_nodes, -1, dtype=np.int32)
+    image[seeds[0]] = seeds[1]
+    return part_of_a_pass(source, target, image, share)
+
+
+def large_product(share: int) -> Step:
+    """A pass over a million nodes, half of whose people are mapped: every `share`-th free node, one way."""
+    import numpy as np
+
+    from unmask.graphs.knowledge import split
+
+    rng = np.random.default_rng(1)
+    pair = split(power_law(), 0.8, 0.75, rng)
+    mapping = np.where(rng.random(pair.source.n_nodes) < 0.5, pair.truth, -1)
+    return part_of_a_pass(pair.source, pair.target, mapping, share)
+
+
+def part_of_a_pass(source: Any, target: Any, image: Any, share: int) -> Step:
+    """Every `share`-th free node of the source is scored by a product of sparse matrices."""
+    import numpy as np
+
+    chosen = np.flatnonzero(image < 0)[::share]
+    open_ = np.ones(target.n_nodes, dtype=bool)
+    open_[image[image >= 0]] = False
+    a, b = source.adjacency(), target.adjacency()
+
+    def step() -> Found:
+        return {"rows": len(chosen), "stand out": peers.by_rows(a, b, image, chosen, open_, np.sqrt(target.degree))}
+
+    return step
+
+
 def load() -> Step:
     """Ten million edges as lines of two numbers."""
     from unmask.graphs.release import SocialGraph
@@ -282,8 +397,12 @@ ATTACKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
 )
 PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products", "SQL": "by_sql"}
 VISITED = "each candidate visited adds to a score at a place of its own in memory, some hundred million in a second"
+MOVED = (
+    "the nodes of both graphs are numbered anew by degree, in copies that lie in memory; then each candidate visited "
+    "adds to a score at a place of its own in memory"
+)
 ALONE = "what is not a pass, such as the belief, runs on one core, and both cores share the memory's bandwidth"
-GROUPS = ("pass", "nar09", "threads", "attacks", "superstep", "large", "load")
+GROUPS = ("pass", "nar09", "threads", "attacks", "superstep", "large", "huge", "load")
 
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
@@ -310,9 +429,31 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     if chosen.only and "large" in chosen.only:
         for name, attack, at_most in (("Nar09", NAR09, 8), ("Rematch", "rematch:Rematch", 40)):
             case = Case("ours", large, (attack,), long=True, at_most=at_most, mib_at_most=1024, limit=VISITED)
-            yield Race("large", f"{name}, 1,000,000 people, 2000 seeds", (case,), shows="ten million edges")
+            part = Case("SciPy, one pass, a 200th scaled", large_product, (200,), long=True, times=200)
+            yield Race("large", f"{name}, 1,000,000 people, 2000 seeds", (case,), (part,), "ten million edges")
+    if chosen.only and "huge" in chosen.only:
+        yield from of_huge(chosen)
     yield Race("load", "10,000,000 edges of text", (Case("ours", load, long=True),), shows="read and checked")
 
 
+def of_huge(chosen: argparse.Namespace) -> Iterator[Race]:
+    """Graphs that are memory-mapped; a billion edges on two threads, by the clock."""
+    billion = chosen.edges >= 10**9
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        harness.apart(build_huge, folder, chosen.edges)
+        at_most, mib = {10**8: (150, 4096), 10**9: (3600, 0)}.get(chosen.edges, (0, 0))
+        threads = 2 if billion else 1
+        ours = Case("ours", huge, (folder, threads), long=True, at_most=at_most, mib_at_most=mib, limit=MOVED)
+        part = Case("SciPy, first pass, a 1000th scaled", huge_product, (folder, 1000), long=True, times=1000)
+        shows, clock = "both graphs memory-mapped", "wall" if billion else "seconds"
+        yield Race("huge", f"Nar09, {chosen.edges:,} edges", (ours,), (part,), shows, clock)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """How many edges the largest graph has, and where it is written."""
+    parser.add_argument("--edges", type=int, default=10**8, help="edges of the graph of `huge`")
+    parser.add_argument("--folder", help="where the graph of `huge` goes")
+
+
 if __name__ == "__main__":
-    harness.main(__doc__, races, only=GROUPS, limit=3600)
+    harness.main(__doc__, races, only=GROUPS, options=options, limit=3600)

@@ -120,6 +120,20 @@ def by_products(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
     return image, n_passes
 
 
+def by_rows(a: Any, b: Any, image: Any, nodes: Any, open_: Any, root: Any) -> int:
+    """How many of some source nodes have a target node that stands out: their rows times those of mapped neighbors.
+
+    open_, root : (n_target,) whether a target node is a candidate, and the square root of its degree
+    """
+    import numpy as np
+
+    rows = a[nodes].astype(np.float64)
+    near = np.unique(rows.indices)
+    near = near[image[near] >= 0]
+    shared = rows[:, near] @ b[image[near]].astype(np.float64)
+    return int((row_winners(shared[:, np.flatnonzero(open_)].tocsr(), root[open_]) >= 0).sum())
+
+
 def row_winners(shared: Any, root: Any) -> Any:
     """The column that stands out in each row, -1 where none does."""
     import numpy as np

@@ -149,6 +149,7 @@ def run_here(name: str, *arguments: Any) -> None:
 def once(case: Case, python: str, limit: float) -> Outcome:
     """The case in a fresh process with one thread."""
     environment = {**os.environ, **dict.fromkeys(THREADS, "1")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's Python compiles a module once, and not in every process
     command = child(case.prepare, case.arguments, python)
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit, check=True, env=environment)

@@ -109,8 +109,9 @@ def our_read(path: str, names: Sequence[str]) -> Step:
 DISTINCT_ROWS = 1_000_000
 PAGE = ("--force", "--report")
 BEYOND = (
-    "beyond the scan come the codes of five columns, the classes with their criteria, the 2^4 subsets of the "
-    "quasi-identifiers, and three beliefs with their measures"
+    "a sixth is importing, and less than a third reading five columns and their codes; the rest are a million classes "
+    "with their criteria, the 2^4 subsets of the quasi-identifiers, and three beliefs with their measures, which "
+    "hold a few numbers for every person each"
 )
 COLUMNS = ("age", "zip", "sex", "education", "diagnosis")
 

@@ -1,4 +1,6 @@
+import csv
 import gzip
+import io
 import sqlite3
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.errors import FailedError, UnmaskError
+from unmask.tables import writing
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian
@@ -481,3 +484,15 @@ def test_a_weight_leaves_under_its_name_and_in_its_place(tmp_path):  # T21
     back = Table.read(tmp_path / "release.csv", quasi_identifiers="age", sensitive="ill", weight="pesos")
     assert (tmp_path / "release.csv").read_text().splitlines()[0] == "age,pesos,ill"
     assert back.weight.tolist() == [1.5, 2, 9, 10] == table.weight[origin].tolist()
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_rows_are_quoted_as_a_csv_writer_does_it(n_columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    texts = ["a", "", "x,y", 'q"t', "two\nlines", "tab\there", "é", ""]
+    columns = {f"c{at}": texts[at:] + texts[:at] for at in range(n_columns)}
+    monkeypatch.setattr(writing, "_ROWS", 3)
+    path = tmp_path / "release.csv"
+    Table.read(columns, quasi_identifiers=list(columns)).write(path)
+    said = io.StringIO(newline="")
+    csv.writer(said, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    assert path.read_bytes() == said.getvalue().encode()

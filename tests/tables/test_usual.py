@@ -60,6 +60,12 @@ def test_a_column_means_the_same_however_it_is_read(column: list[str], of: str |
         assert together == read(column, of)
 
 
+@pytest.mark.parametrize("usual", ["3", "0.25", "[1, 2]", "2019-07-01", "2019-07-01 10:00"])
+def test_a_cell_of_two_lines_is_not_read_as_two_cells(usual: str):
+    column = Table.read({"c": [usual, f"{usual}\n{usual}"]}, quasi_identifiers="c").column("c")
+    assert (column.type, len(column.levels.labels)) == ("text", 2)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_that_are_not_counted_determine_nothing(seed: int, monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(seed)

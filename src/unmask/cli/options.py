@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import shutil
@@ -37,6 +38,7 @@ class Sentences(click.Group):
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
+        gc.set_threshold(200_000)  # what is imported is no garbage, and is looked through again and again
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files may be no text, and what is piped in, too
                 stream.reconfigure(errors="backslashreplace")

@@ -32,6 +32,9 @@ from unmask.reports.subject import Subject
 from unmask.reports.words import ADOPTERS, FAILURES, IDENTITY, Value, letter, lettered, styles_of
 from unmask.results import Row
 
+MEASURES = "measures"
+"""The name of the table of all rows."""
+
 ORIGINAL = "original"
 """The release of this name is the table before protection: shown beside the others, never counted among them."""
 

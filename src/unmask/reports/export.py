@@ -15,16 +15,13 @@ import numpy as np
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
-from unmask.reports.data import ReportData
+from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
 from unmask.writing import told, undisturbed
 
 INDEX = "index.json"
-
-MEASURES = "measures"
-"""The name of the table of all rows."""
 
 SCALE = 2.0
 """Pixels of a PNG for every pixel of the chart."""

@@ -1,4 +1,7 @@
-"""What programs do with what a page shows: frames, JSON, charts, a summary, the page itself."""
+"""What programs do with what a page shows: frames, JSON, charts, a summary, the page itself.
+
+What draws is imported where something is drawn: most commands draw nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,9 @@ from typing import Any
 from unmask.errors import UnmaskError, nearest
 from unmask.frames import frame_of_rows
 from unmask.policy import Verdict
-from unmask.reports.data import ReportData
-from unmask.reports.export import MEASURES, items
+from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.overview import overview
-from unmask.reports.page import render
-from unmask.reports.parts import Figure
 from unmask.reports.summary import summary
 from unmask.results import Row, as_json
 
@@ -94,6 +94,9 @@ class Result:
 
     @cached_property
     def _charts(self) -> dict[str, Chart]:
+        from unmask.reports.export import items
+        from unmask.reports.parts import Figure
+
         shown = ((name, item) for name, _, item in items(self.data) if isinstance(item, Figure))
         return {name: Chart(name, figure.caption, figure.svg.alone()) for name, figure in shown}
 
@@ -114,6 +117,8 @@ class Result:
 
     def to_html(self) -> str:
         """The page, one HTML text that needs nothing else."""
+        from unmask.reports.page import render
+
         return render(self.data)
 
     def to_json(

@@ -36,8 +36,10 @@ def form_of(texts: Sequence[str]) -> Usual | None:
     >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["[5, 9]", "7"]), form_of(["007"])
     ('whole', 'decimal', 'span', None)
     """
-    joined = "\n".join([*texts, ""])
-    return next((form for form, one in _FORMS.items() if re.fullmatch(rf"(?:{one}\n)+", joined)), None)
+    joined = "\n".join(texts)
+    if joined.count("\n") >= len(texts):  # none, or one of two lines
+        return None
+    return next((form for form, one in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{one})$)", joined)), None)
 
 
 def values_of(texts: Sequence[str], form: Usual) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

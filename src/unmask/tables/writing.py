@@ -18,6 +18,8 @@ from unmask.tables.reading import engine
 from unmask.writing import whole
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from unmask.tables.column import Column
 
 
@@ -35,14 +37,40 @@ def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None
 
 
 def _text(columns: Sequence[Column], path: Path) -> None:
-    cells = [np.array(column.levels.labels, dtype=object)[column.codes].tolist() for column in columns]
-    tabs = ".tsv" in path.name.lower()
+    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+    ends = [delimiter] * (len(columns) - 1) + ["\n"]
+    cells = [
+        _quoted(column.levels.labels, delimiter, end, alone=len(columns) == 1)
+        for column, end in zip(columns, ends, strict=True)
+    ]
     with path.open("wb") as raw:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
         with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
-            writer = csv.writer(text, delimiter="\t" if tabs else ",", lineterminator="\n")
-            writer.writerow([column.name for column in columns])
-            writer.writerows(zip(*cells, strict=True))
+            csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow([column.name for column in columns])
+            for start in range(0, len(columns[0].codes), _ROWS):
+                codes = (column.codes[start : start + _ROWS] for column in columns)
+                rows = np.stack([of[code] for of, code in zip(cells, codes, strict=True)], axis=1)
+                text.write("".join(rows.ravel().tolist()))
+
+
+_ROWS = 1 << 14
+"""Rows of a text file that are put together at a time."""
+
+
+class _Lines(list[str]):
+    """What a `csv.writer` writes, line by line."""
+
+    write = list.append
+
+
+def _quoted(labels: Sequence[str], delimiter: str, end: str, *, alone: bool) -> NDArray[np.object_]:
+    """Each label as a cell of a text file, quoted where it must be, and what follows it: once, and not for each row.
+
+    alone : there is no other column; an empty cell is then quoted, or its row would be none
+    """
+    lines, more = _Lines(), () if alone else ("",)
+    csv.writer(lines, delimiter=delimiter, lineterminator="\n").writerows((label, *more) for label in labels)
+    return np.array([line[: -1 - len(more)] + end for line in lines], dtype=object)
 
 
 def write_parquet(columns: Sequence[Column], path: Path) -> None:

@@ -155,6 +155,7 @@ def _propagate(
         sweeps.append(matches)
         visits += seen
     write_back(source_side, target_side, inside)
+    del inside, here, there  # copies of both graphs
     return believe(
         source_side,
         target_side,
