@@ -103,9 +103,10 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     if population is None or gap < 0 or not counts[gap]:
         return 0.0, prior
     known, n = population.column(released.name), int(counts.sum())
-    missed = float(known.counts[known.levels.missing]) / len(known.codes) if known.levels.missing >= 0 else 0.0
-    hidden = counts[gap] - n * missed
-    if hidden**2 <= 9 * n * missed * (1 - missed) * max(0.0, 1 - n / len(known.codes)) or hidden <= 0:
+    people, gaps = len(known.codes), int(known.counts[known.levels.missing]) if known.levels.missing >= 0 else 0
+    hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
+    chance = n * gaps * (people - gaps) * max(people - n, 0) / people**3
+    if hidden <= 0 or hidden**2 <= 9 * chance:
         return 0.0, prior
     stated = np.append(counts, np.zeros(len(labels) - len(counts)))
     short = np.where(prior > 0, np.maximum(n * prior - stated, 0.0) + 0.5, 0.0)

@@ -96,13 +96,13 @@ def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[st
                 continue
             share = hidden_values(table, column, original)[0] * column.counts[column.levels.missing] / table.n_rows
             if share > 0:
-                yield HIDDEN.format(release_name(name), share, column.name)
+                yield HIDDEN.format(column.name, release_name(name), share)
 
 
 HIDDEN = (
-    "{} hides {:.1%} of the cells of {} that the original states: adversaries guess them from rows that state theirs. "
-    "The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say nothing of "
-    "what is hidden."
+    "Of {}, {} hides {:.1%} of the cells, which the original states: adversaries guess them from rows that state "
+    "theirs. The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say "
+    "nothing of what is hidden."
 )
 
 
