@@ -310,6 +310,7 @@ def compose(
     value_of_candidate: NDArray[np.int32],
     *,
     labels: tuple[str, ...],
+    means: csr_array | None = None,
     prior: NDArray[np.float64] | None = None,
     outside: NDArray[np.float64] | None = None,
     provenance: Mapping[str, Any] | None = None,
@@ -318,6 +319,8 @@ def compose(
     p(none given y) times what is believed of one who is none of them.
 
     value_of_candidate : (n_candidates,) the sensitive value of each released record
+    means              : (n_said, n_values) where records do not state values but say something of them: how likely each
+                         value is by what is said, of which `value_of_candidate` is then the number
     prior              : (n_values,) share of each value among people in general, as known before the release. Without
                          it, the histogram of the release stands in for it.
     outside            : (n_observations, n_values) what is believed of a target who is none of the candidates; the
@@ -329,10 +332,11 @@ def compose(
     array([0.5, 0.5])
     """
     m = len(labels)
-    released = np.bincount(value_of_candidate, minlength=m)
+    values = _said(link, value_of_candidate, m if means is None else means.shape[0])
+    values = values if means is None else csr_array(values @ means)
+    released = np.asarray(values.sum(axis=0), dtype=np.float64)
     prior = released / link.n_candidates if prior is None else prior
     p = np.exp(link.log_probability.astype(np.float64))
-    values = _values(link, value_of_candidate, m)
     listed = csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates)) @ values
     if link.unlisted.any():
         of_nobody = prior if outside is None else outside
@@ -359,19 +363,19 @@ def compose(
     )
 
 
-def _values(link: Posterior, value: NDArray[np.int32], n_values: int) -> csr_array:
-    """(n_candidates, n_values) how many of those whom a candidate stands for have each value."""
+def _said(link: Posterior, said: NDArray[np.int32], n_said: int) -> csr_array:
+    """(n_candidates, n_said) how many of those whom a candidate stands for say each of some things."""
     n = link.n_candidates
     stands = np.arange(n) if link.representative is None else link.representative
-    return csr_array(coo_array((np.ones(n), (stands, value)), shape=(n, n_values)))
+    return csr_array(coo_array((np.ones(n), (stands, said)), shape=(n, n_said)))
 
 
 def _unlisted_values(
-    link: Posterior, values: csr_array, released: NDArray[np.int64], prior: NDArray[np.float64]
+    link: Posterior, values: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> csr_array:
     """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
-    number is known, otherwise spread like the prior, which may be each observation's own. values : as of `_values`;
-    released : (n_values,) candidates of each value.
+    number is known, otherwise spread like the prior, which may be each observation's own. values : (n_candidates,
+    n_values) how many of those whom a candidate stands for have each; released : (n_values,) candidates of each value.
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
     ones = csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)

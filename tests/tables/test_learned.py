@@ -81,7 +81,8 @@ def literal(release, people, population):
     found = []
     for person in people:
         p = learned(person, chosen)
-        p = np.array([p[s] * prior[s] / overall[s] for s in labels])
+        stated = {s: np.sum(np.array(release["ill"]) == s) for s in labels}
+        p = np.array([prior[s] * (stated[s] * p[s] / overall[s] + 0.5) / (stated[s] + 0.5) for s in labels])
         found.append(p / p.sum())
     return labels, np.array(found)
 
@@ -117,7 +118,8 @@ def test_one_column_by_hand():
     population = Table.read({"q": list("xyyy"), "s": list("uvvv")}, quasi_identifiers="q", sensitive="s")
     belief = BackOff("s")(release, Background(population.take([0]), population))
     p = (2 + Fraction(1, 4) * Fraction(1, 2)) / (2 + Fraction(1, 4))
-    moved = p * Fraction(1, 4) / (p * Fraction(1, 4) + (1 - p) * Fraction(3, 4))
+    ratios = [Fraction(4, 5) * p / Fraction(1, 2) + Fraction(1, 5) for p in (p, 1 - p)]  # half a row of 2 1/2 anybody's
+    moved = ratios[0] * Fraction(1, 4) / (ratios[0] * Fraction(1, 4) + ratios[1] * Fraction(3, 4))
     assert belief.to_dense()[0, 0] == pytest.approx(float(moved))
     assert (belief.status, belief.provenance["prior"]) == ("model", "population")
 

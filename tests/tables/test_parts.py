@@ -158,3 +158,24 @@ def test_the_command_line_and_a_document_take_parts(tmp_path):
         assert CliRunner().invoke(main, [*given, "--parts", wrong]).exit_code == 2
     engine = CliRunner().invoke(main, ["audit", before, "-q", "age", "--engine", "duckdb", "--parts", "age:sex"])
     assert (engine.exit_code, "--parts" in engine.output) == (2, True)
+
+
+def test_members_are_not_held_beside_control_people_who_are_unlike_them():
+    # a column that the control file leaves empty links no two parts of a control person, whatever the release tells
+    everybody = people(800, ages=30)
+    everybody = Table.read({name: everybody[name] for name in NAMES}, **ROLES)
+    before, others = everybody.take(slice(0, 300)), everybody.take(slice(300, None))
+    empty = {}
+    for name in ("job", "age"):
+        columns = {one: others[one] for one in others.names} | {name: np.full(others.n_rows, None)}
+        empty[name] = Table.read(columns, **ROLES, like=before)
+    found = {
+        name: unmask.audit(before, original=before, control=control, parts=HALVES)
+        for name, control in {"none": others, **empty}.items()
+    }
+    rows = {name: linked(one) for name, one in found.items()}
+    assert [rows[name].control is None for name in ("none", "job", "age")] == [False, True, True]
+    assert rows["job"].posterior == rows["age"].posterior == rows["none"].posterior
+    said = [dict(found[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
+    assert said[0].startswith("without any release, members are told from control people by age, sex, city, job (AUC")
+    assert said[1].startswith("They are unlike those attacked")

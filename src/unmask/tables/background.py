@@ -86,3 +86,29 @@ def before(released: Column, population: Table | None) -> tuple[tuple[str, ...],
     occurs = np.bincount(released.codes, minlength=len(labels)) > 0
     people[occurs & (people == 0)] = 0.5
     return labels, people / people.sum(), "population"
+
+
+def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, NDArray[np.float64]]:
+    """The share of a column's missing cells that hide a value, and (n_values,) the shares of values among them.
+
+    A population of N people who miss the column with share m explains n m of n released rows, and three standard
+    errors of drawing n of N more. Missing cells beyond n m hide what is stated too seldom: with q the population's
+    share of a value and n_s the rows that state it, n q - n_s rows, and half a row of each value that somebody has.
+    Without a population nothing is known to be hidden, and a missing cell is a value of its own.
+
+    Values as of `before`; none of them is to be missing.
+    """
+    labels, prior, _ = before(released, population)
+    counts, gap = release.totals_of(released), released.levels.missing
+    if population is None or gap < 0 or not counts[gap]:
+        return 0.0, prior
+    known, n = population.column(released.name), int(counts.sum())
+    people, gaps = len(known.codes), int(known.counts[known.levels.missing]) if known.levels.missing >= 0 else 0
+    hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
+    chance = n * gaps * (people - gaps) * max(people - n, 0) / people**3
+    if hidden <= 0 or hidden**2 <= 9 * chance:
+        return 0.0, prior
+    stated = np.append(counts, np.zeros(len(labels) - len(counts)))
+    short = np.where(prior > 0, np.maximum(n * prior - stated, 0.0) + 0.5, 0.0)
+    short[gap] = 0.0
+    return float(hidden / counts[gap]), short / short.sum()

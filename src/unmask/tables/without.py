@@ -193,9 +193,10 @@ def removed(
 
         without = (sum_i p_i [s_i = a] - p_o [s_o = a]) / (1 - p_o)
 
-    exact for a link that gives no record a weight by the others, as `ClassAttack` on exact cells; where none is left,
-    it is what was believed before. Of others it tells who is worth asking about again by `taken_out`: `MechanismAttack`
-    judges rows by all of them, and does not list the least likely, who are all that is left of some people.
+    with what a record that hides its value says of it for [s_i = a]. It is exact for a link that gives no record a
+    weight by the others, as `ClassAttack` on exact cells, where no value is hidden; where no record is left, it is what
+    was believed before. Of others it tells who is worth asking about again by `taken_out`: `MechanismAttack` judges
+    rows by all of them, and does not list the least likely, who are all that is left of some people.
 
     origin : the row of the table behind each record; people without one are left out
     people : the rows that are asked about, everybody when left out
@@ -214,12 +215,13 @@ def removed(
     truth = attribute_truth(table, person, belief, attack.sensitive)
     before = belief_in_truth.per_target(belief.prior(), truth)
     inside, own = belief_in_truth.per_target(belief, truth), _own(link, order)
-    shown = release.column(attack.sensitive)
-    place = {label: at for at, label in enumerate(belief.candidate_label or ())}
-    codes = np.array([place[label] for label in shown.levels.labels])[shown.codes[order]]
+    said, means = attack.said(release, told)
+    theirs = said[order] == truth.candidate
+    if means is not None:
+        theirs = np.where(truth.candidate >= 0, means[said[order], truth.candidate], 0.0)
     rest = 1 - own
     with np.errstate(invalid="ignore", divide="ignore"):
-        without = np.where(rest > 1e-9, (inside - own * (codes == truth.candidate)) / rest, before)
+        without = np.where(rest > 1e-9, (inside - own * theirs) / rest, before)
     return Added(inside, np.clip(without, 0, 1), np.zeros(len(person)), person)
 
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.audit import Audit
+from unmask.cases.tables import words
 from unmask.cases.tables.case import Case, Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.membership import unlike
 from unmask.errors import UnmaskError
 from unmask.measures import wp216
 from unmask.reports.facts.wp216 import LINKER, PARTS
@@ -18,6 +20,7 @@ from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Table
+from unmask.tables.shift import shift
 from unmask.truth import Truth
 
 TARGETS = 1000
@@ -33,18 +36,39 @@ def linkability(scene: Scene, evidence: Evidence) -> Audit:
     """How often the other part of a person's record is told from those of others, of members and of control people.
 
     Either are `TARGETS`, as many of both, drawn at random. Each person's other part is among those of their own kind.
+    Control people whom these columns tell from members say nothing beside them.
     """
     if evidence.parts is None or scene.known is None:
         return Audit((), ((WHAT, NEEDS_PEOPLE if evidence.parts else NEEDS_PARTS),))
-    rows = linked(scene, LINKER, Linkability(parts=evidence.parts), rng=np.random.default_rng(evidence.seed))
-    return Audit(tuple(rows), () if scene.control else ((f"{WHAT}: members", NEEDS_CONTROL),))
+    attack, why = Linkability(parts=evidence.parts), _unlike(scene, evidence.parts)
+    rows = _rows(replace(scene, control=None) if why else scene, LINKER, attack, np.random.default_rng(evidence.seed))
+    apart = (said for _, said in words.unlike(evidence))
+    missing = why or ("" if scene.control else next(apart, NEEDS_CONTROL))
+    return Audit(tuple(rows), ((f"{WHAT}: members", missing),) if missing else ())
 
 
 def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.Generator) -> Sequence[Row]:
-    """The row of one adversary."""
-    assert scene.known is not None
+    """The row of one adversary of a study."""
     if not attack.parts:
         raise UnmaskError("no parts of records are named; give two lists of columns as parts")
+    if why := _unlike(scene, attack.parts):
+        raise UnmaskError(why)
+    return _rows(scene, adversary, attack, rng)
+
+
+def _unlike(scene: Scene, parts: Sequence[Sequence[str]]) -> str:
+    """Why members are not held beside control people; "" where these columns hardly tell them apart."""
+    if scene.known is None or scene.control is None:
+        return ""
+    people, control = (
+        _with(known.population.take(known.person[:TARGETS]), [*parts[0], *parts[1]])
+        for known in (scene.known, scene.control)
+    )
+    return unlike(people, shift(people, control))
+
+
+def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
+    assert scene.known is not None
     sides = [scene.known] if scene.control is None else [scene.known, scene.control]
     n = min(TARGETS, *(len(one.person) for one in sides))
     members, *control = (_linked(scene, adversary, attack, known, n, rng) for known in sides)

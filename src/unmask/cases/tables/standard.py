@@ -101,6 +101,7 @@ def _reported(
     given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
     notes = (said for name, table in releases.items() if name not in tables for said in overlaps(name, table))
+    hidden = words.hidden(tables, original)
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(found.foreign))),
@@ -116,7 +117,7 @@ def _reported(
         shapes=tuple(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
-        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes),
+        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes, *hidden),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

@@ -11,6 +11,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
+from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
@@ -102,6 +103,24 @@ def _unreleased(evidence: Evidence) -> Iterator[str]:
                 "right about their record, and averages over people count them. If they were held back at random, say "
                 "so, and they are control people."
             )
+
+
+def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[str]:
+    """What is made of sensitive cells that are missing in a release and not in the original."""
+    for name, table in releases.items():
+        for column in table.sensitive:
+            if original is None or column.name not in original.names:
+                continue
+            share = hidden_values(table, column, original)[0] * column.counts[column.levels.missing] / table.n_rows
+            if share > 0:
+                yield HIDDEN.format(column.name, release_name(name), share)
+
+
+HIDDEN = (
+    "Of {}, {} hides {:.1%} of the cells, which the original states: adversaries guess them from rows that state "
+    "theirs. The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say "
+    "nothing of what is hidden."
+)
 
 
 def _beside(shift: Shift) -> Iterator[str]:

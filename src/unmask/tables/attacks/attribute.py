@@ -7,13 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, eye_array, vstack
 
 from unmask.inference import compose
 from unmask.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.attacks.learned import BackOff
-from unmask.tables.background import Attack, Background, Rng, before
+from unmask.tables.background import Attack, Background, Rng, before, hidden_values
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 
@@ -30,6 +31,10 @@ class AttributeInference:
     Of a target whom no record fits, the release is still data about people like them: what is learned from it is
     believed. An adversary who gave up there would make what a record adds look larger than it is.
 
+    A record whose sensitive cell is missing, where the population seldom misses it, hides a value (`hidden_values`). It
+    says what the rows that state theirs say of people like its own (`BackOff`), moved to what the release states too
+    seldom. Where nothing is known of the population, a missing cell is a value of its own.
+
     The prior is the histogram of `population`: of the table before protection, of a named population, of people who
     were not released. It is what is believed of a target as far as they may be absent, and neither suppression nor
     sampling moves it. A released value that the population lacks weighs half a person. Without a population the
@@ -39,7 +44,7 @@ class AttributeInference:
     link      : how the adversary finds the target's record
     outside   : what they believe of those whom no record fits; `BackOff(sensitive)` when left out
 
-    Assumes: what `link` assumes, and that sensitive cells were released as they are.
+    Assumes: what `link` assumes, and that sensitive cells were released as they are or emptied.
 
     Fails when: the people of a class can be told apart, or no row is anybody's, as in a synthetic release: there
     `BackOff` learns from all rows.
@@ -72,11 +77,32 @@ class AttributeInference:
         column, known = release.column(self.sensitive), Background.of(knowledge)
         labels, prior, source = before(column, known.population)
         provenance = {"attack": repr(self), "prior": source}
+        said, means = self.said(release, known)
         if isinstance(release, Combinations):
             given = None if known.population is None else prior
-            return values(release, column, labels=labels, prior=given, provenance=provenance)
-        outside = self._of_nobody(link, release, known, prior)
-        return compose(link, column.codes, labels=labels, prior=prior, outside=outside, provenance=provenance)
+            found = values(release, column, said, means, labels=labels, prior=given, provenance=provenance)
+        else:
+            outside = self._of_nobody(link, release, known, prior)
+            found = compose(link, said, labels=labels, means=means, prior=prior, outside=outside, provenance=provenance)
+        return found if means is None or found.status != "exact" else replace(found, status="model")
+
+    def said(self, release: Table, known: Background) -> tuple[NDArray[np.int32], csr_array | None]:
+        """(n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and what
+        that means, see `compose`, None where nobody hides theirs.
+        """
+        column = release.column(self.sensitive)
+        share, hidden = hidden_values(release, column, known.population)
+        if not share:
+            return column.codes, None
+        beliefs = BackOff(self.sensitive).of_rows(release, hidden, known.population)
+        of, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
+        m, missing = len(hidden), np.zeros_like(hidden)
+        missing[column.levels.missing] = 1 - share
+        means = csr_array(vstack([eye_array(m), csr_array(missing + share * p)]))
+        said = (m + of).astype(np.int32)
+        if isinstance(release, Combinations):
+            return said, means
+        return np.where(column.codes == column.levels.missing, said, column.codes), means
 
     def _of_nobody(
         self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from unmask.errors import FailedError
 from unmask.posterior import MOST_IN_DOUBLE, Posterior, stored
@@ -64,6 +65,8 @@ def from_sizes(
 def values(
     release: Combinations,
     column: Column,
+    hidden: NDArray[np.int32],
+    means: csr_array | None,
     *,
     labels: tuple[str, ...],
     prior: NDArray[np.float64] | None,
@@ -71,9 +74,16 @@ def values(
 ) -> Posterior:
     """What their value of a sensitive column is: the histogram of their class.
 
-    labels, prior : as in `inference.compose`; without a prior it is the histogram of the whole table.
+    hidden : (n_classes,) what those of each class who hide their value say of it; means : what that means, as labels
+             and prior as in `inference.compose`. Without means nobody hides theirs, and without a prior it is the
+             histogram of the whole table.
     """
     histogram, n = release.histogram(column).sorted_indices(), len(release.counts)
+    if means is not None:
+        each = histogram.tocoo()
+        said = np.where(each.col == column.levels.missing, hidden[each.row], each.col)
+        histogram = csr_array(csr_array((each.data, (each.row, said)), shape=(n, means.shape[0])) @ means)
+        histogram = histogram.sorted_indices()
     if prior is None:
         overall = release.totals_of(column)
         prior = overall / overall.sum()

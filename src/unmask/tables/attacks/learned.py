@@ -17,7 +17,7 @@ from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import bins_of, mutual_information, shares
 from unmask.tables.attacks.pairing import shared_columns
-from unmask.tables.background import Background, Rng, before
+from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import class_counts, group
@@ -51,8 +51,10 @@ class BackOff:
     `population` has them, or else as the people known; what is not known of a person agrees with every cell.
 
     A release that has a value too often shall not be believed in that: with q the population's shares, as they are
-    known before, the belief is proportional to p_d(s | x) q(s) / p_0(s). No value of the release or of the population
-    has probability 0. Real people are taken to be like the rows: a `model`.
+    known before, the belief is proportional to q(s) p_d(s | x) / p_0(s). The half row that p_0 counts of each value is
+    as likely anybody's: its part of that ratio is 1, all of it where no row states the value. No value of the release
+    or of the population has probability 0. Missing cells are not counted where the release has more of them than the
+    population explains, see `hidden_values`. Real people are taken to be like the rows: a `model`.
 
     sensitive : the column
     bins      : into how many quantiles of the population numbers are cut
@@ -93,13 +95,28 @@ class BackOff:
         strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
         of, (p,) = _learned(columns, [counts], ([one] for one in strengths))
         return Posterior.from_dense(
-            _shifted(p, prior / _overall(counts)),
+            _shifted(p, prior, counts),
             prior=prior,
             observation=of,
             status="model",
             provenance={"attack": repr(self), "prior": source},
             candidate_label=labels,
         )
+
+    def of_rows(
+        self, release: Table, shares: Floats, population: Table | None = None
+    ) -> tuple[NDArray[np.int64], Floats] | None:
+        """What its other cells say of the value of each row, or combination, of a release: which of the beliefs, and
+        (n_beliefs, n_values) the beliefs; None where they are too many.
+
+        shares : (n_values,) of the values among the rows asked about, in the place of the population's
+        """
+        if len(release.classes.sizes) * len(shares) > MOST:
+            return None
+        columns, counts = self._counted(release, Background(population=population), len(shares))
+        strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
+        of, (p,) = _learned(columns, [counts], ([one] for one in strengths))
+        return of, _shifted(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
         """The same with the strengths of a release, for several calls about it."""
@@ -128,17 +145,25 @@ class BackOff:
             strengths = [self.strengths or _strengths(first, *each) for each in zip(counts, walks, strict=True)]
             of, beliefs = _learned(first, counts, zip(*strengths, strict=True))
             for (mine, others), p in zip(folds, beliefs, strict=True):
-                found[mine] = _shifted(p, prior / _overall(others))[of[of_row[mine]]]
+                found[mine] = _shifted(p, prior, others)[of[of_row[mine]]]
         return labels, found
 
     def _counted(self, release: Table, knowledge: Background | None, n_values: int) -> tuple[list[Shared], csr_array]:
         """The columns, those that say most of the secret first, with classes of rows in the place of rows; and
-        (n_classes, n_values) the rows of each.
+        (n_classes, n_values) the rows of each, without missing cells where some of them hide a value.
         """
         known, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if known.people is None else known.people
         columns, of_row = _of_classes(list(_shared(release, people, known.population, self.bins)))
-        counts = class_counts(of_row, len(columns[0].row), secret.codes, n_values)
+        n = len(columns[0].row)
+        if isinstance(release, Combinations):
+            each = release.histogram(secret).tocoo()
+            counts = csr_array((each.data, (of_row[each.row], each.col)), shape=(n, n_values))
+        else:
+            counts = class_counts(of_row, n, secret.codes, n_values)
+        if hidden_values(release, secret, known.population)[0]:
+            counts.data[counts.indices == secret.levels.missing] = 0
+            counts.eliminate_zeros()
         return [columns[j] for j in _order([one.itself for one in columns], counts)], counts
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
@@ -212,9 +237,10 @@ def _overall(counts: csr_array) -> Floats:
     return np.asarray(n / n.sum())
 
 
-def _shifted(p: Floats, factor: Floats) -> Floats:
-    """Beliefs times a factor of each value, normalized."""
-    found = p * factor
+def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
+    """Beliefs p that the rows of classes give, moved to other shares of the values."""
+    nobodys = 0.5 / (np.asarray(counts.sum(axis=0)) + 0.5)
+    found = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 

@@ -174,11 +174,13 @@ def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: i
 def mutual_information(
     one: NDArray[np.int64], other: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
 ) -> float:
-    """Of two columns of bins, in nats: sum p log(p / (q q')). weight : how many rows each is; 1 when left out
+    """Of two columns of bins, in nats: sum p log(p / (q q')); 0 of no rows. weight : rows that each is; 1 when left out
 
     >>> round(mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])), 4)
     0.6931
     """
+    if not len(one):
+        return 0.0
     width = int(other.max()) + 1
     joint = distinct(one * width + other, (int(one.max()) + 1) * width, weight=weight)[1]
     return float(sum(_entropy(np.bincount(side, weight)) for side in (one, other)) - _entropy(joint))

@@ -1,0 +1,180 @@
+"""Releases that empty sensitive cells: a hidden value is unknown, and no value of its own."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.standard import audit_tables
+from unmask.measures import evaluate, realized_success, success_probability
+from unmask.measures.added import belief_in_truth
+from unmask.tables import AttributeInference, Background, Table
+from unmask.tables.attacks import BackOff
+from unmask.tables.background import hidden_values
+from unmask.tables.counted import Combinations
+from unmask.tables.counts import class_counts
+from unmask.tables.knowledge import attribute_truth
+from unmask.tables.without import removed
+
+SHARES = {"north": (0.7, 0.2, 0.1), "south": (0.1, 0.3, 0.6)}
+VALUES = ("flu", "gout", "none")
+
+
+def read(place, ill):
+    return Table.read({"place": list(place), "ill": list(ill)}, quasi_identifiers="place", sensitive="ill")
+
+
+def planted(n=1000):
+    """People of two places whose illness depends on where they live; exactly so many of each."""
+    each = [
+        (place, ill)
+        for place, p in SHARES.items()
+        for ill, q in zip(VALUES, p, strict=True)
+        for _ in range(round(q * n))
+    ]
+    return read(*zip(*np.random.default_rng(0).permutation(each), strict=True))
+
+
+def emptied(table, hides):
+    return read(table["place"], np.where(hides, "", table["ill"]))
+
+
+def counted(table):
+    """The same by its combinations."""
+    classes, secret = table.classes, table.column("ill")
+    place = table.column("place")
+    known = (place.take(np.unique(classes.of_row, return_index=True)[1]),)
+    every = np.arange(len(secret.levels), dtype=np.int32)
+    histogram = class_counts(classes.of_row, len(classes.sizes), secret.codes, len(every))
+    held = type(secret)(secret.name, every, secret.levels)
+    return Combinations(known, (held,), counts=classes.sizes, histograms=(histogram,))
+
+
+def hiding(people, what):
+    rng = np.random.default_rng(1)
+    return {
+        "at random": rng.random(people.n_rows) < 0.6,
+        "one value": np.array(people["ill"]) == "flu",
+        "most of one value": (np.array(people["ill"]) == "none") & (rng.random(people.n_rows) < 0.9),
+        "all": np.ones(people.n_rows, dtype=np.bool_),
+        "one place": np.array(people["place"]) == "north",
+    }[what]
+
+
+@pytest.mark.parametrize("what", ["at random", "one value", "most of one value", "all", "one place"])
+@pytest.mark.parametrize("form", [lambda table: table, counted])
+def test_what_is_announced_of_hidden_values_comes_true(what, form):
+    # "missing" was believed in as a value, which nobody has: realized success fell below guessing without a release
+    people = planted()
+    release = emptied(people, hiding(people, what))
+    told = Background(None, people) if form is counted else Background(people, people)
+    belief = AttributeInference("ill")(form(release), told)
+    assert belief.status == "model"
+    place = people.classes.of_row if form is counted else np.arange(people.n_rows)
+    of_person = belief.to_dense()[place]
+    truth = attribute_truth(people, np.arange(people.n_rows), belief, "ill").candidate
+    announced, realized = of_person.max(axis=1).mean(), (of_person.argmax(axis=1) == truth).mean()
+    expected = {"one place": 0.6, "all": 0.4}.get(what, 0.65)
+    assert realized >= expected - 0.001
+    assert announced == pytest.approx(realized, abs=0.02)
+    assert of_person[:, belief.candidate_label.index("")].max() == 0
+
+
+def test_both_forms_of_a_table_believe_the_same_of_hidden_values():
+    people = planted(50)
+    release = emptied(people, hiding(people, "at random"))
+    rows, classes = (AttributeInference("ill")(one, Background(None, people)) for one in (release, counted(release)))
+    assert rows.candidate_label == classes.candidate_label
+    first = np.unique(release.classes.of_row, return_index=True)[1]
+    assert rows.to_dense()[first] == pytest.approx(classes.to_dense(), abs=1e-12)
+
+
+def test_hidden_values_are_those_of_all_tables_that_agree_with_the_release():
+    """By enumeration: which of the hidden cells holds which of the values that the release states too seldom?"""
+    ill = ["flu", "flu", "gout", "none", "none", "none"]
+    hides = [True, False, False, False, True, True]
+    people, release = read("aaaaaa", ill), read("aaaaaa", np.where(hides, "", ill))
+    short = [value for value, gone in zip(ill, hides, strict=True) if gone]
+    worlds = [dict(zip(np.flatnonzero(hides).tolist(), one, strict=True)) for one in permutations(short)]
+    oracle = np.mean([[world.get(i, ill[i]) == v for v in VALUES] for world in worlds for i in range(6)], axis=0)
+    many = 2000  # as often, that the half row of each value does not count
+    people, release = (read(["a"] * 6 * many, list(one["ill"]) * many) for one in (people, release))
+    belief = AttributeInference("ill")(release, Background(people.take(slice(0, 1)), people))
+    assert [belief.candidate_label.index(v) for v in VALUES] == [0, 1, 2]
+    assert belief.to_dense()[0, :3] == pytest.approx(oracle, abs=1e-3)
+
+
+def test_cells_that_the_population_misses_too_hide_nothing():
+    place, ill = ["a"] * 1000, (["flu"] * 6 + ["gout"] * 2 + [""] * 2) * 100
+    people = read(place, ill)
+    told = Background(people, people)
+    assert hidden_values(people, people.column("ill"), people)[0] == 0
+    assert AttributeInference("ill")(people, told).status == "exact"
+    odd = read("a" * 49, ["flu"] * 48 + [""])  # 1 / 49 * 49 is below 1
+    assert hidden_values(odd, odd.column("ill"), odd)[0] == 0
+    few = people.take(np.random.default_rng(0).permutation(1000)[:300])  # as few as chance draws are no sign either
+    assert hidden_values(few, few.column("ill"), people)[0] == 0
+    release = read(place, np.where(np.arange(1000) % 10 < 3, "", ill))  # half of those with flu are hidden
+    share, values = hidden_values(release, release.column("ill"), people)
+    assert share == pytest.approx(0.6)
+    assert values == pytest.approx([1, 0, 0], abs=0.01)
+    belief = AttributeInference("ill")(release, told)
+    assert belief.to_dense()[0] == pytest.approx([0.6, 0.2, 0.2], abs=0.01)  # of gout, flu and none
+    assert belief.candidate_label == ("flu", "gout", "")
+
+
+def test_without_a_population_a_missing_cell_is_a_value_of_its_own():
+    release = read("aab", ["flu", "", ""])
+    assert AttributeInference("ill")(release).to_dense()[2].tolist() == [0, 1]
+
+
+def test_too_many_values_are_believed_by_their_shares_alone(monkeypatch):
+    people = planted(50)
+    monkeypatch.setattr("unmask.tables.attacks.learned.MOST", 5)
+    release = emptied(people, hiding(people, "all"))
+    belief = AttributeInference("ill")(release, Background(people.take(slice(0, 1)), people))
+    assert belief.to_dense()[0, [belief.candidate_label.index(v) for v in VALUES]] == pytest.approx(
+        [0.4, 0.25, 0.35], abs=0.02
+    )
+
+
+@pytest.mark.parametrize("what", ["at random", "one value"])
+def test_a_row_that_hides_its_value_adds_what_it_says(what):
+    people = planted(50)
+    release = emptied(people, hiding(people, what))
+    found = removed(AttributeInference("ill"), people, release, np.arange(people.n_rows))
+    assert found.inside.min() > 0
+    assert (found.inside - found.outside).min() > -0.01  # a hidden row was taken away as if it had stated nothing
+    assert np.abs(found.inside - found.outside).max() < 0.05
+
+
+def test_a_value_that_no_row_states_is_as_likely_anybodys():
+    people = planted(200)
+    rest = people.take(np.flatnonzero(np.array(people["ill"]) != "flu"))
+    belief = BackOff("ill")(rest, Background(people, people))
+    truth = attribute_truth(people, np.arange(people.n_rows), belief, "ill")
+    announced, realized = (
+        evaluate(success_probability, belief).posterior,
+        evaluate(realized_success, belief, truth).posterior,
+    )
+    assert announced == pytest.approx(realized, abs=0.15)
+    flu = belief.to_dense()[:, belief.candidate_label.index("flu")]
+    assert flu.min() > 0.3  # 0.4 of the people have it
+    assert belief_in_truth.per_target(belief, truth).min() > 0.05
+
+
+def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
+    people = planted(400)
+    release = emptied(people, np.arange(people.n_rows) % 5 == 0)
+    evidence = Evidence(original=people, origins={"shown": np.arange(people.n_rows)})
+    found = audit_tables({"shown": release}, evidence)
+    (said,) = (one for one in found.assumptions if "hides" in one)
+    assert said.startswith("Of ill, shown hides 20.0% of the cells")
+    assert "l, t" in said
+    told = {(row.adversary, row.measure): row for row in found.rows if row.release == "shown" and row.target == "ill"}
+    for adversary in ("prosecutor", "learner"):
+        announced, realized = (told[adversary, name].posterior for name in ("success_probability", "realized_success"))
+        assert announced == pytest.approx(realized, abs=0.03)
+        assert realized >= told[adversary, "realized_success"].prior
+    assert not any("hides" in one for one in audit_tables({"shown": people}, evidence).assumptions)
