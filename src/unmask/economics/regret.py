@@ -352,8 +352,7 @@ class _Search:
             found = self._along(i, value)
             return bool(found[choice] >= found.max() - self._gap)
 
-        scanned = max(FEWEST, SCANNED // len(self.unknowns))
-        places = np.linspace(unknown.low, unknown.high, min(scanned, SCANNED))
+        places = np.array([unknown.low, *self._scanned(unknown), unknown.high])
         best = [stays(place) for place in places]
         changes = [j for j in range(len(places) - 1) if best[j] != best[j + 1]]
         if not changes:
@@ -362,6 +361,13 @@ class _Search:
         value = _flip(stays, places[j], places[j + 1])
         there = self._along(i, float(places[j + best[j]]))
         return value, int(np.argmax(there))
+
+    def _scanned(self, unknown: Unknown) -> Floats:
+        """Values of one unknown at which the best move is looked for: where it is known, its grid has it alone."""
+        grids = self._grids[unknown.of]
+        if len(grids) == 1:
+            return grids[0]
+        return _midpoints(unknown, min(max(FEWEST, SCANNED // len(self.unknowns)), SCANNED))
 
 
 def _flip(holds: Callable[[float], bool], low: float, high: float) -> float:
