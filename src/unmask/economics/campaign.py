@@ -14,7 +14,7 @@ from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
 from unmask.economics.chain import EXACT_STATES, Chains, Played, TooManyStepsError, jointly, states
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
-from unmask.economics.groups import Who
+from unmask.economics.groups import Who, candidates_tried, chance_inside
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -95,10 +95,17 @@ def campaigner(attacker: Attacker) -> Attacker:
 def stand_for(belief: Posterior, people: float | None) -> Floats | None:
     """(n_targets,) how many people each target of a belief stands for, `people` in all: whole numbers in proportion to
     the weights, within one of it. None for one each.
+
+    So are those of all targets together who have as many candidates and are as likely among them, whatever the order of
+    the targets: of a thousand who stand for half a person each, five hundred count.
     """
     if people is None:
         return None
-    return np.diff(np.rint(np.cumsum(belief.weight) * people), prepend=0.0)
+    row = belief.observation
+    alike = np.lexsort((row, chance_inside(belief)[row], candidates_tried(belief)[row]))
+    found = np.empty(len(row))
+    found[alike] = np.diff(np.rint(np.cumsum(belief.weight[alike]) * people), prepend=0.0)
+    return found
 
 
 def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
