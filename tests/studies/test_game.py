@@ -19,6 +19,7 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
+from unmask.reports.page import written
 from unmask.reports.screens.game import opening
 from unmask.reports.sections.game import ASSUMPTIONS, game_page
 from unmask.studies.advice import curves_of, offer_of, safer_offer, wrong_numbers
@@ -223,6 +224,12 @@ def test_one_person_at_a_time_and_all_at_once(found):
         assert one.known <= one.inside + 1e-9
     bare = next(one for one in found.stopping if one.protection == "none")
     assert next(one for one in found.alone if one.protection == "none").inside == pytest.approx(bare.announced)
+
+
+def test_kinds_have_a_heading_each_where_there_are_several(found):
+    both = (*found.alone, *(replace(one, kind="insurer") for one in found.alone))
+    assert "all at once: broker" not in written(game_page(found))
+    assert "all at once: broker" in written(game_page(replace(found, alone=both)))
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
