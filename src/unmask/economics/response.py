@@ -102,7 +102,8 @@ class Raid:
 
         Exact where the bounds of `campaign` meet. Else, since Y is convex and piecewise linear in the gain G with the
         slope N, between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0, between L / G and all; from
-        nobody to all where detection is not as they believe, too.
+        nobody to all where detection is not as they believe, too. An e that moves the worth by less than L and U differ
+        tells nothing.
         """
         if self._found.exact:
             named = float(self._found.success_probability @ self._count)
@@ -111,7 +112,7 @@ class Raid:
             return Bounds(0.0, float(self._found.most_success @ self._count))
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._found.most_success @ self._count)
-        for step in (share * gain for share in STEPS):
+        for step in (share * gain for share in STEPS if share * gain * high >= worth.high - worth.low):
             less, more = (self.with_gain(gain + by).worth for by in (-step, step))
             low, high = max(low, (worth.low - less.high) / step), min(high, (more.high - worth.low) / step)
         return Bounds(low, max(low, high))

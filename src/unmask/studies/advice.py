@@ -185,21 +185,25 @@ def _beside(game: PublisherGame, name: str, kind: str, price: float) -> Iterator
 def _by_fine(
     game: PublisherGame, name: str, kind: str, price: float, fines: Iterable[float]
 ) -> dict[float, tuple[float, float]]:
-    """Fine -> what a kind brings at a price, and the least price that keeps them away; some more where it jumps."""
+    """Fine -> what a kind brings at a price, and the least price that keeps them away; some more where it jumps, as
+    far as campaigns are known.
+    """
     alone, kept = replace(game, attackers={kind: game.attackers[kind]}), game.kept(name, Terms())
-    stops = game.break_even_fine(name, kind).high
+    stops, known = game.break_even_fine(name, kind).high, not game.publisher.recovered
 
     def at_fine(fine: float) -> tuple[float, float]:
+        nonlocal known
         if fine >= stops:
             return 0.0, 0.0
-        brought = alone.move(name, Terms(price=price, fine=fine)).payoff.low - kept
-        return brought, game.break_even_price(name, kind, fine=fine).high
+        low, high = alone.move(name, Terms(price=price, fine=fine)).payoff
+        known &= low == high
+        return low - kept, game.break_even_price(name, kind, fine=fine).high
 
     found = {fine: at_fine(fine) for fine in fines}
-    for _ in range(0 if game.publisher.recovered else FINES // len(game.attackers)):
+    for _ in range(FINES // len(game.attackers)):
         spans = [ends for ends in pairwise(sorted(found)) if ends[1] > ends[0] * (1 + NEAR)]
         low, high = max(spans, key=lambda ends: abs(found[ends[1]][0] - found[ends[0]][0]))
-        if found[low][0] == found[high][0]:
+        if not known or found[low][0] == found[high][0]:
             break
         middle = math.sqrt(low * high) or high / 2
         found[middle] = at_fine(middle)
