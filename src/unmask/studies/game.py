@@ -29,6 +29,7 @@ from unmask.errors import UnmaskError
 from unmask.files import text_of
 from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
+from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
     GameData,
@@ -231,8 +232,15 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
         game.break_even_price(name, kind),
         game.break_even_fine(name, kind),
         unfined.re_identified.high,
-        _realized(free, found),
+        _realized(free, replace(found, belief=_in_kinds(game, name, kind))),
     )
+
+
+def _in_kinds(game: PublisherGame, name: str, kind: str) -> Posterior:
+    """What a kind believes of a protection, a row for each kind of observation."""
+    belief = game.protections[name].faced_by(kind)
+    assert isinstance(belief, Posterior)
+    return belief
 
 
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
@@ -241,7 +249,7 @@ def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | N
     if game.attackers[kind].attacker.in_doubt:
         return None  # the models of one person at a time know neither doubt
     inside, row = chance_inside(belief), belief.observation
-    if not (alike_rows(belief).all() and inside.any()):
+    if not (alike_rows(_in_kinds(game, name, kind)).all() and inside.any()):
         return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
     sizes = candidates_tried(belief)[row]
