@@ -1,5 +1,6 @@
 """The screen that weighs what to release: plain questions, and the command that answers them."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def weighed(browser: Browser, hospital: Path, started: list[tuple[str, ...]]) ->
 def test_every_question_says_who_answers_it_and_that_it_is_assumed(weighed: Browser):
     text = weighed.at("/game").text
     for one in QUESTIONS:
-        assert f"For the {one.who}. Assumed; " in text
+        assert f"For the {one.who}. {'In place of' if one.assumed is None else 'Assumed; '}" in text
         assert one.asks in text
 
 
@@ -64,6 +65,23 @@ def test_answers_are_what_the_document_says_and_the_command_reads(
     names = [part.name for part in read_plan(project.folder / "game.toml").protections]
     assert names == ["none", *(f"Mondrian k={k}" for k in (2, 5, 10, 20, 50))]
     assert load(project.folder / "unmask.toml")["attackers"] == load(project.folder / "game.toml")["attackers"]
+
+
+def test_tries_of_ones_own_stand_in_place_of_detection(weighed: Browser, project: Project):
+    given = project.given["attackers"][0]
+    assert given["false_alarms"] == 0.07
+    tries = {"attackers.detection_prior from": "2", "attackers.detection_prior to": "38"}
+    weighed.sends("/game", **tries, do="weigh")
+    found = project.given["attackers"][0]
+    assert found["detection_prior"] == [2, 38]
+    assert "detection" not in found
+    assert found["gain"] == given["gain"]
+    field = r'name="attackers.{} from"[^>]* value="{}"'
+    assert re.search(field.format("detection_prior", "2"), text := weighed.at("/game").text)
+    assert re.search(field.format("detection", ""), text)
+    emptied = {"attackers.detection_prior from": "", "attackers.detection from": "3", "attackers.detection to": "3"}
+    weighed.sends("/game", **emptied, do="weigh")
+    assert project.given["attackers"][0] == {**given, "detection": 0.03}
 
 
 def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):

@@ -287,6 +287,21 @@ def test_rows_of_the_same_chances_are_one_game():
     assert arms.of_target.tolist() == [1, 1, 0, 1]
 
 
+def test_tiny_weights_count_together_whatever_their_order():
+    rng = np.random.default_rng(0)
+    size, weight = rng.integers(1, 5, 1000), rng.choice([0.2, 0.5, 7.0], 1000)
+    dense = np.where(np.arange(4) < size[:, None], 1.0 / size[:, None], 0.0)
+    belief = Posterior.from_dense(dense)
+    for order in (np.arange(1000), rng.permutation(1000)):
+        told = replace(belief, observation=order, weight=weight[order] / weight.sum())
+        count = stand_for(told, 150)
+        assert count.sum() == 150
+        assert np.abs(count - 150 * told.weight).max() < 1
+        for one in range(1, 5):
+            own = size[order] == one
+            assert abs(count[own].sum() - 150 * told.weight[own].sum()) < 1  # so each would, were it one target
+
+
 def test_people_who_were_drawn_stand_for_all():
     belief = Posterior.from_dense(np.eye(4))
     assert stand_for(belief, None) is None

@@ -24,6 +24,7 @@ from unmask.economics import (
     sweep,
     tornado,
 )
+from unmask.economics.deterrence import least_root
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {
@@ -36,6 +37,31 @@ VARIANTS = {
     "hasty": replace(CASE, max_tries=2, confirmation=0.8),
 }
 UNIFORM = np.arange(2000) % 119 + 1  # as even as 2,000 records on the sizes 1 to 119 can be
+
+
+@pytest.mark.parametrize("root", [0.0, 3e-3, 1.0, 77_371.25, 1.3e7])
+@pytest.mark.parametrize("first", [1.0, 5e4])
+@pytest.mark.parametrize("shape", ["line", "pieces", "curve", "jump"])
+def test_a_root_is_bracketed_as_by_bisection_and_sooner(root, first, shape):
+    probes = []
+
+    def over(x):
+        probes.append(x)
+        line = root - x
+        if shape == "pieces":
+            return max(line, 4 * (0.9 * root - x) + 0.1 * root, 20 * (root / 2 - x)) if x < root else min(line, 0.0)
+        if shape == "curve":
+            return line * abs(line)
+        return (1.0 if line > 0 else 0.0) if shape == "jump" else max(line, 0.0)
+
+    low, high = least_root(over, first, 1e-6)
+    assert low <= root <= high
+    assert high - low <= 1e-6 * high
+    assert over(high) <= 0
+    assert over(low) > 0 or not root
+    if shape in ("line", "pieces") and root:
+        assert len(probes) <= 14 + abs(math.log2(first / root))
+    assert least_root(lambda _: 1.0, first)[1] == math.inf
 
 
 # -------------------------------------------------------------------------------------------------------- break even

@@ -254,6 +254,13 @@ def test_the_best_move_asks_no_more_than_it_must():
     assert game().move("raw", replace(best.terms, fine=best.terms.fine - 0.01)).responses["one"].attacks
 
 
+def test_no_more_people_are_reached_than_where_all_are_tried():
+    case = replace(read_attacker("case-study"), detection_growth=0.0, max_fines=3, fine=150_000)
+    found = Raid.of(case, [60] * 100, at_least=80)
+    assert found.worth.low < found.worth.high
+    assert 0 < found.reached.high <= binom.sf(79, 100, 0.63) + 1e-9  # Markov's inequality: 0.79
+
+
 def test_a_regulators_fine_needs_the_whole_distribution():
     found = Raid.of(replace(ONE, exploit_cost=0.0), [4] * 20, at_least=15)
     chance = binom.sf(14, 20, 0.63)

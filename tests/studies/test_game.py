@@ -1,6 +1,7 @@
 """`unmask game`: a document's protections, terms and attackers as a publisher's game."""
 
 import math
+import re
 import shutil
 import tomllib
 from dataclasses import dataclass, replace
@@ -18,9 +19,10 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
+from unmask.reports.page import written
 from unmask.reports.screens.game import opening
 from unmask.reports.sections.game import ASSUMPTIONS, game_page
-from unmask.studies.advice import offer_of, safer_offer, wrong_numbers
+from unmask.studies.advice import curves_of, offer_of, safer_offer, wrong_numbers
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
 from unmask.studies.game import file_game, filed_game, play, priced
@@ -84,7 +86,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(folder):
     with pytest.MonkeyPatch.context() as few:
-        few.setattr("unmask.studies.game.FINES", 4)
+        few.setattr("unmask.studies.advice.FINES", 4)
         return play(document(folder, DOCUMENT % 40))
 
 
@@ -155,6 +157,37 @@ def test_advice_says_who_attacks_when_it_is_played_again(found):
     assert "played again, nobody attacks and" in opening(replace(found, safer=replace(safer, answers=())))[1]
 
 
+@pytest.mark.parametrize("recovered", [0.0, 0.5])
+@pytest.mark.parametrize("price", [0.0, 300.0])
+def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
+    kinds = {
+        name: Expected(Attacker(gain=gain, exploit_cost=5, fine=500, max_fines=cap, detection=(q,), access_cost=50))
+        for name, gain, cap, q in (("a", 1000, 1, 0.05), ("b", 600, 2, 0.2), ("c", 300, math.inf, 0.3))
+    }
+    publisher = Publisher(benefit=6000, loss=900, recovered=recovered)
+    game = PublisherGame(publisher, {"raw": Protected([1, 1, 2]), "k3": Protected([3, 3, 3], 0.6)}, kinds)
+    said = replace(stated(EASY, Path()), terms={"prices": (price, 900.0), "fines": (0.0,), "audits": (1.0,)})
+    for curve in curves_of(game, said, ["raw", "k3"]):
+        moves = [game.move(curve.protection, Terms(price=price, fine=fine)) for fine in curve.fines]
+        left = [one.payoff.low for one in moves]
+        if recovered:
+            assert curve.payoffs == pytest.approx(left)
+        assert all(
+            a <= b + 1e-6 for a, b in zip(curve.payoffs, left, strict=True)
+        )  # what they bring is looked at before
+        stops = [game.break_even_fine(curve.protection, kind, price=price).high for kind in kinds]
+        for kind, stop in zip(kinds, stops, strict=True):
+            at = curve.fines.index(stop)
+            assert moves[at].responses[kind].attacks is False
+        least = [
+            max(game.break_even_price(curve.protection, one, fine=fine).high for one in kinds) for fine in curve.fines
+        ]
+        assert all(a >= b - 1e-6 for a, b in zip(curve.prices, least, strict=True))
+        assert curve.prices[0] == pytest.approx(least[0])
+        assert curve.payoffs[0] == pytest.approx(left[0])
+        assert curve.payoffs[-1] == pytest.approx(left[-1])
+
+
 def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
     """Just within, the choice is the best of all offers; just beyond, the one named is."""
     broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
@@ -193,9 +226,15 @@ def test_one_person_at_a_time_and_all_at_once(found):
     assert next(one for one in found.alone if one.protection == "none").inside == pytest.approx(bare.announced)
 
 
+def test_kinds_have_a_heading_each_where_there_are_several(found):
+    both = (*found.alone, *(replace(one, kind="insurer") for one in found.alone))
+    assert "all at once: broker" not in written(game_page(found))
+    assert "all at once: broker" in written(game_page(replace(found, alone=both)))
+
+
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
-    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
     assert found.taken.protection == "no release"
     by_fine, by_price = found.deterring
@@ -208,7 +247,7 @@ def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
 def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.economics.regret.POINTS", 12)
     monkeypatch.setattr("unmask.economics.regret.SCANNED", 5)
-    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     watched = []
     found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"), watch=watched.append)
     assert watched == ["none", "Mondrian k=6"]
@@ -224,7 +263,7 @@ def studied(folder):
     path, results = document(folder, DOCUMENT % 40), folder / "results"
     with pytest.MonkeyPatch.context() as here:
         here.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
-        here.setattr("unmask.studies.game.FINES", 4)
+        here.setattr("unmask.studies.advice.FINES", 4)
         plan = read_plan(path)
         run_study(plan, results, source=path, priced=priced(plan, path))
         here.setattr("unmask.studies.beliefs.believed", lambda _: pytest.fail("an adversary attacked again"))
@@ -258,7 +297,7 @@ def test_a_study_of_nothing_but_a_lattice_plays_its_game(tmp_path, monkeypatch):
     assert priced(read_plan(path), path) == []
     monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
     monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
-    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     assert unmask("study", path, "-o", tmp_path / "run").exit_code == 0
     assert filed_game(tmp_path / "run").lattices
     path = document(tmp_path, path.read_text() + "believed_detection = 0.5\n")
@@ -310,7 +349,7 @@ def test_the_envelope_has_the_decision(folder):
 def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     """Nobody is caught, they believe: no fine keeps them away."""
     monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
-    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
     assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
     assert [one.expects for one in found.now.answers] == [one.re_identified for one in found.now.answers]
@@ -319,7 +358,7 @@ def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
 
 def test_rivals_of_a_document_compete(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
-    monkeypatch.setattr("unmask.studies.game.FINES", 3)
+    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 400 + "rivals = 3\n"))
     answer = game_page(found).head[0].items[0]
     assert "one such group of 3 who compete" in str(answer)
@@ -374,8 +413,11 @@ def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
     text = "\n".join(asked_lines())
     said = stated(tomllib.loads(text), Path())
     assert {one.parameter for one in said.unknowns} == {"gain", "detection"}
-    assert text.count("# Assumed; ") == len(QUESTIONS)
-    assert all(f"\n{one.name} = " in text for one in QUESTIONS)
+    asked = [one for one in QUESTIONS if one.assumed is not None]
+    assert text.count("# Assumed; ") == len(asked)
+    assert all(f"\n{one.name} = " in text for one in asked)
+    tested = re.sub(r"\ndetection = .*", "", text).replace("# detection_prior", "detection_prior")
+    assert stated(tomllib.loads(tested), Path()).attackers["broker"].attacker.detection_prior == (1, 19)
 
 
 STAKES = """\

@@ -14,6 +14,9 @@ from unmask.economics import Attacker
 from unmask.economics.response import Raid
 from unmask.errors import UnmaskError
 from unmask.plan import Cell
+from unmask.reports.facts.game import Nodes
+from unmask.reports.parts import Figures
+from unmask.reports.sections.nodes import nodes_shown
 from unmask.studies.cells import believed, nodes
 from unmask.studies.game import play
 from unmask.studies.plane import _node
@@ -124,6 +127,13 @@ def test_the_page_and_the_envelope_show_the_plane(document, tmp_path):
     assert "nodes of the lattice" in text
     (table,) = json.loads(said.stdout)["tables"]["lattices"]
     assert len(table["utility"]) == len(table["low"])
+
+
+@pytest.mark.parametrize(("utility", "marks"), [((0.2, 0.25, 0.5), 3), ((math.nextafter(0.25, 0), 0.25, 0.5), 2)])
+def test_nodes_of_one_utility_are_one_mark(utility, marks):
+    known = Nodes("Lattice", utility, (1.0, 2.0, 3.0), (2.0, 3.0, 4.0), {"Lattice 1": {"age": "0"}}, 0, 0, 0.0)
+    (figures,) = (one for one in nodes_shown([known]) if isinstance(one, Figures))
+    assert str(figures.items[0].svg).count("<circle") == marks
 
 
 def people(**cells):

@@ -14,12 +14,18 @@ from unmask.app.project import GAME, PRICED, STUDIED, Project
 from unmask.app.protection import asked
 from unmask.app.studying import plan_of
 from unmask.plan import NOTHING
-from unmask.studies.questions import ATTACKER, QUESTIONS, Question, answer, told
+from unmask.studies.questions import ATTACKER, INSTEAD, QUESTIONS, Question, answer, told
 from unmask.studies.run import JOURNAL
 from unmask.toml_text import text_of_document
 
 LADDER = (2, 5, 10, 20, 50)
 """Values of k that are weighed, besides that of the document."""
+
+TWO = ("range", "share", "tries")
+"""What is answered by two numbers."""
+
+PERCENT = ("share", "part")
+"""What is answered in percent."""
 
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
@@ -81,15 +87,16 @@ def _cards() -> Iterator[tuple[str, list[Question]]]:
 
 
 def _shown(project: Project, one: Question) -> dict[str, Any]:
-    """A question with what the document answers: one value, or both ends of a range."""
-    said = answer(project.given, one)
+    """A question with what the document answers: one value, both ends of a range, or two counts; "" for no answer."""
+    said, unit = answer(project.given, one), "%" if one.holds in PERCENT else ""
     ends = [said["from"], said["to"]] if isinstance(said, dict) else [said]
     ends = [max(said)] if one.holds == "most" and isinstance(said, list) else ends
-    if one.holds in ("range", "share"):
+    ends = list(said) if one.holds == "tries" and isinstance(said, list) else ends
+    if one.holds in TWO:
         ends = [ends[0], ends[-1]]
-    plain = all(isinstance(value, int | float) for value in ends)
-    values = [f"{100 * value if one.holds == 'share' else value:.9g}" for value in ends] if plain else []
-    return {"one": one, "values": values, "unit": "%" if one.holds == "share" else "", "told": told(one)}
+    plain = all(value is None or isinstance(value, int | float) for value in ends)
+    values = ["" if value is None else f"{100 * value if unit else value:.9g}" for value in ends] if plain else []
+    return {"one": one, "values": values, "unit": unit, "told": told(one)}
 
 
 def _answered(given: dict[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,8 +104,14 @@ def _answered(given: dict[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
     publisher = {**given.get("publisher", {})}
     first = {"name": ATTACKER, **_first_attacker(given)}
     for one in QUESTIONS:
+        own = publisher if one.table == "publisher" else first
         if (value := _said(form, one, answer(given, one))) is not None:
-            (publisher if one.table == "publisher" else first)[one.name] = value
+            own[one.name] = value
+        elif one.assumed is None and f"{one.key} from" in form:  # emptied
+            own.pop(one.name, None)
+    for key, instead in INSTEAD.items():
+        if instead in first:
+            first.pop(key.partition(".")[2], None)
     if whose := str(form.get("adversary", "")):
         first["adversary"] = whose
     return {**given, "publisher": publisher, "attackers": [first, *given.get("attackers", [])[1:]]}
@@ -120,9 +133,11 @@ def _said(form: Mapping[str, Any], one: Question, before: Any) -> Any:
     """
     of = int if one.holds == "whole" else float
     ends = [number(form, f"{one.key} {end}", one.asks, of) for end in ("from", "to")]
-    values = [_plain(value / 100 if one.holds == "share" else value) for value in ends if value is not None]
+    values = [_plain(value / 100 if one.holds in PERCENT else value) for value in ends if value is not None]
     if not values:
         return None
+    if one.holds == "tries":
+        return values if len(values) == len(ends) else None
     if one.holds == "most":
         less = before if isinstance(before, list) else [0]
         return sorted({*(value for value in less if value < values[0]), values[0]})

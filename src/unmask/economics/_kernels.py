@@ -234,14 +234,54 @@ def exponentials(
     money      : gain, cost of a try, cost of linking, fine
     """
     gain, cost, link, fine = money
-    found = np.zeros((len(rates), len(tries)))
+    found, undetected = np.zeros((len(rates), len(tries))), np.ones(len(rates))
     for r in range(len(rates)):
-        e = 0.0 if single else np.exp(-rates[r] * fine)
-        for i in range(len(tries)):
-            a = 1.0
-            for j in range(min(tries[i], len(caught)) - 1, -1, -1):
-                free, large = _free(tries[i], j, hit[i], gain, cost)[0] - (link if j == 0 else 0.0), 1.0 - j * hit[i]
-                s = hit[i] / large
-                a = max(np.exp(-rates[r] * max(free, 0.0) / large), (1.0 - caught[j] * (1.0 - e)) * (s + (1.0 - s) * a))
-            found[r, i] = np.log(a)
+        undetected[r] -= 0.0 if single else np.exp(-rates[r] * fine)
+    a = np.empty(len(rates))
+    for i in range(len(tries)):
+        a[:] = 1.0
+        for j in range(min(tries[i], len(caught)) - 1, -1, -1):
+            free, large = _free(tries[i], j, hit[i], gain, cost)[0] - (link if j == 0 else 0.0), 1.0 - j * hit[i]
+            s, worth = hit[i] / large, max(free, 0.0) / large
+            for r in range(len(rates)):
+                goes_on = (1.0 - caught[j] * undetected[r]) * (s + (1.0 - s) * a[r])
+                if (1.0 + rates[r] * worth) * goes_on < 1.0:  # else exp(-x) <= 1 / (1 + x) is no larger
+                    goes_on = max(np.exp(-rates[r] * worth), goes_on)
+                a[r] = goes_on
+        found[:, i] = np.log(a)
     return found
+
+
+@compiled
+def sums(chance: Floats, count: NDArray[np.int64]) -> Floats:
+    """(n + 1,) the sum of independent counts, n or more in the last entry; by squaring.
+
+    chance : (n + 1, m) of a count of each kind; count : (m,) how many there are of it
+    """
+    n = len(chance)
+    total, power, made = np.zeros(n), np.zeros(n), np.zeros(n)
+    total[0] = 1.0
+    for i in range(len(count)):
+        copy_into(power, chance[:, i])
+        times = count[i]
+        while times:
+            if times & 1:
+                _add(total, power, made)
+                copy_into(total, made)
+            times >>= 1
+            if times:
+                _add(power, power, made)
+                copy_into(power, made)
+    return total
+
+
+@compiled
+def _add(one: Floats, two: Floats, made: Floats) -> None:
+    """The sum of two counts, what is more than the last in the last."""
+    made[:] = 0.0
+    last, tail = len(made) - 1, 0.0
+    for a in range(last + 1):
+        tail += two[last - a]
+        for b in range(last - a):
+            made[a + b] += one[a] * two[b]
+        made[last] += one[a] * tail

@@ -52,6 +52,8 @@ def fines_of_all(arms: Arms, cap: int) -> float:
 
 def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
     """E min(n, sum of all D), from E min(k, D_i) for k = 0..n; None if these are no expectations."""
+    from unmask.economics._kernels import sums
+
     n = len(capped) - 1
     tail = np.diff(capped, axis=0)  # P(D > r)
     chance = np.concatenate(([np.ones(tail.shape[1]) - tail[0]], -np.diff(tail, axis=0), tail[-1:]))
@@ -59,26 +61,8 @@ def _expected_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
         return None
     if n == 1:
         return float(1.0 - np.prod(np.maximum(chance[0], 0.0) ** count))
-    total = np.zeros(n + 1)
-    total[0] = 1.0
-    for own, times in zip(np.maximum(chance, 0.0).T, count.tolist(), strict=True):
-        total = _added(total, _times(own, int(times)))
+    total = sums(np.maximum(chance, 0.0), count)
     return float(n - (n - np.arange(n + 1)) @ total)
-
-
-def _times(chance: Floats, times: int) -> Floats:
-    """The sum of so many independent counts, n or more in the last entry; by squaring."""
-    total = np.zeros_like(chance)
-    total[0] = 1.0
-    while times:
-        total = _added(total, chance) if times & 1 else total
-        chance, times = _added(chance, chance), times >> 1
-    return total
-
-
-def _added(one: Floats, two: Floats) -> Floats:
-    full = np.convolve(one, two)
-    return np.append(full[: len(one) - 1], full[len(one) - 1 :].sum())
 
 
 def blocks(arms: Arms, cap: int) -> Iterator[float]:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from unmask.economics import bounds, doubt
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
-from unmask.economics.chain import EXACT_STATES, Chains, Played, TooManyStepsError, jointly, states
+from unmask.economics.chain import EXACT_STATES, Chains, Plan, Played, TooManyStepsError, jointly, states
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
-from unmask.economics.groups import Who
+from unmask.economics.groups import Who, candidates_tried, chance_inside
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -95,39 +95,60 @@ def campaigner(attacker: Attacker) -> Attacker:
 def stand_for(belief: Posterior, people: float | None) -> Floats | None:
     """(n_targets,) how many people each target of a belief stands for, `people` in all: whole numbers in proportion to
     the weights, within one of it. None for one each.
+
+    So are those of all targets together who have as many candidates and are as likely among them, whatever the order of
+    the targets: of a thousand who stand for half a person each, five hundred count.
     """
     if people is None:
         return None
-    return np.diff(np.rint(np.cumsum(belief.weight) * people), prepend=0.0)
+    row = belief.observation
+    alike = np.lexsort((row, chance_inside(belief)[row], candidates_tried(belief)[row]))
+    found = np.empty(len(row))
+    found[alike] = np.diff(np.rint(np.cumsum(belief.weight[alike]) * people), prepend=0.0)
+    return found
 
 
 def attack(arms: Arms, actual: Attacker | None = None) -> Campaign:
     """The campaign against these arms. actual: the attacker as they are detected, where they believe otherwise; payoffs
     are then what they believe, and success, tries and fines what comes of that plan.
     """
-    attacker = arms.attacker
-    if attacker.in_doubt and actual is not None:
+    return played(arms, *solved(arms, actual))
+
+
+def solved(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
+    """The best plan found, and what no plan exceeds, access paid."""
+    if arms.attacker.in_doubt and actual is not None:
         raise UnmaskError("who learns detection, or may claim a wrong candidate, is not weighed with mistaken beliefs")
-    plan, upper = _best(arms, actual)
-    price, tie = attacker.access_cost, TIE * attacker.gain
-    access, possible = bool(plan.value - price > tie), bool(upper - price > tie)
+    return _best(arms, actual)
+
+
+def left(arms: Arms, plan: Plan, upper: float) -> tuple[float, float]:
+    """What the best campaign is left with at least and at most; the same where the bounds meet, 0 where none pays."""
+    price, tie = arms.attacker.access_cost, TIE * arms.attacker.gain
+    payoff = float(plan.value) - price if plan.value - price > tie else 0.0
     exact = upper - plan.value <= ROUNDING * float(arms.count @ arms.free[VALUE])
-    payoff = float(plan.value) - price if access else 0.0
+    return payoff, payoff if exact or upper - price <= tie else max(float(upper) - price, payoff)
+
+
+def played(arms: Arms, plan: Plan, upper: float) -> Campaign:
+    """What comes of a plan."""
+    payoff, most = left(arms, plan, upper)
+    access, possible = payoff > 0, most > 0
     success = plan.success if access else np.zeros(len(arms))
     inside = arms.inside if possible else np.zeros(len(arms))
     return Campaign(
         access=access,
         payoff=payoff,
-        upper=payoff if exact or not possible else max(float(upper) - price, payoff),
+        upper=most,
         success_probability=_of_targets(arms, success),
-        most_success=_of_targets(arms, success if exact and (access or not possible) else inside),
+        most_success=_of_targets(arms, success if most == payoff else inside),
         expected_tries=float(plan.tries) if access else 0.0,
         expected_fines=float(plan.fines) if access else 0.0,
     )
 
 
-def _best(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float]:
-    """The best plan found, and what no plan exceeds, access paid."""
+def _best(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
+    """As in `solved`."""
     if _is_separate(arms):
         return _separate(arms, actual)
     if arms.attacker.learns:
@@ -164,7 +185,7 @@ def _separate(arms: Arms, actual: Attacker | None) -> tuple[Played, float]:
     return Played(value, plan[SUCCESS], tries, float(arms.count @ fined)), value
 
 
-def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Played, float]:
+def _together(arms: Arms, actual: Attacker | None = None) -> tuple[Plan, float]:
     """The best plan found and the least upper bound; looked for until they meet."""
     attacker = arms.attacker
     total = float(arms.count @ arms.free[VALUE])
@@ -192,7 +213,7 @@ def _everything(arms: Arms, cap: int, actual: Attacker | None) -> Played:
     return Played(value, arms.free[SUCCESS], float(arms.count @ arms.free[TRIES]), fines)
 
 
-def _chained(arms: Arms, cap: int, upper: float, caught: Floats | None) -> tuple[Played, float]:
+def _chained(arms: Arms, cap: int, upper: float, caught: Floats | None) -> tuple[Plan, float]:
     """The best chain that is found, and the least bound; TooManyStepsError where chains would take too long."""
     attacker, meets = arms.attacker, ROUNDING * float(arms.count @ arms.free[VALUE])
     chains = Chains(arms, cap)
@@ -208,8 +229,8 @@ def _chained(arms: Arms, cap: int, upper: float, caught: Floats | None) -> tuple
         order = chains.exchanged(order, upper - meets)
         if not attacker.arrest and upper - chains.found[order] > meets:
             upper = min(upper, *bounds.blocks(arms, cap))
-    plan = chains.played(order, caught)
-    return plan, max(upper, plan.value)
+    late = chains.late(order, caught)
+    return late, max(upper, late.value)
 
 
 def _detected(arms: Arms, actual: Attacker) -> Arms:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from typing import Final
 
@@ -54,18 +54,50 @@ class Played:
     fines: float
 
 
+@dataclass(frozen=True, eq=False)
+class Late:
+    """A plan whose value is known, and which is played once somebody asks what it does."""
+
+    value: float
+    play: Callable[[], Played]
+
+    @cached_property
+    def _played(self) -> Played:
+        return self.play()
+
+    @property
+    def success(self) -> Floats:
+        """As in `Played`."""
+        return self._played.success
+
+    @property
+    def tries(self) -> float:
+        """As in `Played`."""
+        return self._played.tries
+
+    @property
+    def fines(self) -> float:
+        """As in `Played`."""
+        return self._played.fines
+
+
+Plan = Played | Late
+
+
 @dataclass
 class Chains:
     """Chains over the arms under a cap, and the steps that they took; see `_chains.chained`.
 
     cap   : fines in all; with an arrest 0, and a detection ends the campaign
     found : value of each order tried
+    taken : steps of each
     """
 
     arms: Arms
     cap: int
     steps: float = 0.0
     found: dict[tuple[int, ...], float] = field(default_factory=dict)
+    taken: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     def best(self, enough: float) -> tuple[int, ...]:
         """The best of several orders by value, until one is worth `enough`.
@@ -95,7 +127,10 @@ class Chains:
 
     def value(self, order: Sequence[int]) -> float:
         """Value of the chain over the arms in this order."""
-        return self._filled(order, self._tape(0, 0))[0]
+        before = self.steps
+        value = self._filled(order, self._tape(0, 0))[0]
+        self.taken[tuple(order)] = self.steps - before
+        return value
 
     def _orders(self) -> Iterator[tuple[int, ...]]:
         people = self.arms.size / self.arms.inside
@@ -113,6 +148,13 @@ class Chains:
         """(m,) the fine that just stops the attack on an arm alone with a cap of 1; inf where none does."""
         alone = replace(self.arms.attacker, access_cost=0.0, max_fines=1, arrest=False)
         return np.concatenate([least(alone, games, "fine") for games in self.arms.parts])
+
+    def late(self, order: tuple[int, ...], actual: Floats | None = None) -> Late:
+        """The chain over the arms in an order whose value was looked at; TooManyStepsError where to play it, which goes
+        through it twice, would take too long.
+        """
+        self._add(2 * self.taken[order])
+        return Late(self.found[order], partial(replace(self, steps=0.0).played, order, actual))
 
     def played(self, order: Sequence[int], actual: Floats | None = None) -> Played:
         """What happens if the arms are attacked in this order; actual: q_j as it is, if not as planned with."""
@@ -152,13 +194,17 @@ class Chains:
         value, steps, turns, rows = chain(
             np.array(order), self._times(order), *arms, index, money, most, self.cap, attacker.arrest, tape
         )
+        self._add(steps)
+        return value, turns, rows
+
+    def _add(self, steps: float) -> None:
+        """Count steps; TooManyStepsError beyond those that are waited for."""
         self.steps += steps
         if self.steps > MAX_STEPS:
             raise TooManyStepsError(
                 f"a campaign with capped fines needs more than {MAX_STEPS:.0e} steps for these groups: give max_tries, "
                 "or fewer targets"
             )
-        return value, turns, rows
 
     def _times(self, order: Sequence[int]) -> NDArray[np.int64]:
         """How many of each arm are in a row: all of a kind, unless the order has each for itself."""

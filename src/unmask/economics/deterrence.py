@@ -79,6 +79,43 @@ def least_with(holds: Callable[[float], bool], first: float, precision: float = 
     return low, high
 
 
+def least_root(over: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
+    """The same for what is no more than 0: `least_with(lambda value: over(value) <= 0, ...)`, with few probes where
+    `over` is about convex and falls.
+
+    The line through the last two places above 0 meets 0 before such a function does, and where it is a line at once:
+    probes are a little beyond that place and before it. Where that halves the bracket less than once, its middle is.
+    """
+    low, above, high, slope = 0.0, over(0.0), math.inf, 0.0
+    if above <= 0:
+        return 0.0, 0.0
+
+    def probe(value: float) -> None:
+        nonlocal low, above, high, slope
+        left = over(value)
+        if left <= 0:
+            high = min(high, value)
+        elif value > low:
+            slope, low, above = (above - left) / (value - low), value, left
+
+    def wide() -> bool:
+        return high == math.inf or high - low > precision * high
+
+    probe(first)
+    while wide():
+        before = high - low
+        if slope > 0:
+            root = low + above / slope
+            for beside in (root * (1 + precision / 3), root * (1 - precision / 3)):
+                if low < beside < high and wide():
+                    probe(beside)
+        if high == math.inf or high - low > before / 2:
+            probe(2 * low if high == math.inf else (low + high) / 2)
+        if low > LARGEST_AMOUNT:
+            return low, math.inf
+    return low, high
+
+
 class StoppingFine(NamedTuple):
     """The fine that stops every campaign, as far as it is known.
 

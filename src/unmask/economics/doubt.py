@@ -16,17 +16,17 @@ import numpy as np
 from unmask.economics import bounds
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
-from unmask.economics.chain import Played
+from unmask.economics.chain import Plan, Played
 from unmask.economics.exploitation import FINES, SUCCESS, TRIES, VALUE, Floats
 
 CELLS: Final = 16
 """Parts of equal probability that the belief about detection is cut into."""
 
-Attack = Callable[[Arms], tuple[Played, float]]
+Attack = Callable[[Arms], tuple[Plan, float]]
 """The best plan found for arms, and what no plan exceeds, access paid."""
 
 
-def alarmed(arms: Arms, known: Attack) -> tuple[Played, float]:
+def alarmed(arms: Arms, known: Attack) -> tuple[Plan, float]:
     """Several targets under a cap on fines, false alarms: the better of two plans, and the least of two bounds.
 
     lower : all that is tried without fines is tried, F - C_p E min(n, D); or each target as if fines had no end, which
@@ -40,7 +40,7 @@ def alarmed(arms: Arms, known: Attack) -> tuple[Played, float]:
     return plan, max(upper, plan.value)
 
 
-def learned(arms: Arms, known: Attack) -> tuple[Played, float]:
+def learned(arms: Arms, known: Attack) -> tuple[Plan, float]:
     """Several targets, detection learned: the worth of somebody who is told it is an upper bound, that of plans
     that learn nothing a lower one.
 
@@ -72,7 +72,7 @@ def learned(arms: Arms, known: Attack) -> tuple[Played, float]:
     hopeful = a / (a + b + float(arms.count @ arms.tries))
     upper = min(float(mass @ worth), known(_told(arms, hopeful))[1])
     middle = _told(arms, attacker.mean_detection)
-    plans = [_unending(middle), _everything(arms, _all_fines(arms, cap, mass, mean))]
+    plans: list[Plan] = [_unending(middle), _everything(arms, _all_fines(arms, cap, mass, mean))]
     if cap < math.inf:
         plans.append(known(_told(arms, attacker.mean_detection, max_fines=1, fine=cap * attacker.fine))[0])
     plan = max(plans, key=lambda one: one.value)

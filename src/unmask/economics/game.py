@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from unmask.economics.attacker import Attacker, as_number, is_whole
 from unmask.economics.breakeven import breakpoints
-from unmask.economics.deterrence import least_with
+from unmask.economics.deterrence import least_root
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who, counted
 from unmask.economics.response import NOTHING, Bounds, Raid, Response
@@ -29,7 +29,7 @@ NEWTON_STEPS: Final = 100
 """Each step leaves one piece of a piecewise linear function; more are not waited for."""
 
 PRECISION: Final = 1e-6
-"""Relative width of a break-even fine that is found by bisection."""
+"""Relative width of a break-even fine where a campaign is only bounded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +330,7 @@ class PublisherGame:
         """The contractual fine at which a*(phi) = price: below the first a campaign pays, from the second on none does.
 
         inf where no fine stops them. a* is convex, falls with the fine and has the slope -D: Newton's method from 0 is
-        exact after finitely many steps. Where a campaign is only bounded, both ends are found by bisection.
+        exact after finitely many steps. Where a campaign is only bounded, both ends are found by `least_root`.
         """
         fine, tie = 0.0, TIE * self.attackers[kind].attacker.gain
         for _ in range(NEWTON_STEPS):
@@ -343,15 +343,15 @@ class PublisherGame:
             fine += above / found.fines.low if found.fines.low else math.inf
             if fine == math.inf:
                 return Bounds(fine, fine)
-        return Bounds(*(self._crossing(protection, kind, price, audit, end) for end in (0, 1)))
+        return Bounds(*(self._crossing(protection, kind, price, audit, end, fine) for end in (0, 1)))
 
-    def _crossing(self, protection: str, kind: str, price: float, audit: float, end: int) -> float:
-        """Where one end of the break-even price comes down to a price."""
+    def _crossing(self, protection: str, kind: str, price: float, audit: float, end: int, near: float) -> float:
+        """Where one end of the break-even price comes down to a price; near: a fine to look at first."""
 
-        def deters(fine: float) -> bool:
-            return self.break_even_price(protection, kind, fine=fine, audit=audit)[end] <= price
+        def over(fine: float) -> float:
+            return self.break_even_price(protection, kind, fine=fine, audit=audit)[end] - price
 
-        return least_with(deters, max(self.attackers[kind].attacker.fine, 1.0), PRECISION)[end]
+        return least_root(over, near or max(self.attackers[kind].attacker.fine, 1.0), PRECISION)[end]
 
 
 def _facing(attacker: Attacker, fine: float, audit: float) -> Attacker:

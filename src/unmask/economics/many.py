@@ -14,7 +14,7 @@ from unmask.economics.campaign import campaigner
 from unmask.economics.exploitation import FINES, SUCCESS, TIE, VALUE, Floats
 from unmask.economics.game import Expected, Publisher, Terms
 from unmask.economics.prices import sunk_plans
-from unmask.economics.releases import Ints, Releases, closely, roughly, unfined
+from unmask.economics.releases import Ints, Releases, at_most, closely, roughly, unfined
 from unmask.economics.response import Bounds, Raid
 from unmask.errors import UnmaskError
 
@@ -105,14 +105,15 @@ class Answers:
 
 def _bounds(attacker: Attacker, releases: Releases, close: bool) -> Iterator[Floats]:
     """(2, n) worth, people and fines of campaigns under a cap or an arrest."""
-    bounded = closely if close and not attacker.arrest else roughly
-    (low, high), games = bounded(attacker, releases), releases.alike(attacker)
+    close = close and not attacker.arrest
+    (low, high), games = (closely if close else roughly)(attacker, releases), releases.alike(attacker)
     yield np.stack([low, high])
     tried = np.minimum(games.size, attacker.max_tries or games.size) / games.size
     worth_it = sunk_plans(unfined(attacker), games)[VALUE] > 0
     least, most = low / attacker.gain, releases.summed(worth_it * games.inside * tried)
     for by in (step * attacker.gain for step in STEPS):
-        less, more = (bounded(replace(attacker, gain=attacker.gain + e), releases)[1] for e in (-by, by))
+        moved = (replace(attacker, gain=attacker.gain + e) for e in (-by, by))
+        less, more = (at_most(one, releases) if close else roughly(one, releases)[1] for one in moved)
         least, most = np.maximum(least, (low - less) / by), np.minimum(most, (more - low) / by)
     yield np.stack([np.minimum(least, most), most])
     fines = 1 if attacker.arrest else attacker.max_fines

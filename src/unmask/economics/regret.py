@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import Final
 
 import numpy as np
+import scipy
 
 from unmask.economics.deterrence import first_detection
-from unmask.economics.exploitation import Floats
+from unmask.economics.exploitation import TIE, Floats
 from unmask.economics.game import WITHHELD, Expected, Move, Publisher, PublisherGame
 from unmask.economics.regrets import Regrets
 from unmask.economics.response import NOTHING, Bounds
@@ -38,7 +39,10 @@ SCANNED: Final = 33
 """Values of one unknown at which the best move is looked for."""
 
 FLIP: Final = 1e-9
-"""Relative width at which a bisection stops."""
+"""Relative width to which the value is known where attackers walk away."""
+
+SWITCH: Final = 1e-6
+"""The same, where another move becomes the better one."""
 
 
 @dataclass(frozen=True)
@@ -158,13 +162,19 @@ class _Played:
         """The value where its attackers just stay away from a move, the first of some where they do so in its range."""
         kind = unknown.of
 
-        def stays(move: Move, value: float) -> bool:
-            there = replace(self.game, attackers={kind: changed(self.attackers[kind], unknown.parameter, value)})
-            return move.protection == WITHHELD or there.response(move.protection, kind, move.terms).attacks is False
+        def tempts(value: float, move: Move) -> float:
+            """What the campaign may pay beyond the price of access."""
+            attackers = {kind: changed(self.attackers[kind], unknown.parameter, value)}
+            there, terms = replace(self.game, attackers=attackers), move.terms
+            who = attackers[kind].attacker
+            worth = there.raid(move.protection, kind, fine=terms.fine, audit=terms.audit).worth.high
+            return worth - who.access_cost - terms.price - TIE * who.gain
 
-        for move in (self.moves[place] for place in places):
-            if stays(move, unknown.low) != stays(move, unknown.high):
-                return _flip(partial(stays, move), unknown.low, unknown.high)
+        for move in (self.moves[place] for place in places if self.moves[place].protection != WITHHELD):
+            low, high = (tempts(value, move) for value in (unknown.low, unknown.high))
+            if (low > 0) != (high > 0):
+                root = scipy.optimize.brentq(tempts, unknown.low, unknown.high, args=(move,), xtol=2e-300, rtol=FLIP)
+                return max(float(root) - 2 * FLIP * abs(float(root)), unknown.low)
         return None
 
 
@@ -352,8 +362,7 @@ class _Search:
             found = self._along(i, value)
             return bool(found[choice] >= found.max() - self._gap)
 
-        scanned = max(FEWEST, SCANNED // len(self.unknowns))
-        places = np.linspace(unknown.low, unknown.high, min(scanned, SCANNED))
+        places = np.array([unknown.low, *self._scanned(unknown), unknown.high])
         best = [stays(place) for place in places]
         changes = [j for j in range(len(places) - 1) if best[j] != best[j + 1]]
         if not changes:
@@ -363,11 +372,18 @@ class _Search:
         there = self._along(i, float(places[j + best[j]]))
         return value, int(np.argmax(there))
 
+    def _scanned(self, unknown: Unknown) -> Floats:
+        """Values of one unknown at which the best move is looked for: where it is known, its grid has it alone."""
+        grids = self._grids[unknown.of]
+        if len(grids) == 1:
+            return grids[0]
+        return _midpoints(unknown, min(max(FEWEST, SCANNED // len(self.unknowns)), SCANNED))
+
 
 def _flip(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The last value from below at which something is as it is at `low`, to a 1e-9th."""
+    """The last value from below at which something is as it is at `low`, to a millionth."""
     at_low = holds(low)
-    while high - low > FLIP * max(abs(low), abs(high)):
+    while high - low > SWITCH * max(abs(low), abs(high)):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) == at_low else (low, middle)
     return low

@@ -111,16 +111,28 @@ def closely(attacker: Attacker, releases: Releases) -> Floats:
     E min(n, .) of a sum of independent counts follows from its chances below n, the first coefficients of a product of
     power series: the exponential of the sum of their logarithms.
     """
-    games, cap = releases.alike(attacker), int(min(attacker.max_fines, MOST_COUNTED))
-    free = sunk_plans(unfined(attacker), games)[VALUE]
-    total, fine = releases.summed(free), attacker.fine
+    games, cap, fine = releases.alike(attacker), _counted(attacker), attacker.fine
+    total = releases.summed(sunk_plans(unfined(attacker), games)[VALUE])
+    fines = np.full(len(total), float(attacker.max_fines))
+    if attacker.max_fines == cap:
+        tried = [sunk_plans(replace(attacker, max_fines=k, fine=0.0), games)[FINES] for k in range(1, cap + 1)]
+        fines = _fines(np.array(tried), releases, 0.0)
+    low = np.maximum(total - fine * fines, 0.0)
+    return np.stack([low, np.maximum(at_most(attacker, releases), low)])
+
+
+def at_most(attacker: Attacker, releases: Releases) -> Floats:
+    """(n,) what no campaign is worth more than, as closely as `closely` has it."""
+    games, cap = releases.alike(attacker), _counted(attacker)
+    free, fine = sunk_plans(unfined(attacker), games)[VALUE], attacker.fine
     alone = [sunk_plans(replace(attacker, max_fines=k), games)[VALUE] for k in range(1, cap + 1)]
-    tried = [sunk_plans(replace(attacker, max_fines=k, fine=0.0), games)[FINES] for k in range(1, cap + 1)]
-    fines = _fines(np.array([(free - own) / fine for own in alone]), releases, RARE)
-    most = _fines(np.array(tried), releases, 0.0) if attacker.max_fines == cap else attacker.max_fines
-    high = np.minimum(total - fine * fines, _exponential(attacker, releases, total))
-    low = np.maximum(total - fine * most, 0.0)
-    return np.stack([low, np.maximum(high, low)])
+    fines, total = _fines(np.array([(free - own) / fine for own in alone]), releases, RARE), releases.summed(free)
+    return np.minimum(total - fine * fines, _exponential(attacker, releases, total))
+
+
+def _counted(attacker: Attacker) -> int:
+    """Fines that are counted one by one."""
+    return int(min(attacker.max_fines, MOST_COUNTED))
 
 
 def unfined(attacker: Attacker) -> Attacker:

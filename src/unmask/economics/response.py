@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
-from unmask.economics.campaign import Campaign, attack, campaigner
+from unmask.economics.campaign import Campaign, campaigner, left, played, solved
+from unmask.economics.chain import Plan
 from unmask.economics.exploitation import SUCCESS, TIE, TRIES, VALUE, Floats
 from unmask.economics.groups import Who
 
@@ -94,7 +95,7 @@ class Raid:
     @cached_property
     def worth(self) -> Bounds:
         """Y, what the campaign pays."""
-        return Bounds(self._found.payoff, self._found.upper)
+        return Bounds(*left(self._arms, *self._solved))
 
     @cached_property
     def re_identified(self) -> Bounds:
@@ -102,7 +103,8 @@ class Raid:
 
         Exact where the bounds of `campaign` meet. Else, since Y is convex and piecewise linear in the gain G with the
         slope N, between (L(G) - U(G - e)) / e and (U(G + e) - L(G)) / e for every e > 0, between L / G and all; from
-        nobody to all where detection is not as they believe, too.
+        nobody to all where detection is not as they believe, too. An e that moves the worth by less than L and U differ
+        tells nothing.
         """
         if self._found.exact:
             named = float(self._found.success_probability @ self._count)
@@ -111,7 +113,7 @@ class Raid:
             return Bounds(0.0, float(self._found.most_success @ self._count))
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._found.most_success @ self._count)
-        for step in (share * gain for share in STEPS):
+        for step in (share * gain for share in STEPS if share * gain * high >= worth.high - worth.low):
             less, more = (self.with_gain(gain + by).worth for by in (-step, step))
             low, high = max(low, (worth.low - less.high) / step), min(high, (more.high - worth.low) / step)
         return Bounds(low, max(low, high))
@@ -126,7 +128,7 @@ class Raid:
         fine, worth = self.attacker.fine, self.worth
         low, high = 0.0, float(self.attacker.max_fines)
         for step in (share * fine for share in STEPS):
-            less, more = (attack(self._arms.facing(fine=fine + by)).upper for by in (-step, step))
+            less, more = (self._worth_at(fine + by) for by in (-step, step))
             low, high = max(low, (worth.low - more) / step), min(high, (less - worth.low) / step)
         return Bounds(low, max(low, high))
 
@@ -135,7 +137,8 @@ class Raid:
         """Probability that it re-identifies `at_least` people; 0 where nobody asks.
 
         That of a sum of independent trials where the plan tries all that it would try without fines. Else bounded by N
-        (Markov's inequality, and its reverse for a number that cannot exceed all who may be re-identified).
+        (Markov's inequality, and its reverse for a number that cannot exceed all who may be re-identified), and by that
+        sum: no best plan tries more, so whoever it re-identifies is re-identified where all is tried.
         """
         named = self.re_identified
         if self.at_least is None or not named.high:
@@ -148,7 +151,9 @@ class Raid:
         if self._found.exact and np.allclose((self._found.expected_tries, named.low), everything, rtol=ALIKE, atol=0):
             chance = _at_least(free[SUCCESS], count, self.at_least)
             return Bounds(chance, chance)
-        return chance_of(self.at_least, named, most)
+        low, high = chance_of(self.at_least, named, most)
+        high = min(high, _at_least(self._arms.inside, count, self.at_least))
+        return Bounds(min(low, high), high)
 
     def pays(self, price: float) -> bool | None:
         """Whether it is worth a price of access; None where its bounds leave that open."""
@@ -162,8 +167,17 @@ class Raid:
         return Arms.of(self.attacker, self.who, self.people)
 
     @cached_property
+    def _solved(self) -> tuple[Plan, float]:
+        return solved(self._arms, self.actual)
+
+    @cached_property
     def _found(self) -> Campaign:
-        return attack(self._arms, self.actual)
+        return played(self._arms, *self._solved)
+
+    def _worth_at(self, fine: float) -> float:
+        """What no campaign exceeds at another fine."""
+        arms = self._arms.facing(fine=fine)
+        return left(arms, *solved(arms))[1]
 
     @property
     def _count(self) -> Floats:

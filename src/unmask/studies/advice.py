@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
+
+import numpy as np
 
 from unmask.economics import Move, PublisherGame, Terms, margins, outlook
 from unmask.economics.game import WITHHELD
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
-from unmask.reports.facts.game import Answer, Asked, Judged, Offer, Ranged, Wrong
+from unmask.reports.facts.game import Answer, Asked, Curve, Judged, Offer, Ranged, Wrong
 from unmask.studies.plane import all_terms
 from unmask.studies.stated import Stated
 
@@ -21,6 +23,12 @@ BESIDE: Final = 1e-6
 
 MARGIN: Final = 0.01
 """Share by which a fine and a price that are advised exceed those that only just keep somebody away."""
+
+FINES: Final = 20
+"""Fines on a curve, besides those that stop somebody, and at most where it jumps, all kinds together."""
+
+NEAR: Final = 0.02
+"""Share of a fine within which a jump is not looked for."""
 
 MOST_JUDGED: Final = 60
 """Offers that are judged over ranges."""
@@ -129,3 +137,74 @@ def judged_offers(game: PublisherGame, said: Stated) -> tuple[tuple[Judged, ...]
         for one in found.influences
     )
     return judged, ranged, found.worth
+
+
+def curves_of(game: PublisherGame, said: Stated, names: Sequence[str]) -> tuple[Curve, ...]:
+    """Some protections by the contractual fine."""
+    common = _fines(game, said)
+    return tuple(_curve(game, name, said, common) for name in names)
+
+
+def _fines(game: PublisherGame, said: Stated) -> list[float]:
+    """The fines of all curves: up to a little beyond those that stop everybody."""
+    price = min(said.terms["prices"])
+    stops = (game.break_even_fine(name, kind, price=price).high for name in game.protections for kind in game.attackers)
+    known = [one for one in stops if 0 < one < math.inf]
+    most = 1.2 * max([*known, *said.terms["fines"], 1.0])
+    return [0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist()]
+
+
+def _curve(game: PublisherGame, name: str, said: Stated, common: Sequence[float]) -> Curve:
+    """What is left at rising fines and the least price that is asked, and the price that keeps everybody away.
+
+    Each kind is looked at at the fines of all curves, just below and at those that stop them, and where what they bring
+    jumps; between these they bring what they bring at the fine before, unless fines come back to the publisher, and the
+    price that keeps them away, which is convex, is no more than on a straight line.
+    """
+    price = min(said.terms["prices"])
+    ends = {kind: set(_beside(game, name, kind, price)) for kind in game.attackers}
+    every: set[float] = set().union(*ends.values()) if game.publisher.recovered else set()
+    each = [_by_fine(game, name, kind, price, {*common, *own, *every}) for kind, own in ends.items()]
+    fines = np.array(sorted(set().union(*each)))
+    left, least = np.full(len(fines), game.kept(name, Terms())), np.zeros(len(fines))
+    for found in each:
+        own = np.array(sorted(found))
+        brought, prices = np.array([found[fine] for fine in own.tolist()]).T
+        left += brought[np.searchsorted(own, fines, side="right") - 1]
+        least = np.maximum(least, np.interp(fines, own, prices))
+    return Curve(name, tuple(fines.tolist()), tuple(left.tolist()), tuple(least.tolist()))
+
+
+def _beside(game: PublisherGame, name: str, kind: str, price: float) -> Iterator[float]:
+    """The fines that just stop a kind and just do not, at a price and without one."""
+    for one in (price, 0.0):
+        stops = game.break_even_fine(name, kind, price=one).high
+        yield from (stops * (1 - BESIDE), stops) if 0 < stops < math.inf else ()
+
+
+def _by_fine(
+    game: PublisherGame, name: str, kind: str, price: float, fines: Iterable[float]
+) -> dict[float, tuple[float, float]]:
+    """Fine -> what a kind brings at a price, and the least price that keeps them away; some more where it jumps, as
+    far as campaigns are known.
+    """
+    alone, kept = replace(game, attackers={kind: game.attackers[kind]}), game.kept(name, Terms())
+    stops, known = game.break_even_fine(name, kind).high, not game.publisher.recovered
+
+    def at_fine(fine: float) -> tuple[float, float]:
+        nonlocal known
+        if fine >= stops:
+            return 0.0, 0.0
+        low, high = alone.move(name, Terms(price=price, fine=fine)).payoff
+        known &= low == high
+        return low - kept, game.break_even_price(name, kind, fine=fine).high
+
+    found = {fine: at_fine(fine) for fine in fines}
+    for _ in range(FINES // len(game.attackers)):
+        spans = [ends for ends in pairwise(sorted(found)) if ends[1] > ends[0] * (1 + NEAR)]
+        low, high = max(spans, key=lambda ends: abs(found[ends[1]][0] - found[ends[0]][0]))
+        if not known or found[low][0] == found[high][0]:
+            break
+        middle = math.sqrt(low * high) or high / 2
+        found[middle] = at_fine(middle)
+    return found

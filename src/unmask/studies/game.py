@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields, replace
 from itertools import product
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 
@@ -31,17 +29,17 @@ from unmask.errors import UnmaskError
 from unmask.files import text_of
 from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
+from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
-    Curve,
     GameData,
     Kind,
     Nodes,
     Stopping,
 )
 from unmask.studies.advice import (
-    BESIDE,
     best_of_each,
+    curves_of,
     deterring_offers,
     judged_offers,
     offer_of,
@@ -55,9 +53,6 @@ from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
 from unmask.version import __version__
 from unmask.writing import whole, write_text
-
-FINES: Final = 20
-"""Fines on a curve, besides those that stop somebody."""
 
 Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> its release, as they face it."""
@@ -142,7 +137,7 @@ def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[P
 def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -> GameData:
     """The game, weighed."""
     moves = game.moves(**said.terms)
-    ranked, fines = _ranked(moves), _fines(game, said)
+    ranked = _ranked(moves)
     whose = [(name, kind, releases[name][_whose(kind, said, plan)]) for name, kind in product(ranked, said.attackers)]
     data = GameData(
         title=plan.title,
@@ -154,7 +149,7 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
         stopping=tuple(_stopping(game, *one) for one in whose),
-        curves=tuple(_curve(game, name, said, fines[name]) for name in ranked),
+        curves=curves_of(game, said, ranked),
         reproduce={"Version": f"unmask {__version__}"},
     )
     if said.unknowns:
@@ -208,7 +203,8 @@ def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, Protec
     """What attackers of each kind face, and the utility, of each protection."""
     found = {}
     for name, own in releases.items():
-        who = {kind: kinds_of(own[_whose(kind, said, plan)].belief).belief for kind in said.adversary}
+        of = {adversary: kinds_of(one.belief).belief for adversary, one in own.items()}
+        who = {kind: of[_whose(kind, said, plan)] for kind in said.adversary}
         found[name] = Protected(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
     return found
 
@@ -236,8 +232,15 @@ def _stopping(game: PublisherGame, name: str, kind: str, found: Faced) -> Stoppi
         game.break_even_price(name, kind),
         game.break_even_fine(name, kind),
         unfined.re_identified.high,
-        _realized(free, found),
+        _realized(free, replace(found, belief=_in_kinds(game, name, kind))),
     )
+
+
+def _in_kinds(game: PublisherGame, name: str, kind: str) -> Posterior:
+    """What a kind believes of a protection, a row for each kind of observation."""
+    belief = game.protections[name].faced_by(kind)
+    assert isinstance(belief, Posterior)
+    return belief
 
 
 def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | None:
@@ -246,7 +249,7 @@ def _alone(game: PublisherGame, name: str, kind: str, found: Faced) -> Alone | N
     if game.attackers[kind].attacker.in_doubt:
         return None  # the models of one person at a time know neither doubt
     inside, row = chance_inside(belief), belief.observation
-    if not (alike_rows(belief).all() and inside.any()):
+    if not (alike_rows(_in_kinds(game, name, kind)).all() and inside.any()):
         return None
     share = np.bincount(row, minlength=belief.n_observations)[row] / len(row)
     sizes = candidates_tried(belief)[row]
@@ -274,26 +277,3 @@ def _realized(free: Attacker, found: Faced) -> float | None:
     if found.better is None or found.tied is None:
         return None
     return float(play_out(free, found.belief, found.better, found.tied).sum())
-
-
-def _fines(game: PublisherGame, said: Stated) -> dict[str, list[float]]:
-    """The fines of each curve: up to a little beyond those that stop everybody, just below and at each of its own."""
-    price, stops = min(said.terms["prices"]), {}
-    for name in game.protections:
-        found = (game.break_even_fine(name, kind, price=price).high for kind in game.attackers)
-        stops[name] = [one for one in found if 0 < one < math.inf]
-    known = [one for found in stops.values() for one in found]
-    most = 1.2 * max([*known, *said.terms["fines"], 1.0])
-    common = [0.0, *np.geomspace(min([*known, most]) / 10, most, FINES).tolist()]
-    return {
-        name: sorted({*common, *(value for one in found for value in (one * (1 - BESIDE), one))})
-        for name, found in stops.items()
-    }
-
-
-def _curve(game: PublisherGame, name: str, said: Stated, fines: Sequence[float]) -> Curve:
-    """What is left at rising fines and the least price that is asked."""
-    price = min(said.terms["prices"])
-    moves = [game.move(name, Terms(price=price, fine=fine)) for fine in fines]
-    prices = [max(game.break_even_price(name, kind, fine=fine).high for kind in game.attackers) for fine in fines]
-    return Curve(name, tuple(fines), tuple(one.payoff.low for one in moves), tuple(prices))

@@ -11,8 +11,10 @@ from typing import Any, Final, Literal
 
 from unmask.toml_text import text_of_value
 
-Holds = Literal["amount", "most", "range", "whole", "share"]
-"""What an answer is: an amount; the most that may be asked, from 0 on; a range; a whole number; a range of shares."""
+Holds = Literal["amount", "most", "range", "whole", "share", "part", "tries"]
+"""What an answer is: an amount; the most that may be asked, from 0 on; a range; a whole number; a range of shares; one
+share; how many tries were noticed, and how many not.
+"""
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Question:
     key     : its table in the document and its name there, such as publisher.loss
     who     : can answer
     anchor  : what is documented about such numbers, with its source; "" where nothing is
-    assumed : the answer that stands in for theirs, as the document says it
+    assumed : the answer that stands in for theirs, as the document says it; None where nothing does
     """
 
     key: str
@@ -86,8 +88,23 @@ QUESTIONS: Final = (
         "attackers.detection", "security officer", "How likely is it that you notice one try?", "share",
         {"from": 0.001, "to": 0.05}, "nobody has measured it; 1 % in the case study of Xia et al. 2015",
     ),
+    Question(
+        "attackers.detection_prior", "security officer",
+        "Or, of tries of your own: how many did you notice, and how many not?", "tries", None,
+        "attackers do not know either, and learn from every try how likely it is",
+    ),
+    Question(
+        "attackers.false_alarms", "controller", "How likely is it that a wrong person looks right to them?", "part", 0,
+        "nobody has measured it; at 0 nothing misleads them",
+    ),
 )  # fmt: skip
 """In the order in which they are asked; of attackers about the first kind."""
+
+INSTEAD: Final = {"attackers.detection": "detection_prior"}
+"""Question -> the answer to another one that takes its place."""
+
+NOTICED: Final = [1, 19]
+"""Tries noticed and not, where a document shows how to say it."""
 
 ATTACKER: Final = "broker"
 """Name of the first kind of attackers where a document has none."""
@@ -95,6 +112,8 @@ ATTACKER: Final = "broker"
 
 def told(question: Question) -> str:
     """What stands beside an answer: that it is assumed, and what is documented."""
+    if question.assumed is None:
+        return f"In place of the answer above; {question.anchor}."
     return f"Assumed; {question.anchor}." if question.anchor else "Assumed; nothing is documented."
 
 
@@ -106,11 +125,14 @@ def asked_lines() -> Iterator[str]:
             yield from ("", "[[attackers]]", f'name = "{ATTACKER}"')
         yield f"# {one.who.capitalize()}: {one.asks}"
         yield f"# {told(one)}"
-        yield f"{one.name} = {text_of_value(one.assumed)}"
+        shown = f"# {one.name} = {NOTICED}" if one.assumed is None else f"{one.name} = {text_of_value(one.assumed)}"
+        yield shown
 
 
 def answer(given: Mapping[str, Any], question: Question) -> Any:
-    """What a document says, or what is assumed where it says nothing."""
+    """What a document says, or what is assumed where it says nothing; None where nothing is, or another answer is."""
     table = given.get(question.table, {})
     own = table[0] if isinstance(table, list) and table else table
-    return own.get(question.name, question.assumed) if isinstance(own, dict) else question.assumed
+    if not isinstance(own, dict):
+        return question.assumed
+    return own.get(question.name, None if INSTEAD.get(question.key) in own else question.assumed)

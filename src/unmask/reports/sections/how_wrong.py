@@ -55,9 +55,10 @@ def _ranges(data: GameData) -> Iterator[Loose]:
     if not data.judged:
         yield WRONG
         yield grid(
-            ("Number", "Of", "Assumed", "Holds from", "Holds to", "Better below", "Better above"),
+            ("Number", "Of", "Assumed", "Holds from", "Holds to", "Better beyond"),
             [_wrong_row(one) for one in data.wrong if _matters(one)],
             text=2,
+            listed=True,
         )
         yield notes([*_idle(data.wrong), LOOKED])
         return
@@ -88,10 +89,11 @@ def _idle(wrong: Sequence[Wrong]) -> list[str]:
 
 
 def _wrong_row(one: Wrong) -> tuple[str, ...]:
-    better = ("\u2013" if other is None else capital(offered(other)) for other in (one.below, one.above))
+    sides = (("below", one.below), ("above", one.above))
+    better = "; ".join(f"{side}: {offered(other)}" for side, other in sides if other is not None)
     assumed = parameter_value(one.parameter, one.value)
     low, high = _end(one, one.low, "no less"), _end(one, one.high, "no more")
-    return number_name(one.parameter), whose(one.of), assumed, low, high, *better
+    return number_name(one.parameter), whose(one.of), assumed, low, high, capital(better)
 
 
 def _end(one: Wrong, end: float | None, just: str) -> str:

@@ -16,8 +16,8 @@ BINS = 40
 """Steps of utility of the picture."""
 
 PICTURE = (
-    "A mark is the best node at its utility, at its best terms of the document: what it leaves at least. The thin line "
-    "above it ends where any node of that utility may be at most."
+    "A mark is what the best node of about that utility leaves at least, at its best terms of the document; the thin "
+    "line ends at what the best one leaves at most."
 )
 
 
@@ -78,7 +78,7 @@ def _others(one: Nodes, best: int) -> Iterator[Spot]:
     """In each step of utility the node that leaves most at least, up to what any there leaves at most."""
     steps: dict[int, list[int]] = {}
     for place, at in enumerate(one.utility):
-        steps.setdefault(min(int(at * BINS), BINS - 1), []).append(place)
+        steps.setdefault(round(at * BINS), []).append(place)
     for own in (steps[step] for step in sorted(steps)):
         top = max(own, key=lambda place: one.low[place])
         if top != best:

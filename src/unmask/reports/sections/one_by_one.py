@@ -36,9 +36,11 @@ def one_by_one_section(alone: Sequence[Alone]) -> Section | None:
 
 def _said(alone: Sequence[Alone]) -> Iterator[Loose]:
     yield lead(ABOUT)
-    for kind in dict.fromkeys(one.kind for one in alone):
+    kinds = list(dict.fromkeys(one.kind for one in alone))
+    for kind in kinds:
         its = [one for one in alone if one.kind == kind]
-        yield Heading(f"One at a time, or all at once: {kind}", conclusion(its))
+        if len(kinds) > 1:
+            yield Heading(f"One at a time, or all at once: {kind}", conclusion(its))
         yield Bullets(tuple(findings(its)))
         yield grid(
             ("Protection", "One try", "Alone", "Sizes unknown", "Campaign", "Safe alone", "of them in the campaign"),
