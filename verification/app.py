@@ -307,14 +307,13 @@ def large() -> Section:
         one.sends("/adversaries", policy="ema-0.09", do="apply")
         step("first page of a verdict", 10, lambda: FIRST in one.at("/verdict").text)
         step("verdict on everybody", None, lambda: JUDGED in one.at("/verdict").text and FIRST not in one.page.text)
-    heads = ("", "seconds", "seconds of the processor", "GiB of the server + its command")
+    heads = ("", "seconds", "seconds of the processor", "GiB of the server + its commands")
     return Section("1,000,000 rows of 40 columns", heads, tuple(rows), verdicts=tuple(verdicts))
 
 
 def _memory(one: User) -> list[float]:
-    """GiB that the server, and the largest of its commands, have held at most."""
-    commands = [0.0, *map(_held, _children(next(one.folder.glob("unmask-open-*"))))]
-    return [_held(one.process.pid), max(commands)]
+    """GiB that the server, and its commands that are there, have held at most."""
+    return [_held(one.process.pid), sum(map(_held, _children(next(one.folder.glob("unmask-open-*")))))]
 
 
 def _held(process: int) -> float:

@@ -14,28 +14,46 @@ from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 
 
 class Commands:
-    """Commands that write what they should, each once it is let go."""
+    """Commands that write what they should, each once it is begun and let go."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.run = folder, list[tuple[str, ...]]()
-        self.let_go, self.returncode, self.stderr = threading.Semaphore(0), 0, io.BytesIO()
+        self.folder, self.run, self.loaded = folder, list[tuple[str, ...]](), 0
+        self.waiting = list[int]()  # while each runs, how many are loaded that have not begun
+        self.let_go = threading.Semaphore(0)
 
-    def __call__(self, _jobs: Jobs, _name: str, command: Command, to: str | None) -> "Commands":
-        self.run.append(tuple(command))
-        assert self.let_go.acquire(timeout=30)
-        if command[0] == "audit":
-            self.returncode = EXIT_ABOVE
-            (self.folder / REPORT).write_text(f"<body><main>Is it acceptable? {len(self.run)}</main><script></script>")
+    def __call__(self, _jobs: Jobs, command: Command, to: str | None) -> "Process":
+        self.loaded += 1
+        return Process(self, tuple(command), to)
+
+
+class Process(io.BytesIO):
+    """One of them; its standard input, which hears that it begins, and its standard error."""
+
+    def __init__(self, commands: Commands, command: tuple[str, ...], to: str | None) -> None:
+        super().__init__()
+        self.commands, self.command, self.to, self.code = commands, command, to, 0
+        self.stdin = self.stderr = self
+
+    def write(self, _begin: object) -> int:
+        self.commands.run.append(self.command)
+        return 1
+
+    def read(self, _size: int | None = -1) -> bytes:
+        self.commands.waiting.append(self.commands.loaded - len(self.commands.run))
+        assert self.commands.let_go.acquire(timeout=30)
+        folder = self.commands.folder
+        if self.command[0] == "audit":
+            self.code = EXIT_ABOVE
+            page = f"<body><main>Is it acceptable? {len(self.commands.run)}</main><script></script>"
+            (folder / REPORT).write_text(page)
         for name in (RELEASE, ORIGIN):
-            (self.folder / name).touch()
-        if to:
-            (self.folder / to).write_text(json.dumps({"tables": {"verdicts": []}}))
-        return self
+            (folder / name).touch()
+        if self.to:
+            (folder / self.to).write_text(json.dumps({"tables": {"verdicts": []}}))
+        return b""
 
-    def __enter__(self) -> "Commands":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    def wait(self) -> int:
+        return self.code
 
     def terminate(self) -> None: ...
 
@@ -57,6 +75,7 @@ def test_some_people_are_attacked_before_all_are(
 ):
     monkeypatch.setattr(verdict, "SAMPLED", 60)
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    assert [one[0] for one in commands.run] == ["protect"]
     threading.Timer(0.2, commands.let_go.release).start()
     with browser.stream("GET", "/events/verdict") as told:
         assert "event: end" in "".join(told.iter_text())  # there is another command, and may be more to show
@@ -76,6 +95,7 @@ def test_some_people_are_attacked_before_all_are(
     assert "Not the verdict yet" not in found
     assert browser.at("/sign").url.path == "/sign"
     assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
+    assert commands.waiting[:3] == [1, 1, 0]
     assert "--targets" in commands.run[1]
     assert AT_RISK not in commands.run[1]
     assert "--targets" not in commands.run[2]

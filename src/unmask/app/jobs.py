@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -24,6 +24,12 @@ Command = Sequence[str]
 
 EXIT_ABOVE = 3
 """What an audit ends with that did its work, and found too much."""
+
+BEGIN = b"\n"
+"""What a command is told that is loaded."""
+
+ALLOCATED = {"MALLOC_MMAP_THRESHOLD_": f"{32 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}"}
+"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +112,10 @@ class Jobs:
 
     def ask(self, command: Command) -> None:
         """Run a command that is soon done; its error is one here."""
-        with self._process("ask", command, None) as process:
-            assert process.stderr is not None
-            said = process.stderr.read()
-        if process.returncode:
+        with self._process(command, None) as process:
+            _begin(process)
+            said, code = _ended(process)
+        if code:
             raise UnmaskError(_error(said))
 
     def _called(self, job: Job, function: Callable[[], object]) -> None:
@@ -154,44 +160,61 @@ class Jobs:
         beside.replace(self.folder / f"{job.name}.json")
 
     def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
-        for at, command in enumerate(job.commands):
-            with self.lock:
-                if self._stopped(job):
-                    return
-                job = replace(job, at=at)
-                self._keep(job)
-                process = self._process(job.name, command, to.get(at))
-            assert process.stderr is not None
-            with process:
-                said = process.stderr.read()  # its standard input stays open: its end would end the command
-            spent = time.time() - job.started
-            with self.lock:
-                if self._stopped(job):
-                    return
-                if process.returncode not in (0, EXIT_ABOVE):
-                    self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
-                    return
-                if at == len(job.commands) - 1:
-                    then(process.returncode)
-                    self._keep(replace(job, state="finished", seconds=spent))
+        """One command after the other; while one runs the next is loaded, and those that were not begun end unread."""
+        with ExitStack() as loaded:
+            following = loaded.enter_context(self._process(job.commands[0], to.get(0)))
+            for at in range(len(job.commands)):
+                process = following
+                with self.lock:
+                    if self._stopped(job):
+                        return
+                    job = replace(job, at=at)
+                    self._keep(job)
+                    self.processes[job.name] = process
+                    _begin(process)
+                if at + 1 < len(job.commands):
+                    following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
+                said, code = _ended(process)
+                spent = time.time() - job.started
+                with self.lock:
+                    if self._stopped(job):
+                        return
+                    if code not in (0, EXIT_ABOVE):
+                        self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
+                        return
+                    if at == len(job.commands) - 1:
+                        then(code)
+                        self._keep(replace(job, state="finished", seconds=spent))
 
     def _stopped(self, job: Job) -> bool:
         now = self.find(job.name)
         return now is None or now.state != "running"
 
-    def _process(self, name: str, command: Command, to: str | None) -> subprocess.Popen[bytes]:
-        root = self.folder.parent
+    def _process(self, command: Command, to: str | None) -> subprocess.Popen[bytes]:
+        """A command that is loaded, and begins when it is told to. to : file for its standard output"""
+        root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
         out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            self.processes[name] = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-m", "unmask.app.child", *command],
-                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE,
-                env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0,
+                env={**os.environ, **ALLOCATED, "TMPDIR": str(root), "PYTHONPATH": paths},
             )  # fmt: skip
         finally:
             if to is not None:
                 os.close(out)
-        return self.processes[name]
+
+
+def _begin(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):  # it has ended, and says why
+        process.stdin.write(BEGIN)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, int]:
+    """What a process said on its standard error, and its exit code. Its standard input stays open: its end ends it."""
+    assert process.stderr is not None
+    return process.stderr.read(), process.wait()
 
 
 def _error(said: bytes) -> str:
