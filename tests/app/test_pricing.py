@@ -8,6 +8,7 @@ import pytest
 from tests.app.conftest import Browser
 from tests.app.test_way import asked, opened
 from unmask.app.jobs import Command, Job, Jobs
+from unmask.app.progress import progress
 from unmask.app.project import Project
 from unmask.document import load
 from unmask.studies.questions import QUESTIONS
@@ -64,6 +65,13 @@ def test_answers_are_what_the_document_says_and_the_command_reads(
     names = [part.name for part in read_plan(project.folder / "game.toml").protections]
     assert names == ["none", *(f"Mondrian k={k}" for k in (2, 5, 10, 20, 50))]
     assert load(project.folder / "unmask.toml")["attackers"] == load(project.folder / "game.toml")["attackers"]
+
+
+def test_it_says_how_many_releases_were_attacked(weighed: Browser, project: Project):
+    project.jobs.said["game"] = ["pricing none", "note: zip is a code", "pricing Mondrian k=2"]
+    job = project.jobs.find("game")
+    assert job is not None
+    assert progress(project, job).endswith(": 2 of 6 releases")
 
 
 def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -38,7 +39,7 @@ class Process(io.BytesIO):
         self.commands.run.append(self.command)
         return 1
 
-    def read(self, _size: int | None = -1) -> bytes:
+    def __iter__(self) -> "Process":
         self.commands.waiting.append(self.commands.loaded - len(self.commands.run))
         assert self.commands.let_go.acquire(timeout=30)
         folder = self.commands.folder
@@ -50,7 +51,7 @@ class Process(io.BytesIO):
             (folder / name).touch()
         if self.to:
             (folder / self.to).write_text(json.dumps({"tables": {"verdicts": []}}))
-        return b""
+        return self
 
     def wait(self) -> int:
         return self.code
@@ -70,19 +71,29 @@ def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: py
     return made
 
 
+def told_at(page: str) -> str:
+    """Where a page hears what becomes of what it shows."""
+    return re.findall(r'data-events="([^"]*)"', page)[0]
+
+
 def test_some_people_are_attacked_before_all_are(
     browser: Browser, project: Project, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(verdict, "SAMPLED", 60)
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
     assert [one[0] for one in commands.run] == ["protect"]
+    events = told_at(browser.at("/verdict").text)
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", "/events/verdict") as told:
+    with browser.stream("GET", events) as told:
         assert "event: end" in "".join(told.iter_text())  # there is another command, and may be more to show
-    assert "Not the verdict yet" not in browser.at("/verdict").text
+    found = browser.at("/verdict").text
+    assert "Not the verdict yet" not in found
+    assert told_at(found) != events
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", "/events/verdict") as told:
+    with browser.stream("GET", told_at(found)) as told:
         assert "drawn at random" in "".join(told.iter_text())
+    with browser.stream("GET", told_at(found)) as told:  # who begins to listen late hears of what there is meanwhile
+        assert "event: end" in "".join(told.iter_text())
     found = browser.at("/verdict").text
     assert "Is it acceptable? 2" in found
     assert "Not the verdict yet" in found

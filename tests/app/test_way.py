@@ -301,7 +301,7 @@ def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital:
     assert "Reading and counting the columns" in found
     assert '<noscript><meta http-equiv="refresh"' in found
     go_on.set()
-    with browser.stream("GET", "/events/columns") as told:
+    with browser.stream("GET", re.findall(r'data-events="([^"]*)"', found)[0]) as told:
         assert "event: end" in "".join(told.iter_text())
     assert "patient_id" in browser.at("/roles").text
 

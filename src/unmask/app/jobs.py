@@ -51,6 +51,11 @@ class Job:
     seconds: float = 0.0
 
     @property
+    def began(self) -> str:
+        """Tells apart the commands of all jobs of this name."""
+        return f"{self.started}-{self.at}"
+
+    @property
     def typed(self) -> str:
         """The commands, as they would be typed."""
         return "\n".join(shown(command) for command in self.commands)
@@ -66,9 +71,12 @@ class Jobs:
     """The jobs of a folder: `jobs/NAME.json` says what became of each, and holds for whoever opens it next.
 
     A job that runs by the file and has no process here was cut off with its server: it is stopped, and can be run again
+
+    said : name -> lines that the command which runs, or ran last, has written on its standard error
     """
 
     folder: Path
+    said: dict[str, list[str]] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     threads: dict[str, threading.Thread] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -112,9 +120,10 @@ class Jobs:
 
     def ask(self, command: Command) -> None:
         """Run a command that is soon done; its error is one here."""
+        said: list[str] = []
         with self._process(command, None) as process:
             _begin(process)
-            said, code = _ended(process)
+            code = _ended(process, said)
         if code:
             raise UnmaskError(_error(said))
 
@@ -174,13 +183,14 @@ class Jobs:
                     _begin(process)
                 if at + 1 < len(job.commands):
                     following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
-                said, code = _ended(process)
+                self.said[job.name] = []
+                code = _ended(process, self.said[job.name])
                 spent = time.time() - job.started
                 with self.lock:
                     if self._stopped(job):
                         return
                     if code not in (0, EXIT_ABOVE):
-                        self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
+                        self._keep(replace(job, state="failed", message=_error(self.said[job.name]), seconds=spent))
                         return
                     if at == len(job.commands) - 1:
                         then(code)
@@ -211,14 +221,18 @@ def _begin(process: subprocess.Popen[bytes]) -> None:
         process.stdin.write(BEGIN)
 
 
-def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, int]:
-    """What a process said on its standard error, and its exit code. Its standard input stays open: its end ends it."""
+def _ended(process: subprocess.Popen[bytes], said: list[str]) -> int:
+    """The exit code of a process; what it says on its standard error is added line by line.
+
+    Its standard input stays open meanwhile: its end would end the process.
+    """
     assert process.stderr is not None
-    return process.stderr.read(), process.wait()
+    for line in process.stderr:
+        said.append(line.decode(errors="replace").rstrip())  # noqa: PERF401  # seen while there are more to come
+    return process.wait()
 
 
-def _error(said: bytes) -> str:
+def _error(said: Sequence[str]) -> str:
     """What a command said went wrong, without the word before it."""
-    lines = said.decode(errors="replace").splitlines()
-    errors = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
-    return errors[-1] if errors else (lines[-1] if lines else "the command ended without a word")
+    errors = [line.removeprefix("Error: ") for line in said if line.startswith("Error: ")]
+    return errors[-1] if errors else (said[-1] if said else "the command ended without a word")
