@@ -356,7 +356,7 @@ KINDS = {
     "clusters.csv": ("item,person,cluster\n" + "".join(f"r{n},p{n // 3},c{n // 4}\n" for n in range(60)), "breached<="),
     "places.csv": (PLACES, "estimation_error>="),
     "calls.csv": (
-        "caller,callee\n" + "".join(f"{n},{(n * step) % n}\n" for n in range(3, 90) for step in (5, 7, 11, 13)),
+        "caller,callee\n" + "".join(f"{n},{(n * n + step) % 90}\n" for n in range(90) for step in (5, 7, 11, 13)),
         "recall<=",
     ),
 }

@@ -18,7 +18,7 @@ WORDS = {
 
 
 def progress(project: Project, job: Job) -> str:
-    """What a job is doing; of a study how many cells have finished."""
+    """What a job is doing; of a study how many attacks, its cells, have finished."""
     command = job.commands[job.at]
     if "--targets" in command:
         return f"Attacking {int(command[-1]):,} people drawn at random, to be followed by everybody"
@@ -29,7 +29,7 @@ def progress(project: Project, job: Job) -> str:
     from unmask.app.studying import cells
 
     done, of = cells(project)
-    return f"{done:,} of {of:,} cells finished"
+    return f"{done:,} of {of:,} attacks on releases finished"
 
 
 def priced(project: Project, job: Job) -> str:
