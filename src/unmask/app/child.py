@@ -22,16 +22,15 @@ def main() -> None:
 
 
 def _loaded(name: str, *rest: str) -> Callable[[], object]:
-    """What does the work, with all that its options are made of, which is most of what it needs."""
+    """What does the work, with what it needs."""
     if name == "count":
         from unmask.app.counting import count
 
         return lambda: count(*rest)
-    from unmask.cli import main as line
-    from unmask_command import main as command
+    import unmask_command
 
-    _ = (line.commands.get(" ".join((name, *rest[:1]))) or line.commands[name]).params
-    return command
+    unmask_command.load(name, *rest)
+    return unmask_command.main
 
 
 def _ended_with(pipe: int) -> None:
