@@ -306,6 +306,23 @@ def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital:
     assert "patient_id" in browser.at("/roles").text
 
 
+def test_columns_are_counted_alike_however_many_are_read_at_once(
+    browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
+):
+    opened(browser, hospital)
+    given = project.given
+    project.save(
+        {**given, "columns": {"zip": {"role": "keep", "type": "text"}, "sex": {"role": "keep", "type": "text"}}}
+    )
+    found = []
+    for at_once in (100, 2):
+        monkeypatch.setattr(counting, "AT_ONCE", at_once)
+        found.append(counting._counted(*counting._key(project)))
+    assert found[0]._replace(notes=()) == found[1]._replace(notes=())
+    assert sorted(found[0].notes) == sorted(found[1].notes)
+    assert {one.name: one.type for one in found[1].shapes}["zip"] == "text"
+
+
 def test_cards_of_a_large_table_are_of_its_first_rows_until_all_are_counted(
     browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
 ):

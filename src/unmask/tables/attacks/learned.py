@@ -287,7 +287,7 @@ def _walked(one: csc_array, at: Codes, to: Codes, other: Callable[[Codes, Codes]
 def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:
     """The entries of a sparse table at some places."""
     if table.shape[0] * table.shape[1] <= DENSE:
-        return table.toarray().reshape(-1).take(row.astype(np.int64) * table.shape[1] + column)
+        return np.asarray(table.toarray()[row, column])
     table.sort_indices()
     width, rows = table.shape[1], np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     keys, wanted = rows * width + table.indices, row.astype(np.int64) * width + column
