@@ -179,11 +179,10 @@ class Jobs:
                         return
                     job = replace(job, at=at)
                     self._keep(job)
-                    self.processes[job.name] = process
+                    self.processes[job.name], self.said[job.name] = process, []
                     _begin(process)
                 if at + 1 < len(job.commands):
                     following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
-                self.said[job.name] = []
                 code = _ended(process, self.said[job.name])
                 spent = time.time() - job.started
                 with self.lock:
