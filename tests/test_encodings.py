@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.workbooks import write_workbook
-from unmask.engines import open_engine
+from unmask.engines import encodings, open_engine
 from unmask.engines.encodings import check_encoding
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs import SocialGraph
@@ -53,6 +53,19 @@ def test_an_encoding_is_seen_or_guessed_and_said(tmp_path, encoding, told, suffi
         assert all(text in note for text, note in zip(told, notes, strict=True))
     assert column_names(path) == ["straße", "zip"]
     assert set(texts(path)[1]) <= set(Table.read(path, quasi_identifiers=["zip", "straße"]).notes)
+
+
+def test_a_file_is_looked_through_once_until_it_changes(tmp_path, monkeypatch):
+    path, looked = tmp_path / "street.csv", []
+    opened = encodings._opened
+    monkeypatch.setattr(encodings, "_opened", lambda path: looked.append(path) or opened(path))
+    path.write_text(TEXT, encoding="utf-8")
+    assert encodings.in_utf8(path, str(tmp_path)) == (path, "")
+    marks = len(looked) - 1  # opened for its first bytes each time, for all of it once
+    assert encodings.in_utf8(path, str(tmp_path)) == (path, "")
+    assert len(looked) == 1 + 2 * marks
+    path.write_text(TEXT.replace("–", "-"), encoding="cp1252")
+    assert "read as cp1252" in encodings.in_utf8(path, str(tmp_path))[1]
 
 
 @pytest.mark.parametrize("encoding", ["mac-roman", "cp850", "utf-16-le", "utf-16-be", "utf-7"])

@@ -1,6 +1,8 @@
 """What a column looks like."""
 
-from unmask.app.drawing import histogram
+import pytest
+
+from unmask.app.drawing import MISSED, SHORT, Spot, histogram, plane
 from unmask.tables import Table
 
 
@@ -9,3 +11,9 @@ def test_cells_without_an_end_are_not_drawn():
     drawn, ends = histogram(table.quasi_identifiers[0])
     assert drawn.count("<rect") == 2
     assert ends == ("20", "40")
+
+
+@pytest.mark.parametrize(("times", "words"), [(8.0, MISSED), (1 / 100, SHORT)])
+def test_what_is_beyond_the_limit_is_not_cut_where_the_limit_is_far_right(times: float, words: str):
+    spots = [Spot(value, 0.5, "k = 2", "", True, value <= 1, "/protect") for value in (times, times / 2)]
+    assert f">{words}</text>" in plane(spots, chosen=None, against=None)

@@ -9,6 +9,7 @@ import pytest
 from tests.app.conftest import Browser
 from tests.app.test_way import asked, opened
 from unmask.app.jobs import Command, Job, Jobs
+from unmask.app.progress import progress
 from unmask.app.project import Project
 from unmask.document import load
 from unmask.studies.questions import QUESTIONS
@@ -82,6 +83,13 @@ def test_tries_of_ones_own_stand_in_place_of_detection(weighed: Browser, project
     emptied = {"attackers.detection_prior from": "", "attackers.detection from": "3", "attackers.detection to": "3"}
     weighed.sends("/game", **emptied, do="weigh")
     assert project.given["attackers"][0] == {**given, "detection": 0.03}
+
+
+def test_it_says_how_many_releases_were_attacked(weighed: Browser, project: Project):
+    project.jobs.said["game"] = ["pricing none", "note: zip is a code", "pricing Mondrian k=2"]
+    job = project.jobs.find("game")
+    assert job is not None
+    assert progress(project, job).endswith(": 2 of 6 releases")
 
 
 def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):

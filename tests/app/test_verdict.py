@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -14,28 +15,46 @@ from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 
 
 class Commands:
-    """Commands that write what they should, each once it is let go."""
+    """Commands that write what they should, each once it is begun and let go."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.run = folder, list[tuple[str, ...]]()
-        self.let_go, self.returncode, self.stderr = threading.Semaphore(0), 0, io.BytesIO()
+        self.folder, self.run, self.loaded = folder, list[tuple[str, ...]](), 0
+        self.waiting = list[int]()  # while each runs, how many are loaded that have not begun
+        self.let_go = threading.Semaphore(0)
 
-    def __call__(self, _jobs: Jobs, _name: str, command: Command, to: str | None) -> "Commands":
-        self.run.append(tuple(command))
-        assert self.let_go.acquire(timeout=30)
-        if command[0] == "audit":
-            self.returncode = EXIT_ABOVE
-            (self.folder / REPORT).write_text(f"<body><main>Is it acceptable? {len(self.run)}</main><script></script>")
+    def __call__(self, _jobs: Jobs, command: Command, to: str | None) -> "Process":
+        self.loaded += 1
+        return Process(self, tuple(command), to)
+
+
+class Process(io.BytesIO):
+    """One of them; its standard input, which hears that it begins, and its standard error."""
+
+    def __init__(self, commands: Commands, command: tuple[str, ...], to: str | None) -> None:
+        super().__init__()
+        self.commands, self.command, self.to, self.code = commands, command, to, 0
+        self.stdin = self.stderr = self
+
+    def write(self, _begin: object) -> int:
+        self.commands.run.append(self.command)
+        return 1
+
+    def __iter__(self) -> "Process":
+        self.commands.waiting.append(self.commands.loaded - len(self.commands.run))
+        assert self.commands.let_go.acquire(timeout=30)
+        folder = self.commands.folder
+        if self.command[0] == "audit":
+            self.code = EXIT_ABOVE
+            page = f"<body><main>Is it acceptable? {len(self.commands.run)}</main><script></script>"
+            (folder / REPORT).write_text(page)
         for name in (RELEASE, ORIGIN):
-            (self.folder / name).touch()
-        if to:
-            (self.folder / to).write_text(json.dumps({"tables": {"verdicts": []}}))
+            (folder / name).touch()
+        if self.to:
+            (folder / self.to).write_text(json.dumps({"tables": {"verdicts": []}}))
         return self
 
-    def __enter__(self) -> "Commands":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+    def wait(self) -> int:
+        return self.code
 
     def terminate(self) -> None: ...
 
@@ -52,18 +71,29 @@ def commands(browser: Browser, project: Project, hospital: Path, monkeypatch: py
     return made
 
 
+def told_at(page: str) -> str:
+    """Where a page hears what becomes of what it shows."""
+    return re.findall(r'data-events="([^"]*)"', page)[0]
+
+
 def test_some_people_are_attacked_before_all_are(
     browser: Browser, project: Project, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(verdict, "SAMPLED", 60)
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    assert [one[0] for one in commands.run] == ["protect"]
+    events = told_at(browser.at("/verdict").text)
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", "/events/verdict") as told:
+    with browser.stream("GET", events) as told:
         assert "event: end" in "".join(told.iter_text())  # there is another command, and may be more to show
-    assert "Not the verdict yet" not in browser.at("/verdict").text
+    found = browser.at("/verdict").text
+    assert "Not the verdict yet" not in found
+    assert told_at(found) != events
     threading.Timer(0.2, commands.let_go.release).start()
-    with browser.stream("GET", "/events/verdict") as told:
+    with browser.stream("GET", told_at(found)) as told:
         assert "drawn at random" in "".join(told.iter_text())
+    with browser.stream("GET", told_at(found)) as told:  # who begins to listen late hears of what there is meanwhile
+        assert "event: end" in "".join(told.iter_text())
     found = browser.at("/verdict").text
     assert "Is it acceptable? 2" in found
     assert "Not the verdict yet" in found
@@ -76,6 +106,7 @@ def test_some_people_are_attacked_before_all_are(
     assert "Not the verdict yet" not in found
     assert browser.at("/sign").url.path == "/sign"
     assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
+    assert commands.waiting[:3] == [1, 1, 0]
     assert "--targets" in commands.run[1]
     assert AT_RISK not in commands.run[1]
     assert "--targets" not in commands.run[2]

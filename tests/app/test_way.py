@@ -14,6 +14,7 @@ import pytest
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
 from unmask.app import counting
+from unmask.app.jobs import BEGIN
 from unmask.app.project import Project, left_behind
 from unmask.cli import main
 from unmask.document import by_role, load
@@ -257,14 +258,23 @@ def test_a_job_of_a_server_that_was_killed_is_stopped(project: Project):
     assert (job.state, job.message) == ("stopped", "unmask was closed meanwhile")
 
 
-def test_a_command_ends_with_its_server(tmp_path: Path):
+CHILD = "import time, unmask_command; unmask_command.main = lambda: print('begun', flush=True) or time.sleep(60); "
+CHILD += "import runpy; runpy.run_module('unmask.app.child', run_name='__main__')"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_command_ends_with_its_server(begun: bool):
     """Its standard input is a pipe of the server's: its end ends the command, however the server ended."""
-    script = "import time, unmask_command; unmask_command.main = lambda: time.sleep(60); import runpy; "
-    script += "runpy.run_module('unmask.app.child', run_name='__main__')"
-    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    process.stdin.close()
-    with process:
+    command = [sys.executable, "-c", CHILD, "audit"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        if begun:
+            process.stdin.write(BEGIN)
+            process.stdin.flush()
+            assert process.stdout.readline() == b"begun\n"
+        process.stdin.close()
+        assert process.stdout.read() == b""  # it has not begun
         assert process.wait(30) != 0
 
 
@@ -291,9 +301,26 @@ def test_counting_a_large_table_is_a_page_that_waits(browser: Browser, hospital:
     assert "Reading and counting the columns" in found
     assert '<noscript><meta http-equiv="refresh"' in found
     go_on.set()
-    with browser.stream("GET", "/events/columns") as told:
+    with browser.stream("GET", re.findall(r'data-events="([^"]*)"', found)[0]) as told:
         assert "event: end" in "".join(told.iter_text())
     assert "patient_id" in browser.at("/roles").text
+
+
+def test_columns_are_counted_alike_however_many_are_read_at_once(
+    browser: Browser, project: Project, hospital: Path, monkeypatch: pytest.MonkeyPatch
+):
+    opened(browser, hospital)
+    given = project.given
+    project.save(
+        {**given, "columns": {"zip": {"role": "keep", "type": "text"}, "sex": {"role": "keep", "type": "text"}}}
+    )
+    found = []
+    for at_once in (100, 2):
+        monkeypatch.setattr(counting, "AT_ONCE", at_once)
+        found.append(counting._counted(*counting._key(project)))
+    assert found[0]._replace(notes=()) == found[1]._replace(notes=())
+    assert sorted(found[0].notes) == sorted(found[1].notes)
+    assert {one.name: one.type for one in found[1].shapes}["zip"] == "text"
 
 
 def test_cards_of_a_large_table_are_of_its_first_rows_until_all_are_counted(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from unmask import ABSENT, Truth, UnmaskError, audit
 from unmask.tables import Background, Identity, Mondrian, OrderAttack, Suppress, Table, datasets
+from unmask.tables.attacks import order as attack
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces
 from unmask.tables.attacks.sortedness import sorted_by_content
 
@@ -83,6 +84,16 @@ def test_a_release_that_was_not_shuffled_is_read_off(order):  # T1
     announced, realized = found(FEW, in_source_order(source).take(order), order, source)
     assert announced.posterior > 0.99
     assert realized.posterior == 1
+
+
+@pytest.mark.parametrize("few", [1, N // 2])
+def test_first_rows_in_order_do_not_make_an_order(few, monkeypatch):
+    """The rows that are looked at first fit, and the others do not."""
+    monkeypatch.setattr(attack, "_FEW", few)
+    source = people()
+    order = np.concatenate([np.arange(N // 2), N // 2 + np.random.default_rng(4).permutation(N - N // 2)])
+    announced, realized = found(FEW, in_source_order(source).take(order), order, source)
+    assert (announced.posterior, realized.posterior) == pytest.approx((1 / N, 1 / N))
 
 
 def test_rows_that_were_left_out_do_not_hide_the_order():

@@ -1,4 +1,7 @@
-"""A command as a process that ends when the server does: its standard input is a pipe that nobody writes to."""
+"""A command as a process that ends when the server does: its standard input is a pipe, whose end is that of the server.
+
+It loads what it needs, waits for one byte, and begins.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,28 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 
 def main() -> None:
     """Run the command line, or count columns; the end of the standard input is heard as a termination."""
-    threading.Thread(target=_ended_with, args=(sys.stdin.fileno(),), daemon=True).start()
-    if sys.argv[1] == "count":
+    command, pipe = _loaded(*sys.argv[1:]), sys.stdin.fileno()
+    if not os.read(pipe, 1):
+        sys.exit("the server ended before the command began")
+    threading.Thread(target=_ended_with, args=(pipe,), daemon=True).start()
+    command()
+
+
+def _loaded(name: str, *rest: str) -> Callable[[], object]:
+    """What does the work, with what it needs."""
+    if name == "count":
         from unmask.app.counting import count
 
-        count(*sys.argv[2:])
-    else:
-        from unmask_command import main as command
+        return lambda: count(*rest)
+    import unmask_command
 
-        command()
+    unmask_command.load(name, *rest)
+    return unmask_command.main
 
 
 def _ended_with(pipe: int) -> None:

@@ -79,7 +79,8 @@ HALF = 5.5
 WIDE = 1.9
 """Percent across that a character takes on a phone."""
 
-MET, MISSED = "acceptable", "a condition is missed"
+MET, MISSED, SHORT = "acceptable", "a condition is missed", "missed"
+"""What stands on both sides of the limit; SHORT : where there is no room."""
 
 
 class Spot(NamedTuple):
@@ -113,7 +114,7 @@ def plane(spots: Sequence[Spot], *, chosen: int | None, against: int | None) -> 
     order = sorted(range(len(spots)), key=lambda number: (number in (chosen, against), spots[number].front))
     boxes = [(left - 2, top - 9, left + 2, top + 9) for left, top in at]
     boxes.append((0.0, y(least) + 8, 100.0, y(least) + 26))
-    boxes.append((x(1) - WIDE * len(MET) - 0.8, 9, x(1) + WIDE * len(MISSED) + 0.8, 26))
+    boxes.append((x(1) - WIDE * len(MET) - 0.8, 9, x(1) + WIDE * len(_missed(x(1))) + 0.8, 26))
     placed: dict[int, str] = {}
     for number in reversed(order):
         if spots[number].front or number in (chosen, against):
@@ -158,13 +159,18 @@ def _ground(
         yield f'<text class="end" x="5.2%" y="{y(share) + 4:.1f}">{100 * share:.0f}\u202f%</text>'
     yield f'<line class="limit" x1="{x(1):.2f}%" x2="{x(1):.2f}%" y1="8" y2="{bottom:.1f}"/>'
     yield f'<text class="t-met end" x="{x(1) - 0.8:.2f}%" y="22">{MET}</text>'
-    yield f'<text class="t-missed" x="{x(1) + 0.8:.2f}%" y="22">{MISSED}</text>'
+    yield f'<text class="t-missed" x="{x(1) + 0.8:.2f}%" y="22">{_missed(x(1))}</text>'
     power = round(math.log2(low))
     while 2.0**power <= high:
         words = "the limit" if not power else f"{2**power} \u00d7" if power > 0 else f"1/{2**-power}"
         look = "mid strong" if not power else "mid"
         yield f'<text class="{look}" x="{x(2.0**power):.2f}%" y="{bottom + 20:.1f}">{words}</text>'
         power += 1
+
+
+def _missed(limit: float) -> str:
+    """What stands to the right of the limit; limit : percent across"""
+    return MISSED if limit + WIDE * len(MISSED) < 100 else SHORT
 
 
 def _front(spots: Sequence[Spot], x: Callable[[float], float], y: Callable[[float], float]) -> Iterator[str]:

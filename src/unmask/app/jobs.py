@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -24,6 +24,12 @@ Command = Sequence[str]
 
 EXIT_ABOVE = 3
 """What an audit ends with that did its work, and found too much."""
+
+BEGIN = b"\n"
+"""What a command is told that is loaded."""
+
+ALLOCATED = {"MALLOC_MMAP_THRESHOLD_": f"{32 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}"}
+"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Job:
     seconds: float = 0.0
 
     @property
+    def began(self) -> str:
+        """Tells apart the commands of all jobs of this name."""
+        return f"{self.started}-{self.at}"
+
+    @property
     def typed(self) -> str:
         """The commands, as they would be typed."""
         return "\n".join(shown(command) for command in self.commands)
@@ -60,9 +71,12 @@ class Jobs:
     """The jobs of a folder: `jobs/NAME.json` says what became of each, and holds for whoever opens it next.
 
     A job that runs by the file and has no process here was cut off with its server: it is stopped, and can be run again
+
+    said : name -> lines that the command which runs, or ran last, has written on its standard error
     """
 
     folder: Path
+    said: dict[str, list[str]] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     threads: dict[str, threading.Thread] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -106,10 +120,11 @@ class Jobs:
 
     def ask(self, command: Command) -> None:
         """Run a command that is soon done; its error is one here."""
-        with self._process("ask", command, None) as process:
-            assert process.stderr is not None
-            said = process.stderr.read()
-        if process.returncode:
+        said: list[str] = []
+        with self._process(command, None) as process:
+            _begin(process)
+            code = _ended(process, said)
+        if code:
             raise UnmaskError(_error(said))
 
     def _called(self, job: Job, function: Callable[[], object]) -> None:
@@ -154,48 +169,69 @@ class Jobs:
         beside.replace(self.folder / f"{job.name}.json")
 
     def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
-        for at, command in enumerate(job.commands):
-            with self.lock:
-                if self._stopped(job):
-                    return
-                job = replace(job, at=at)
-                self._keep(job)
-                process = self._process(job.name, command, to.get(at))
-            assert process.stderr is not None
-            with process:
-                said = process.stderr.read()  # its standard input stays open: its end would end the command
-            spent = time.time() - job.started
-            with self.lock:
-                if self._stopped(job):
-                    return
-                if process.returncode not in (0, EXIT_ABOVE):
-                    self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
-                    return
-                if at == len(job.commands) - 1:
-                    then(process.returncode)
-                    self._keep(replace(job, state="finished", seconds=spent))
+        """One command after the other; while one runs the next is loaded, and those that were not begun end unread."""
+        with ExitStack() as loaded:
+            following = loaded.enter_context(self._process(job.commands[0], to.get(0)))
+            for at in range(len(job.commands)):
+                process = following
+                with self.lock:
+                    if self._stopped(job):
+                        return
+                    job = replace(job, at=at)
+                    self._keep(job)
+                    self.processes[job.name], self.said[job.name] = process, []
+                    _begin(process)
+                if at + 1 < len(job.commands):
+                    following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
+                code = _ended(process, self.said[job.name])
+                spent = time.time() - job.started
+                with self.lock:
+                    if self._stopped(job):
+                        return
+                    if code not in (0, EXIT_ABOVE):
+                        self._keep(replace(job, state="failed", message=_error(self.said[job.name]), seconds=spent))
+                        return
+                    if at == len(job.commands) - 1:
+                        then(code)
+                        self._keep(replace(job, state="finished", seconds=spent))
 
     def _stopped(self, job: Job) -> bool:
         now = self.find(job.name)
         return now is None or now.state != "running"
 
-    def _process(self, name: str, command: Command, to: str | None) -> subprocess.Popen[bytes]:
-        root = self.folder.parent
+    def _process(self, command: Command, to: str | None) -> subprocess.Popen[bytes]:
+        """A command that is loaded, and begins when it is told to. to : file for its standard output"""
+        root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
         out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            self.processes[name] = subprocess.Popen(
+            return subprocess.Popen(
                 [sys.executable, "-m", "unmask.app.child", *command],
-                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE,
-                env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0,
+                env={**os.environ, **ALLOCATED, "TMPDIR": str(root), "PYTHONPATH": paths},
             )  # fmt: skip
         finally:
             if to is not None:
                 os.close(out)
-        return self.processes[name]
 
 
-def _error(said: bytes) -> str:
+def _begin(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    with suppress(OSError):  # it has ended, and says why
+        process.stdin.write(BEGIN)
+
+
+def _ended(process: subprocess.Popen[bytes], said: list[str]) -> int:
+    """The exit code of a process; what it says on its standard error is added line by line.
+
+    Its standard input stays open meanwhile: its end would end the process.
+    """
+    assert process.stderr is not None
+    for line in process.stderr:
+        said.append(line.decode(errors="replace").rstrip())  # noqa: PERF401  # seen while there are more to come
+    return process.wait()
+
+
+def _error(said: Sequence[str]) -> str:
     """What a command said went wrong, without the word before it."""
-    lines = said.decode(errors="replace").splitlines()
-    errors = [line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")]
-    return errors[-1] if errors else (lines[-1] if lines else "the command ended without a word")
+    errors = [line.removeprefix("Error: ") for line in said if line.startswith("Error: ")]
+    return errors[-1] if errors else (said[-1] if said else "the command ended without a word")

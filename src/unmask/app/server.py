@@ -138,10 +138,10 @@ class Server:
         return StreamingResponse(self._told(request.path_params["name"], request), media_type="text/event-stream")
 
     async def _told(self, name: str, request: Request) -> AsyncIterator[str]:
-        said, first = "", self.project.jobs.find(name)
+        said, seen = "", request.query_params.get("seen")
         while not await request.is_disconnected():
             job = self.project.jobs.find(name)
-            if job is None or first is None or job.state != "running" or job.at != first.at:
+            if job is None or job.state != "running" or job.began != seen:
                 yield "event: end\ndata: \n\n"
                 return
             now = await run_in_threadpool(progress, self.project, job)

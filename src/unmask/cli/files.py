@@ -248,7 +248,7 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
         )
     small = (text if len(text) < 19 else n_original for text in digits)  # others are beyond 64 bits
     origin = np.fromiter(map(int, small), dtype=np.int64, count=n_released)
-    if origin.max() >= n_original or len(np.unique(origin)) != len(origin):
+    if origin.max() >= n_original or np.bincount(origin).max() > 1:
         raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
     return origin
 

@@ -7,6 +7,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO, cast
@@ -61,8 +62,8 @@ def in_utf8(path: Path, folder: str, encoding: str | None = None) -> tuple[Path,
     """
     name = f"file {path.name!r}"
     try:
-        mark = _mark(path)
-        if mark is None and _is_utf8(path, encoding):
+        mark, at = _mark(path), path.stat()
+        if mark is None and _is_utf8(path, encoding, (at.st_size, at.st_mtime_ns)):
             return path, ""
         copy = _copy(path, Path(folder), mark or encoding or GUESS)
     except (EOFError, zlib.error):
@@ -89,8 +90,12 @@ def _mark(path: Path) -> str | None:
     return next((encoding for sign, encoding in _MARKS.items() if start.startswith(sign)), None)
 
 
-def _is_utf8(path: Path, encoding: str | None) -> bool:
-    """Whether every byte is; NUL and ESC, which are, belong to encodings of several bytes where one was told."""
+@lru_cache(maxsize=16)
+def _is_utf8(path: Path, encoding: str | None, _changed: tuple[int, int]) -> bool:
+    """Whether every byte is; NUL and ESC, which are, belong to encodings of several bytes where one was told.
+
+    A file is looked through once as long as it does not change: its header is asked for before its rows are read.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
     lines, beyond = 1, False
     with _opened(path) as file:
