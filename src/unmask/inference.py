@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, eye_array
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, Status, equal_weights, stored
@@ -332,15 +332,16 @@ def compose(
     array([0.5, 0.5])
     """
     m = len(labels)
-    values = _said(link, value_of_candidate, m if means is None else means.shape[0])
-    values = values if means is None else csr_array(values @ means)
-    released = np.asarray(values.sum(axis=0), dtype=np.float64)
+    means = csr_array(eye_array(m)) if means is None else means
+    said = _said(link, value_of_candidate, means.shape[0])
+    released = said.sum(axis=0) @ means
     prior = released / link.n_candidates if prior is None else prior
     p = np.exp(link.log_probability.astype(np.float64))
-    listed = csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates)) @ values
+    through = csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
+    listed = csr_array((through @ said) @ means)
     if link.unlisted.any():
         of_nobody = prior if outside is None else outside
-        listed = csr_array(listed + _unlisted_values(link, values, released, of_nobody))
+        listed = csr_array(listed + _unlisted_values(link, said, means, released, of_nobody))
     listed.sort_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
@@ -371,18 +372,18 @@ def _said(link: Posterior, said: NDArray[np.int32], n_said: int) -> csr_array:
 
 
 def _unlisted_values(
-    link: Posterior, values: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
+    link: Posterior, said: csr_array, means: csr_array, released: NDArray[np.float64], prior: NDArray[np.float64]
 ) -> csr_array:
     """(n_observations, n_values) the part of the belief that is not listed: shared by the other candidates where their
-    number is known, otherwise spread like the prior, which may be each observation's own. values : (n_candidates,
-    n_values) how many of those whom a candidate stands for have each; released : (n_values,) candidates of each value.
+    number is known, otherwise spread like the prior, which may be each observation's own. said : as of `_said`; means :
+    as in `compose`; released : (n_values,) candidates of each value.
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
     ones = csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)
     known, unlisted = link.n_unlisted[rows] > 0, link.unlisted[rows]
     share = np.where(known, unlisted / np.maximum(link.n_unlisted[rows], 1), 0.0)
     lump = np.where(known, 0.0, unlisted)
-    found = share[:, None] * (released - (ones[rows] @ values).toarray())
+    found = share[:, None] * (released - ((ones[rows] @ said) @ means).toarray())
     found += lump[:, None] * (prior if prior.ndim == 1 else prior[rows])
     place = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(link.n_observations, len(rows)))
     return csr_array(place @ csr_array(found))

@@ -115,6 +115,8 @@ def test_cells_that_the_population_misses_too_hide_nothing():
     assert hidden_values(odd, odd.column("ill"), odd)[0] == 0
     few = people.take(np.random.default_rng(0).permutation(1000)[:300])  # as few as chance draws are no sign either
     assert hidden_values(few, few.column("ill"), people)[0] == 0
+    made = [people.take(np.random.default_rng(seed).integers(0, 1000, 1000)) for seed in range(50)]
+    assert sum(hidden_values(one, one.column("ill"), people)[0] > 0 for one in made) <= 1  # nor as many made-up rows
     release = read(place, np.where(np.arange(1000) % 10 < 3, "", ill))  # half of those with flu are hidden
     share, values = hidden_values(release, release.column("ill"), people)
     assert share == pytest.approx(0.6)

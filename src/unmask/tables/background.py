@@ -91,10 +91,11 @@ def before(released: Column, population: Table | None) -> tuple[tuple[str, ...],
 def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, NDArray[np.float64]]:
     """The share of a column's missing cells that hide a value, and (n_values,) the shares of values among them.
 
-    A population of N people who miss the column with share m explains n m of n released rows, and three standard
-    errors of drawing n of N more. Missing cells beyond n m hide what is stated too seldom: with q the population's
-    share of a value and n_s the rows that state it, n q - n_s rows, and half a row of each value that somebody has.
-    Without a population nothing is known to be hidden, and a missing cell is a value of its own.
+    A population that misses the column with share m explains n m of n released rows, and three standard errors of n
+    draws more, 3 sqrt(n m (1 - m)): rows may be some of its people, or made to be like them. If more are missing, those
+    beyond n m hide what is stated too seldom: with q the population's share of a value and n_s the rows that state it,
+    n q - n_s rows, and half a row of each value that somebody has. Without a population nothing is known to be hidden,
+    and a missing cell is a value of its own.
 
     Values as of `before`; none of them is to be missing.
     """
@@ -105,7 +106,7 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     known, n = population.column(released.name), int(counts.sum())
     people, gaps = len(known.codes), int(known.counts[known.levels.missing]) if known.levels.missing >= 0 else 0
     hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
-    chance = n * gaps * (people - gaps) * max(people - n, 0) / people**3
+    chance = n * gaps * (people - gaps) / people**2
     if hidden <= 0 or hidden**2 <= 9 * chance:
         return 0.0, prior
     stated = np.append(counts, np.zeros(len(labels) - len(counts)))

@@ -41,7 +41,7 @@ from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SinglingOut
 from unmask.tables.attacks.parts import check_parts
-from unmask.tables.control import Sample, held_back, hold_back
+from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.lattice import Lattice
@@ -49,7 +49,7 @@ from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
-from unmask.truth import ABSENT, Truth
+from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
@@ -156,7 +156,7 @@ def audit(
         protections=made,
         progress=progress,
     )
-    evidence = _divided(evidence, hold_back) if hold_back else evidence
+    evidence = evidence.divided(hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
@@ -168,22 +168,6 @@ def _left_out(names: Sequence[str]) -> tuple[str, ...]:
         if name not in OPTIONAL:
             raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
     return tuple(dict.fromkeys(names))
-
-
-def _divided(evidence: Evidence, share: float) -> Evidence:
-    """The evidence where the original is of members alone, and those held back are control people."""
-    assert evidence.original is not None
-    people = held_back(evidence.original, share, evidence.origins.values())
-    register, place = evidence.register_origin, np.full(evidence.original.n_rows, ABSENT, dtype=np.int64)
-    place[people.member] = np.arange(people.members.n_rows)
-    return replace(
-        evidence,
-        original=people.members,
-        origins={name: place[rows] for name, rows in evidence.origins.items()},
-        register_origin=None if register is None else np.where(register < 0, register, place[register]),
-        control=people.control,
-        row=people.member,
-    )
 
 
 def _of_each(what: str, given: Any, releases: Mapping[str, Table]) -> dict[str, Any]:

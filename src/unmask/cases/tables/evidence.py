@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.at_risk import Watched
+from unmask.tables.control import held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift, shift
+from unmask.truth import ABSENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,23 @@ class Evidence:
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
+
+    def divided(self, share: float) -> Self:
+        """The same where the original is of members alone, and those held back are control people; share : as of
+        `unmask.tables.control.held_back`.
+        """
+        assert self.original is not None
+        people = held_back(self.original, share, self.origins.values())
+        register, place = self.register_origin, np.full(self.original.n_rows, ABSENT, dtype=np.int64)
+        place[people.member] = np.arange(people.members.n_rows)
+        return replace(
+            self,
+            original=people.members,
+            origins={name: place[rows] for name, rows in self.origins.items()},
+            register_origin=None if register is None else np.where(register < 0, register, place[register]),
+            control=people.control,
+            row=people.member,
+        )
 
     @cached_property
     def known(self) -> Known | None:
