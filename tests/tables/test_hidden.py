@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from unmask.cases.tables import words
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.measures import evaluate, realized_success, success_probability
@@ -180,3 +181,12 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
         assert announced == pytest.approx(realized, abs=0.03)
         assert realized >= told[adversary, "realized_success"].prior
     assert not any("hides" in one for one in audit_tables({"shown": people}, evidence).assumptions)
+
+
+def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
+    people = planted(100)
+    gone, hides = np.arange(people.n_rows) % 2 == 0, np.arange(people.n_rows) % 4 < 3
+    told = {"place": np.where(gone, "", people["place"]).tolist(), "ill": np.where(hides, "", people["ill"]).tolist()}
+    release = Table.read(told, quasi_identifiers="place", sensitive="ill", missing="excluded")
+    (said,) = words.hidden({"shown": release}, people)
+    assert "shown hides 50.0% of the cells" in said  # and 75 % of all rows

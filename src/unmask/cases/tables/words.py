@@ -111,15 +111,17 @@ def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[st
         for column in table.sensitive:
             if original is None or column.name not in original.names:
                 continue
-            share = hidden_values(table, column, original)[0] * column.counts[column.levels.missing] / table.n_rows
+            counts = table.totals_of(column)
+            share = hidden_values(table, column, original)[0] * counts[column.levels.missing] / counts.sum()
             if share > 0:
                 yield HIDDEN.format(column.name, release_name(name), share)
 
 
 HIDDEN = (
     "Of {}, {} hides {:.1%} of the cells, which the original states: adversaries guess them from rows that state "
-    "theirs. The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say "
-    "nothing of what is hidden."
+    "theirs. An insider looks for the record of a person whose cell is hidden among those that state it, and finds it "
+    "less often than they expect. The criteria take a hidden cell for a value of its own, so that l, t and what each "
+    "column adds say nothing of what is hidden."
 )
 
 
