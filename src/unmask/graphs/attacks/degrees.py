@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.beliefs import Entries, matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.protections.identities import spans
@@ -53,8 +53,8 @@ class DegreeMatching:
         mutual = [pair for pair in zip(*_alone(row, candidate), strict=True) if pair in back]
         for one, other in mutual:
             image[here[one]] = there[other]
-        share = -np.log(np.bincount(row)[row])
-        known = (np.append(here[row], seeds), np.append(there[candidate], image[seeds]), np.append(share, 0.0 * seeds))
+        entries: Entries = here[row], there[candidate], -np.log(np.bincount(row)[row])
+        known = (np.append(entries[0], seeds), np.append(entries[1], image[seeds]), np.append(entries[2], 0.0 * seeds))
         visits, made = len(row), [len(mutual), 0]
         return matching_of(image, known, n_target=release.n_nodes, sweeps=made, visits=visits, attack=repr(self))
 
