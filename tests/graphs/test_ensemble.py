@@ -9,11 +9,22 @@ from scipy import optimize
 
 from unmask import UnmaskError
 from unmask.errors import FailedError
-from unmask.graphs import Auxiliary, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import (
+    Auxiliary,
+    Ensemble,
+    GraphMatching,
+    Pair,
+    SeedPairs,
+    Similarity,
+    SocialGraph,
+    datasets,
+    select_seeds,
+    split,
+)
 from unmask.graphs.attacks.ensemble import APART, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage, deal, run_round, tallied
+from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage, deal, kinds_for, run_round, tallied
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.seeds import Guessed
 
@@ -65,6 +76,13 @@ def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     assert not np.isin(person, seeds.source[part == KEPT]).any()
     assert not np.isin(candidate, seeds.target[part == DELETED]).any()  # they have no edge
     assert found.vote.max() <= 1 + 1e-6
+
+
+def test_graph_matching_votes_wherever_it_runs():
+    for n, votes in ((GraphMatching.largest, True), (GraphMatching.largest + 1, False)):
+        graph = SocialGraph.from_edges([0], [1], n_nodes=n)
+        known = Auxiliary(graph, (np.array([0]), np.array([0])))
+        assert ("dense" in kinds_for(graph, known)) == votes
 
 
 def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
