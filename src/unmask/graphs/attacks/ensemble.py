@@ -36,7 +36,7 @@ Where people of one graph are absent from the other, and have few edges, sampled
 """
 
 VAGUE = 0.05
-"""The share re-identified of everybody is not announced if it may be off by more, as nobody knows who is absent."""
+"""What is right of everybody is not announced where, on average, it may be off by more: nobody knows who is absent."""
 
 LEAST = 10
 """Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
@@ -300,8 +300,8 @@ def _vague(share: Share, voted: Voted) -> Iterator[str]:
     assert voted.learned is not None
     if (share.high - share.low) / 2 * float(voted.learned.top.mean()) > VAGUE:
         yield (
-            f"of the people who are no seeds between {100 * share.low:.0f} % and {100 * share.high:.0f} % are in both "
-            "networks, which is too wide to tell how likely a match is right of somebody who may be absent"
+            f"between {100 * share.low:.0f} % and {100 * share.high:.0f} % of the people who are no seeds are in both "
+            "networks, which is too wide a range to say how likely a match is right of somebody who may be absent"
         )
 
 
