@@ -70,7 +70,7 @@ class BackOff:
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = BackOff("ill")(release, Background(known))
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
-    [('no', 0.99), ('yes', 0.01)]
+    [('no', 0.96), ('yes', 0.04)]
 
     S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
     B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,
