@@ -1,8 +1,8 @@
 """Real pairs of networks: what attacks name, and whether what a belief announces comes true.
 
-`UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair, Epinions,
-similarities, planted networks, attacks without seeds, and a large pair, in about 30 minutes; `--quick` one draw of
-Douban, `--part` some parts.
+`UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair, Epinions, pairs of
+other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 30 minutes; `--quick` one
+draw of Douban, `--part` some parts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from graphs_names import catalogs
@@ -52,7 +52,7 @@ from unmask.graphs.evaluation import rates
 
 PAIRS = ("douban", "acm-dblp", "allmovie-tmdb")
 
-PARTS = ("epinions", "similarity", "names", "planted", "thin", "seedless", "large")
+PARTS = ("epinions", "unfamiliar", "similarity", "names", "planted", "thin", "seedless", "large")
 
 ATTACKS: dict[str, Attack] = {
     "nar09": Nar09(),
@@ -197,8 +197,26 @@ SINGLE: dict[str, Attack] = {
 }
 """Attacks beside which the ensemble stands; who is re-identified is their likeliest candidate."""
 
+UNFAMILIAR = {
+    "friends": ("gowalla-friends", 0.03, "random"),
+    "noise": ("ca-grqc", 0.1, "random"),
+    "by degree": ("enron", 0.03, "random.25"),
+}
+"""Networks on which nothing of the ensemble was built, the share of people who are seeds, and how these are drawn."""
+
 OF_ALL = 0.05
 """By so much the mean over everybody may be off, present or not: it rests on a guess of who is present."""
+
+
+DRAWN = (
+    "pair", "Hits@1", "best alone", "there: off", "worst tenth", "all: off", "worst tenth", "present", "CPU s",
+)  # fmt: skip
+"""What is told of a `Draw`."""
+
+SAID_OF_DRAWN = (
+    "Off: announced minus realized, of people in both networks, and of everybody. Worst tenth: beyond chance.",
+    "Present: share of everybody announced to be in both, and the truth.",
+)
 
 
 class Draw(NamedTuple):
@@ -266,6 +284,10 @@ def _draw(name: str, draw: int) -> Draw:
     else:
         pair = datasets.pair(name).shuffled(rng=rng)
         seeds, are = select_seeds(pair, "random", round(SEEDS * len(pair.common)), rng), "sample"
+    return _measured(name, pair, seeds, are)
+
+
+def _measured(name: str, pair: Pair, seeds: SeedPairs, are: Literal["sample", "chosen"]) -> Draw:
     known, start = Auxiliary(pair.source, seeds), time.process_time()
     belief = Ensemble(seeds_are=are)(pair.target, known)
     seconds = time.process_time() - start
@@ -282,21 +304,10 @@ def ensemble(names: Sequence[str] = (*PAIRS, "epinions"), draws: int = 5) -> Sec
     found = [_draw(name, draw) for name in names for draw in range(1 if name == "epinions" else draws)]
     return Section(
         title=f"Ensemble: {SEEDS:.0%} of the people drawn as seeds; of Epinions 100 among those with many edges",
-        header=(
-            "pair",
-            "Hits@1",
-            "best alone",
-            "there: off",
-            "worst tenth",
-            "all: off",
-            "worst tenth",
-            "present",
-            "CPU s",
-        ),
+        header=DRAWN,
         rows=tuple(map(_drawn_row, found)),
         notes=(
-            "Off: announced minus realized, of people in both networks, and of everybody. Worst tenth: beyond chance.",
-            "Present: share of everybody announced to be in both, and the truth.",
+            *SAID_OF_DRAWN,
             *((PARROT,) if "acm-dblp" in names else ()),
         ),
         verdicts=tuple(verdict for name in names for verdict in _judged(name, [o for o in found if o.name == name])),
@@ -357,6 +368,46 @@ def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
     if spoken := [one for one in found if one.belief.presence is not None]:
         gap = float(np.mean([one.gap(one.all, one.belief.right) for one in spoken]))
         yield Verdict(f"{name}: announced within 5 points of everybody", "-", percent(gap), abs(gap) <= OF_ALL)
+
+
+def unfamiliar() -> Section:
+    """Pairs of other kinds: a third of the friends in one network alone, wrong edges on both sides, seeds by degree."""
+    found = []
+    for name, (network, share, how) in UNFAMILIAR.items():
+        rng, graph = rng_of("unfamiliar", name), datasets.network(network)
+        if name == "noise":
+            pair = Pair(_noisy(graph, 0.6, 0.5, rng), _noisy(graph, 0.6, 0.5, rng), np.arange(graph.n_nodes))
+        else:
+            pair = split(graph, 0.6, 0.6, rng)
+        pair = pair.shuffled(rng=rng)
+        seeds = select_seeds(pair, how, round(share * len(pair.common)), rng)
+        found.append(_measured(name, pair, seeds, "sample"))
+    return Section(
+        title="Pairs of other kinds, seeds given as a sample",
+        header=DRAWN,
+        rows=tuple(map(_drawn_row, found)),
+        notes=(
+            "Friends: Gowalla, 60 % of people and of edges in both. By degree: Enron likewise, seeds with many edges.",
+            "Noise: GrQc, on each side 60 % of the edges and half as many wrong ones.",
+            *SAID_OF_DRAWN,
+        ),
+        verdicts=tuple(verdict for one in found for verdict in _unfamiliar(one)),
+    )
+
+
+def _unfamiliar(one: Draw) -> Iterator[Verdict]:
+    behind, belief = one.single[0] - one.hits, one.belief
+    yield Verdict(f"{one.name}: 1 point behind the best attack alone at most", "-", percent(behind), behind <= 0.01)
+    if one.name == "by degree":
+        silent = belief.earned == "scores"
+        yield Verdict(f"{one.name}: no probability is announced", "-", belief.refused[0][:40], silent)
+        return
+    off, seeds = one.gap(one.there, belief.there), len(one.pair.common) - len(one.there)
+    sure = belief.earned == "calibrated" and abs(off) <= _error(one.hits, seeds)
+    yield Verdict(f"{one.name}: announced is realized, within its error, if there", "-", percent(off), sure)
+    off = 0.0 if belief.presence is None else one.gap(one.all, belief.right)
+    said = belief.refused[0][:60] if belief.presence is None else percent(off)
+    yield Verdict(f"{one.name}: within 5 points of everybody, or not announced", "-", said, abs(off) <= OF_ALL)
 
 
 # --- planted --------------------------------------------------------------------------------------------------------
@@ -508,11 +559,7 @@ def _few(graph: SocialGraph, one: Announced) -> Iterator[Verdict]:
 def thin(kept: float = 0.15, wrong: float = 0.5) -> Section:
     """People of whose edges few are released, and half as many again that are wrong: there every seed counts."""
     rng, graph = rng_of("thin"), datasets.network("email-eu")
-    some, n = rng.random(graph.n_edges) < kept, graph.n_nodes
-    strangers = rng.integers(n, size=(2, round(wrong * np.count_nonzero(some))))
-    strangers = strangers[:, strangers[0] != strangers[1]]
-    ends = (np.append(end[some], other) for end, other in zip(graph.edges(), strangers, strict=True))
-    few = SocialGraph.from_edges(*ends, n_nodes=n)
+    few, n = _noisy(graph, kept, wrong, rng), graph.n_nodes
     pairs = {"few released": Pair(graph, few, np.arange(n)), "few known": Pair(few, graph, np.arange(n))}
     rows, verdicts = [], []
     for name, given in pairs.items():
@@ -531,6 +578,15 @@ def thin(kept: float = 0.15, wrong: float = 0.5) -> Section:
         rows=tuple(rows),
         verdicts=tuple(verdicts),
     )
+
+
+def _noisy(graph: SocialGraph, kept: float, wrong: float, rng: np.random.Generator) -> SocialGraph:
+    """The graph with this share of its edges, and a share as many again between strangers."""
+    some, n = rng.random(graph.n_edges) < kept, graph.n_nodes
+    strangers = rng.integers(n, size=(2, round(wrong * np.count_nonzero(some))))
+    strangers = strangers[:, strangers[0] != strangers[1]]
+    ends = (np.append(end[some], other) for end, other in zip(graph.edges(), strangers, strict=True))
+    return SocialGraph.from_edges(*ends, n_nodes=n)
 
 
 def _hits(pair: Pair, seeds: SeedPairs) -> tuple[float, float]:
@@ -622,7 +678,7 @@ def main() -> int:
     parser.add_argument("--part", nargs="*", default=[*PAIRS, *PARTS], help="parts alone")
     asked = parser.parse_args()
     others = {
-        "similarity": similarity, "names": names, "planted": planted, "thin": thin,
+        "unfamiliar": unfamiliar, "similarity": similarity, "names": names, "planted": planted, "thin": thin,
         "seedless": seedless, "large": large,
     }  # fmt: skip
     real = [name for name in asked.part if name not in others]

@@ -47,3 +47,10 @@ def test_nobody_is_left_where_all_nodes_of_a_network_are_seeds(smaller):
     belief = DegreeMatching()(release, Auxiliary(graph, (seeds, seeds)))
     assert belief.mapping.tolist() == [0, 1, -1][: graph.n_nodes]
     assert DegreeMatching()(pair, Auxiliary(pair, (seeds, seeds))).mapping.tolist() == [0, 1]
+
+
+def test_people_of_a_common_degree_are_not_paired_with_each_other():
+    leaves = np.arange(1, 1001)
+    star = SocialGraph.from_edges(np.zeros(1000, dtype=np.int64), leaves)
+    belief = DegreeMatching()(star, Auxiliary(star, (np.array([1]), np.array([1]))))
+    assert belief.visits <= 10 * star.n_nodes

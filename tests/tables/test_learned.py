@@ -222,3 +222,16 @@ def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypat
         assert np.array_equal(found.toarray(), one[:, at] * table[row][:, to])
         assert found.has_sorted_indices
         assert found.data.all()
+
+
+@pytest.mark.parametrize(("boxes", "once"), [(False, True), (True, False)])
+def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkeypatch: pytest.MonkeyPatch):
+    table, attack, fold = read(drawn(200, 0, boxes=boxes)), BackOff("ill"), np.arange(200) % 5
+    walks, steps = [], learned._steps
+    monkeypatch.setattr(learned, "_steps", lambda columns: steps([walks.append(1) or one for one in columns]))
+    found = attack.crossed(table, fold)[1]
+    n = len(walks)
+    monkeypatch.setattr(learned.Shared, "same", lambda *_: False)
+    assert np.array_equal(attack.crossed(table, fold)[1], found)
+    assert (len(walks) == 3 * n) is once
+    assert (len(walks) == 2 * n) is not once

@@ -22,13 +22,16 @@ def few(count: Count, least: int) -> Count:
     return f"fewer than {least:,}" if isinstance(count, int) and 0 < count < least else count
 
 
-def in_steps(count: Count, least: int) -> Count:
-    """A count of people in multiples of `least`, rounded up.
+def in_steps(count: Count, least: int, of: int | None = None) -> Count:
+    """A count of people in multiples of `least`, rounded up, and no more than the people there are.
 
-    >>> in_steps(3, 10), in_steps(21, 10)
-    ('fewer than 10', 30)
+    >>> in_steps(3, 10), in_steps(21, 10), in_steps(21, 10, of=25)
+    ('fewer than 10', 30, 25)
     """
-    return few(count, least) if isinstance(count, str) or count < least else least * math.ceil(count / least)
+    if isinstance(count, str) or count < least:
+        return few(count, least)
+    up = least * math.ceil(count / least)
+    return up if of is None else min(up, of)
 
 
 def rounded_up(share: float, people: int, least: int) -> float:

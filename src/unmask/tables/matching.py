@@ -32,6 +32,8 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     >>> compatible(known, released, missing="own").tolist()
     [[True, False], [False, True]]
     """
+    if not len(known) or not len(released):
+        return np.zeros((len(known), len(released)), dtype=np.bool_)
     if known.kind == "numeric" and released.kind == "numeric":
         left, right = known.on_scale_of(released), released.on_scale_of(known)
         match = left.low[:, None] <= right.high

@@ -47,27 +47,24 @@ class DegreeMatching:
         image, inverse = seeded(release, knowledge)
         seeds = np.flatnonzero(image >= 0)
         here, there = np.flatnonzero(image < 0), np.flatnonzero(inverse < 0)
-        row, candidate = _nearest(knowledge.graph.degree[here], release.degree[there])
-        back = set(zip(*reversed(_alone(*_nearest(release.degree[there], knowledge.graph.degree[here]))), strict=True))
+        row, candidate = _nearest(knowledge.graph.degree[here], release.degree[there], self.listed)
+        alone_there, its_own = _nearest(release.degree[there], knowledge.graph.degree[here], 1)
+        back = set(zip(its_own.tolist(), alone_there.tolist(), strict=True))
         mutual = [pair for pair in zip(*_alone(row, candidate), strict=True) if pair in back]
         for one, other in mutual:
             image[here[one]] = there[other]
-        entries = self._entries(row, candidate, here, there)
+        entries: Entries = here[row], there[candidate], -np.log(np.bincount(row)[row])
         known = (np.append(entries[0], seeds), np.append(entries[1], image[seeds]), np.append(entries[2], 0.0 * seeds))
         visits, made = len(row), [len(mutual), 0]
         return matching_of(image, known, n_target=release.n_nodes, sweeps=made, visits=visits, attack=repr(self))
 
-    def _entries(
-        self, row: NDArray[np.int64], candidate: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64]
-    ) -> Entries:
-        """Equal shares for the candidates of rows that have few enough."""
-        count = np.bincount(row, minlength=len(here))[row]
-        few = count <= self.listed
-        return here[row[few]], there[candidate[few]], -np.log(count[few])
 
-
-def _nearest(degree: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and their candidates: all of those whose degree is nearest; none where there are no others."""
+def _nearest(
+    degree: NDArray[np.int64], others: NDArray[np.int64], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and their candidates: all of those whose degree is nearest; none of a row with more than `most`, for all
+    pairs of people with one contact would not fit into memory.
+    """
     if not len(others):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     order = np.argsort(others, kind="stable")
@@ -76,7 +73,7 @@ def _nearest(degree: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDAr
     below, above = high[np.maximum(at - 1, 0)], high[np.minimum(at, len(high) - 1)]
     near = np.minimum(np.abs(degree - below), np.abs(degree - above))
     first, last = np.searchsorted(high, degree - near), np.searchsorted(high, degree + near, side="right")
-    row, place = spans(last - first)
+    row, place = spans(np.where(last - first <= most, last - first, 0))
     return row, order[first[row] + place]
 
 

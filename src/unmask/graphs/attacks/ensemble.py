@@ -35,6 +35,9 @@ APART = 0.7
 Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
 """
 
+VAGUE = 0.05
+"""What is right of everybody is not announced where, on average, it may be off by more: nobody knows who is absent."""
+
 LEAST = 10
 """Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
 
@@ -99,7 +102,8 @@ class Ensemble:
     See `Announced` for the two probabilities. Both are learned from seeds: neither is announced with fewer than 30, or
     if seeds were chosen or guessed, or look it: if degree tells them from others with an AUC above .7, on average of
     both graphs, or below .3.
-    The second is not announced with fewer than 80 either.
+    The second is not announced with fewer than 80 either, or where the share of people who are there is known so badly
+    that the mean over everybody might be off by more than 5 points (`VAGUE`).
 
     rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
                 the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
@@ -163,6 +167,8 @@ class Ensemble:
             silent.append(f"held-back seeds refute it: {voted.learned.check}")
             refused += silent[-1:]
         presence = None if refused else present(scene, voted)
+        if presence is not None and (vague := list(_vague(presence[0], voted))):
+            presence, refused = None, vague
         return self._announced(scene, found, voted, rng, presence=presence, silent=bool(silent), refused=refused)
 
     def _planned(self, scene: Scene) -> int:
@@ -287,6 +293,16 @@ def _undecided(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
         yield "seeds are a sample of some of the people in both networks, so that who is absent cannot be told"
     if FEW <= scene.n_seeds < ENOUGH:
         yield f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}"
+
+
+def _vague(share: Share, voted: Voted) -> Iterator[str]:
+    """Why nothing is announced about people who may be absent, where their share is known too badly."""
+    assert voted.learned is not None
+    if (share.high - share.low) / 2 * float(voted.learned.top.mean()) > VAGUE:
+        yield (
+            f"between {100 * share.low:.0f} % and {100 * share.high:.0f} % of the people who are no seeds are in both "
+            "networks, which is too wide a range to say how likely a match is right of somebody who may be absent"
+        )
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 RIDGE = 5.0
 """Of the slopes of a score."""
 
-_WIDER = 0.05  # a minimum over thresholds is too small, a maximum too large
 _LEVELS = np.linspace(0.15, 0.85, 15)
 
 
@@ -68,25 +67,26 @@ def share_present(
     share of one half) is at least t, nobody absent looks that present at the share FU / F1; the absent look as present
     as deleted seeds, whose friends are all there, at (FU - FD) / (F1 - FD). Named is the mean over thresholds with
     FD <= .3 F1 of the share by which half as many absent as deleted do, (FU - FD / 2) / (F1 - FD / 2), weighted by how
-    sure and how far apart these are; without such a threshold that of FU / F1. The bounds are the largest lower and the
-    smallest upper one, a standard error and .05 wider.
+    sure and how far apart these are; without such a threshold that of FU / F1. The bounds are the means of both, of the
+    same weights, a standard error wider.
 
     folds : of the held and of the deleted seeds, from 0 on
     open_ : of each fold, the features of the open people as its seeds have them
     most  : candidates / people: not more can be present
     """
     reached = np.array([_reached(held, deleted, open_[fold], folds, fold) for fold in np.unique(folds[0])])
-    f1, fd, fu = reached.mean(axis=0)
+    (f1, fd, fu), limit = reached.mean(axis=0), min(1.0, most)
     error = np.sqrt((1 - f1) / np.maximum(f1 * len(held), 1.0))
-    upper, lower = fu / f1, (fu - fd) / np.maximum(f1 - fd, 1e-9)
+    upper = np.minimum(fu / f1, limit)
+    lower = np.where(f1 > fd, np.clip((fu - fd) / np.maximum(f1 - fd, 1e-9), 0.0, upper), 0.0)
     apart = fd <= 0.3 * f1
     middle, weight = (fu - fd / 2) / np.maximum(f1 - fd / 2, 1e-9), 1 / (error**2 + (fd / f1) ** 2 / 4 + 1e-9)
     if not apart.any():
         middle, weight, apart = upper, 1 / (error**2 + 1e-9), np.abs(f1 - 0.5) <= max(0.3, np.abs(f1 - 0.5).min())
-    ends = np.max(lower[apart] - error[apart]) - _WIDER, np.min(upper[apart] + error[apart]) + _WIDER
-    value = float(np.average(middle[apart], weights=weight[apart]))
-    low, value, high = (float(np.clip(at, 0.0, min(1.0, most))) for at in (min(value, *ends), value, max(value, *ends)))
-    return Share(value, low, high)
+    sides = lower - error * upper, middle, upper + error * upper
+    means = (np.average(side[apart], weights=weight[apart]) for side in sides)
+    low, value, high = (float(np.clip(mean, 0.0, limit)) for mean in means)
+    return Share(value, min(low, value), max(high, value))
 
 
 def _reached(
@@ -96,8 +96,12 @@ def _reached(
     folds: tuple[NDArray[np.int64], NDArray[np.int64]],
     fold: int,
 ) -> NDArray[np.float64]:
-    """(3, n_levels) F1, FD and FU of one fold, at quantiles of its held seeds."""
-    b = scored(held[folds[0] != fold], open_, 0.5)
-    mine, gone, others = (side @ b[1:] for side in (held[folds[0] == fold], deleted[folds[1] == fold], open_))
+    """(3, n_levels) F1, FD and FU of one fold, at quantiles of its held seeds.
+
+    Nobody is looked at by a score that was fitted to them: it tells open people from seeds by chance, too.
+    """
+    asked = np.arange(len(open_)) % (folds[0].max() + 1) == fold
+    b = scored(held[folds[0] != fold], open_[~asked], 0.5)
+    mine, gone, others = (side @ b[1:] for side in (held[folds[0] == fold], deleted[folds[1] == fold], open_[asked]))
     at = np.quantile(mine, _LEVELS)
     return np.array([[np.mean(side >= t) if len(side) else 0.0 for t in at] for side in (mine, gone, others)])

@@ -26,11 +26,6 @@ takes its edges from everybody else: with 200 seeds that costs a round more than
 with 1,300 it does not; with 400, on one pair of networks, it costs 3 points, of which this rule leaves less than 1.
 """
 
-DENSE = 1_200
-"""Nodes of the larger graph up to which `GraphMatching` votes. `Climb` finds more on pairs made from one network, but
-24 % of a real pair of 1,000 people with unlike edges, where `GraphMatching` finds 30 %.
-"""
-
 IRMA = 10_000
 """Nodes of the larger graph up to which `Irma` votes."""
 
@@ -83,7 +78,7 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[
         "alike": knowledge.similarity is not None,
         "discounted": n <= SEVERAL,
         "irma": n <= IRMA,
-        "dense": n <= DENSE,
+        "dense": n <= GraphMatching.largest,  # wherever it runs
     }
     return ("named", "listed", "climb", *(kind for kind, votes in asked.items() if votes))
 

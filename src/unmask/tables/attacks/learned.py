@@ -70,7 +70,7 @@ class BackOff:
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = BackOff("ill")(release, Background(known))
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
-    [('no', 0.99), ('yes', 0.01)]
+    [('no', 0.96), ('yes', 0.04)]
 
     S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
     B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,
@@ -93,7 +93,7 @@ class BackOff:
         labels, prior, source = before(secret, population)
         columns, counts = self._counted(release, knowledge, len(labels))
         strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
-        of, (p,) = _learned(columns, [counts], ([one] for one in strengths))
+        of, (p,) = _learned(_steps(columns), [counts], ([one] for one in strengths))
         return Posterior.from_dense(
             _shifted(p, prior, counts),
             prior=prior,
@@ -115,7 +115,7 @@ class BackOff:
             return None
         columns, counts = self._counted(release, Background(population=population), len(shares))
         strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
-        of, (p,) = _learned(columns, [counts], ([one] for one in strengths))
+        of, (p,) = _learned(_steps(columns), [counts], ([one] for one in strengths))
         return of, _shifted(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
@@ -135,15 +135,17 @@ class BackOff:
         some_row = np.unique(of_row, return_index=True)[1]
         columns = [one._replace(asked=one.asked[some_row]) for one in columns]
         shown = [one.itself for one in columns]
+        exact = all(one.same(other) for one, other in zip(columns, shown, strict=True))
         found, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
         for mine in (fold == at for at in np.unique(fold)):
             others = class_counts(of_row[~mine], len(columns[0].row), secret.codes[~mine], len(labels))
             alike[_order(shown, others)].append((mine, others))
         for order, folds in alike.items():
             first, counts = [columns[j] for j in order], [others for _, others in folds]
-            walks = tee(_steps([shown[j] for j in order]), len(folds))
+            again, *walks = tee(_steps([shown[j] for j in order]), 1 + len(folds))
             strengths = [self.strengths or _strengths(first, *each) for each in zip(counts, walks, strict=True)]
-            of, beliefs = _learned(first, counts, zip(*strengths, strict=True))
+            asked = again if exact else _steps(first)
+            of, beliefs = _learned(asked, counts, zip(*strengths, strict=True))
             for (mine, others), p in zip(folds, beliefs, strict=True):
                 found[mine] = _shifted(p, prior, others)[of[of_row[mine]]]
         return labels, found
@@ -199,6 +201,11 @@ class Shared(NamedTuple):
         """The same with the released rows for people, each in the bin that has most of its cell."""
         return self._replace(asked=bins_of(self.share)[self.row], holds=_each(self.share.shape[1]))
 
+    def same(self, other: Shared) -> bool:
+        """Whether people are known by the same in both: a walk along the columns is then one for both."""
+        pairs = zip(*((one.asked, one.holds.indptr, one.holds.indices) for one in (self, other)), strict=True)
+        return all(np.array_equal(*pair) for pair in pairs)
+
 
 def _each(n: int) -> csr_array:
     return csr_array(eye_array(n))
@@ -245,16 +252,15 @@ def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
 
 
 def _learned(
-    columns: Sequence[Shared], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
+    steps: Iterable[Step], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
     """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by each of
-    some counts; strengths : of each column, one for each of them.
+    some counts. steps, strengths : of each column, one strength for each of the counts
     """
-    p, of = [_overall(one)[None] for one in counts], np.zeros(len(columns[0].asked), dtype=np.int64)
-    for step, each in zip(_steps(columns), strengths, strict=True):
+    p = [_overall(one)[None] for one in counts]
+    for step, each in zip(steps, strengths, strict=True):
         p = [_backed(step, *one) for one in zip(counts, p, each, strict=True)]
-        of = step.of
-    return of, p
+    return step.of, p
 
 
 def _backed(step: Step, counts: csr_array, p: Floats, strength: float) -> Floats:
