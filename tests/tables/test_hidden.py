@@ -10,6 +10,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.measures import evaluate, realized_success, success_probability
 from unmask.measures.added import belief_in_truth
+from unmask.reports.data import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
 from unmask.tables.background import hidden_values
@@ -180,6 +181,13 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
         announced, realized = (told[adversary, name].posterior for name in ("success_probability", "realized_success"))
         assert announced == pytest.approx(realized, abs=0.03)
         assert realized >= told[adversary, "realized_success"].prior
+    (expects, finds) = (
+        next(row for row in found.rows if (row.release, row.adversary, row.measure) == ("shown", INSIDER, name))
+        for name in ("success_probability", "realized_success")
+    )
+    assert expects.target == finds.target == "identity"
+    assert expects.status == "model"  # refuted: they looked for people whose cell is hidden among those that state it
+    assert expects.posterior == pytest.approx(finds.posterior, rel=0.1)
     assert not any("hides" in one for one in audit_tables({"shown": people}, evidence).assumptions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from unmask.posterior import Posterior, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
-from unmask.tables.background import Attack, Background
+from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -204,8 +204,7 @@ class Scene:
 
     def _linked(self, attack: AttributeInference, known: Known | None, more: Sequence[Column]) -> Posterior:
         """The same attack on other people."""
-        scene = replace(self, known=known)
-        return scene.link(more) if more else attack.link(self.table, scene.background)
+        return self.link(more, known) if more else attack.link(self.table, None if known is None else known.background)
 
     def learned(self, adversary: str, attack: Learner, more: Sequence[Column] = ()) -> Case:
         """The same, by somebody who reads the release as data about people in general; more : columns known besides.
@@ -225,7 +224,7 @@ class Scene:
 
     def learned_from(self, column: str, more: Sequence[Column] = ()) -> Table:
         """The release with a sensitive column and all that is compared."""
-        return replace(_with(self.table, more), sensitive=(self.table.column(column),))
+        return replace(self._compared(more), sensitive=(self.table.column(column),))
 
     def told(self, column: str, known: Known | None, more: Sequence[Column] = ()) -> Background | None:
         """What is known of people, and of the population that the original is: of control people the same."""
@@ -289,11 +288,19 @@ class Scene:
         """The columns that the original has, so that what people know of them can be compared; all without one."""
         return [column for column in columns if self.known is None or column.name in self.known.population.names]
 
-    def link(self, more: Sequence[Column] = ()) -> Posterior:
-        """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values."""
+    def link(self, more: Sequence[Column] = (), known: Known | None = None) -> Posterior:
+        """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values; known :
+        whom they look for, those attacked when left out.
+        """
         if self.known is None or not more:
-            return ClassAttack().of_classes(_with(self.table, more) if more else self.table, self.background)
-        return ClassAttack().of_classes(_with(self.table, more), Background(_people(self.known, more)))
+            return ClassAttack().of_classes(self._compared(more) if more else self.table, self.background)
+        return ClassAttack().of_classes(self._compared(more), Background(_people(known or self.known, more)))
+
+    def _compared(self, more: Sequence[Column]) -> Table:
+        """The release where more columns are compared: a cell that hides its value may be anybody's."""
+        population = None if self.known is None else self.known.population
+        hides = [hidden_values(self.table, column, population)[0] > 0 for column in more]
+        return _with(self.table, map(known_as_values, more, hides))
 
 
 def _success(belief: Posterior, truth: Truth) -> float:
@@ -311,9 +318,8 @@ def boxes_of(link: Posterior) -> NDArray[np.int64]:
 
 def _people(known: Known, more: Sequence[Column]) -> Table:
     """What is known of people, who are known by more columns, too."""
-    return _with(known.people, [known.population.column(column.name).take(known.person) for column in more])
+    return _with(known.people, (known_as_values(known.population.column(one.name).take(known.person)) for one in more))
 
 
-def _with(table: Table, more: Sequence[Column]) -> Table:
-    columns = table.quasi_identifiers + tuple(known_as_values(column) for column in more)
-    return replace(table, quasi_identifiers=columns, sensitive=(), kept=())
+def _with(table: Table, more: Iterable[Column]) -> Table:
+    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *more), sensitive=(), kept=())

@@ -119,9 +119,8 @@ def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[st
 
 HIDDEN = (
     "Of {}, {} hides {:.1%} of the cells, which the original states: adversaries guess them from rows that state "
-    "theirs. An insider looks for the record of a person whose cell is hidden among those that state it, and finds it "
-    "less often than they expect. The criteria take a hidden cell for a value of its own, so that l, t and what each "
-    "column adds say nothing of what is hidden."
+    "theirs. The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say "
+    "nothing of what is hidden."
 )
 
 

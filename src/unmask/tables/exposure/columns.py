@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.facts import ColumnFacts, Role
-from unmask.tables.cells import plain_levels
+from unmask.tables.cells import EVERYTHING, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.exposure.names import meant_by
@@ -20,12 +20,16 @@ RARE = 0.05
 """Share of rows that a column may single out alone before it is better dropped."""
 
 
-def known_as_values(column: Column) -> Column:
-    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too.
+def known_as_values(column: Column, hides: bool = False) -> Column:
+    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too;
+    hides : a missing one may be any.
 
     Labels get a mark, so that neither `*` nor the empty text has a meaning.
     """
-    levels, code = plain_levels([f"={label}" for label in column.levels.labels])
+    texts = [f"={label}" for label in column.levels.labels]
+    if hides:
+        texts[column.levels.missing] = EVERYTHING
+    levels, code = plain_levels(texts)
     return Column(column.name, code[column.codes], levels)
 
 
