@@ -48,6 +48,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "climb": (),
     "graph_study": (),
     "lattice": (),
+    "economics_campaign": ("--games", "50000"),
     "graphs_pairs": (),
     "location_study": (),
     "intervals": (),

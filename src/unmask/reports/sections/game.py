@@ -215,7 +215,7 @@ def _kinds(data: GameData) -> Iterator[Loose]:
     for kind in data.kinds:
         yield Heading(
             f"Who attacks: {kind.name}",
-            f"{amount(kind.number)} of them expected, who know what {kind.adversary} knows.",
+            f"{amount(kind.number)} of them expected, as well informed as “{kind.adversary}”.",
         )
         if kind.assumed:
             yield minds(
