@@ -21,6 +21,7 @@ class Commands:
         self.folder, self.run, self.loaded = folder, list[tuple[str, ...]](), 0
         self.waiting = list[int]()  # while each runs, how many are loaded that have not begun
         self.let_go = threading.Semaphore(0)
+        self.code, self.ended = 0, list[str]()
 
     def __call__(self, _jobs: Jobs, command: Command, to: str | None) -> "Process":
         self.loaded += 1
@@ -32,8 +33,10 @@ class Process(io.BytesIO):
 
     def __init__(self, commands: Commands, command: tuple[str, ...], to: str | None) -> None:
         super().__init__()
-        self.commands, self.command, self.to, self.code = commands, command, to, 0
+        self.commands, self.command, self.to, self.code = commands, command, to, commands.code
         self.stdin = self.stderr = self
+        if to:
+            (commands.folder / to).write_text("")
 
     def write(self, _begin: object) -> int:
         self.commands.run.append(self.command)
@@ -56,7 +59,8 @@ class Process(io.BytesIO):
     def wait(self) -> int:
         return self.code
 
-    def terminate(self) -> None: ...
+    def terminate(self) -> None:
+        self.commands.ended.append(self.command[0])
 
 
 @pytest.fixture
@@ -112,6 +116,26 @@ def test_some_people_are_attacked_before_all_are(
     assert "--targets" not in commands.run[2]
     assert (project.folder / AUDIT).exists()
     commands.let_go.release()  # for what tries other protections
+
+
+def test_the_last_audit_is_there_until_the_next_one_is(browser: Browser, project: Project, commands: Commands):
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    commands.let_go.release(3)
+    project.jobs.wait("verdict", 30)
+    project.jobs.wait(verdict.CHANGES, 30)
+    browser.sends("/verdict", do="again")
+    assert "there is no such change" in browser.sends("/verdict", change="0", do="change").text
+    commands.let_go.release(4)
+    project.jobs.wait("verdict", 30)
+
+
+def test_a_command_that_was_not_begun_ends_with_its_job(browser: Browser, project: Project, commands: Commands):
+    commands.code = 1
+    commands.let_go.release()
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    project.jobs.wait("verdict", 30)
+    assert [one[0] for one in commands.run] == ["protect"]
+    assert "audit" in commands.ended
 
 
 def test_few_people_are_attacked_at_once(browser: Browser, project: Project, commands: Commands):

@@ -27,6 +27,7 @@ from unmask.economics import (
 )
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.groups import counted
+from unmask.economics.regret import _Played
 from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -312,6 +313,17 @@ def test_regret_is_the_supremum_not_the_grid():
     assert (payoffs.max(axis=1)[:, None] - payoffs).max(axis=0) == pytest.approx([634.0, 834.0, 500.0])
     assert moves[found.choice].protection == "k4"
     assert np.array(found.payoff) == pytest.approx(np.array([(-234.0, 900.0), (-434.0, 700.0), (-734.0, 400.0)]))
+
+
+def test_a_range_over_many_orders_of_magnitude_has_a_value_where_they_walk_away():
+    """A campaign that does not pay is worth 0, and a slope at such a gain leads nowhere: the range is halved."""
+    case = Attacker(
+        gain=1, exploit_cost=0.01, fine=35.29378186622703, max_fines=1, detection=(0.0010638424460878476,), prior=0.6
+    )
+    played = PublisherGame(PUBLISHER, {"raw": Protected([1, 1])}, {"one": Expected(case)})
+    moves = (played.move("raw", Terms()),)
+    found = _Played(played, moves).walks_away([0], Unknown("one", "gain", 1e-3, 1e7))
+    assert _payoffs(played, moves, found) > _payoffs(played, moves, found * (1 + 1e-8))
 
 
 def _payoffs(played, moves, gain):

@@ -20,7 +20,7 @@ from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render
 from unmask.reports.page import written
-from unmask.reports.screens.game import opening
+from unmask.reports.screens.game import game_screen, opening
 from unmask.reports.sections.game import ASSUMPTIONS, game_page
 from unmask.studies.advice import curves_of, offer_of, safer_offer, wrong_numbers
 from unmask.studies.beliefs import BELIEFS
@@ -228,8 +228,12 @@ def test_one_person_at_a_time_and_all_at_once(found):
 
 def test_kinds_have_a_heading_each_where_there_are_several(found):
     both = (*found.alone, *(replace(one, kind="insurer") for one in found.alone))
-    assert "all at once: broker" not in written(game_page(found))
-    assert "all at once: broker" in written(game_page(replace(found, alone=both)))
+    assert "Attacker: broker" not in written(game_page(found))
+    assert "Attacker: broker" in written(game_page(replace(found, alone=both)))
+
+
+def test_the_head_of_a_narrow_column_does_not_break(found):
+    assert game_screen(found).next.heads == ("left\u00a0to\u00a0you",)
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):

@@ -169,9 +169,10 @@ class Jobs:
         beside.replace(self.folder / f"{job.name}.json")
 
     def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
-        """One command after the other; while one runs the next is loaded, and those that were not begun end unread."""
+        """One command after the other; while one runs the next is loaded, and one that was not begun is ended."""
         with ExitStack() as loaded:
             following = loaded.enter_context(self._process(job.commands[0], to.get(0)))
+            loaded.callback(following.terminate)
             for at in range(len(job.commands)):
                 process = following
                 with self.lock:
@@ -183,6 +184,7 @@ class Jobs:
                     _begin(process)
                 if at + 1 < len(job.commands):
                     following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
+                    loaded.callback(following.terminate)
                 code = _ended(process, self.said[job.name])
                 spent = time.time() - job.started
                 with self.lock:

@@ -26,6 +26,9 @@ SAMPLED, MANY = 20_000, 5
 CHANGES = "changes"
 """The job that tries other protections of a release that is not acceptable."""
 
+NEW = f"{AUDIT}.new"
+"""Where an audit is written; it takes the place of the last one once it is whole."""
+
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """What the audit found; while it runs, what it is doing."""
@@ -63,11 +66,12 @@ def start(project: Project) -> None:
     commands = (*asked[:-1], _first(), asked[-1]) if _is_long(project) else asked
 
     def then(code: int) -> None:
+        _keep(project)
         if code == EXIT_ABOVE and "--no-changes" in commands[-1]:
             attack = ("audit", DOCUMENT, *ATTACK)
-            project.jobs.start(CHANGES, [attack], of=of, to={0: f"{AUDIT}.new"}, then=lambda _: _tried(project))
+            project.jobs.start(CHANGES, [attack], of=of, to={0: NEW}, then=lambda _: _keep(project))
 
-    project.jobs.start("verdict", commands, of=of, to={len(commands) - 1: AUDIT}, then=then)
+    project.jobs.start("verdict", commands, of=of, to={len(commands) - 1: NEW}, then=then)
 
 
 def _is_long(project: Project) -> bool:
@@ -89,8 +93,8 @@ def _is_first(job: Job) -> bool:
     return job.state == "running" and job.at > 0 and job.commands[job.at - 1] == _first()
 
 
-def _tried(project: Project) -> None:
-    (project.folder / f"{AUDIT}.new").replace(project.folder / AUDIT)
+def _keep(project: Project) -> None:
+    (project.folder / NEW).replace(project.folder / AUDIT)
 
 
 def commands(project: Project) -> tuple[str, ...]:

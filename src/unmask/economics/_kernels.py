@@ -234,9 +234,9 @@ def exponentials(
     money      : gain, cost of a try, cost of linking, fine
     """
     gain, cost, link, fine = money
-    found, undetected = np.zeros((len(rates), len(tries))), np.ones(len(rates))
+    found, feared = np.zeros((len(rates), len(tries))), np.ones(len(rates))  # 1 - e of `exponential`
     for r in range(len(rates)):
-        undetected[r] -= 0.0 if single else np.exp(-rates[r] * fine)
+        feared[r] -= 0.0 if single else np.exp(-rates[r] * fine)
     a = np.empty(len(rates))
     for i in range(len(tries)):
         a[:] = 1.0
@@ -244,7 +244,7 @@ def exponentials(
             free, large = _free(tries[i], j, hit[i], gain, cost)[0] - (link if j == 0 else 0.0), 1.0 - j * hit[i]
             s, worth = hit[i] / large, max(free, 0.0) / large
             for r in range(len(rates)):
-                goes_on = (1.0 - caught[j] * undetected[r]) * (s + (1.0 - s) * a[r])
+                goes_on = (1.0 - caught[j] * feared[r]) * (s + (1.0 - s) * a[r])
                 if (1.0 + rates[r] * worth) * goes_on < 1.0:  # else exp(-x) <= 1 / (1 + x) is no larger
                     goes_on = max(np.exp(-rates[r] * worth), goes_on)
                 a[r] = goes_on

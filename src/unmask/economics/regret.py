@@ -41,6 +41,11 @@ SCANNED: Final = 33
 FLIP: Final = 1e-9
 """Relative width to which the value is known where attackers walk away."""
 
+PROBES: Final = 1000
+"""Values looked at for that, at most: campaigns that do not pay are worth 0, where no slope leads anywhere, and a range
+over many orders of magnitude takes some hundred.
+"""
+
 SWITCH: Final = 1e-6
 """The same, where another move becomes the better one."""
 
@@ -173,8 +178,9 @@ class _Played:
         for move in (self.moves[place] for place in places if self.moves[place].protection != WITHHELD):
             low, high = (tempts(value, move) for value in (unknown.low, unknown.high))
             if (low > 0) != (high > 0):
-                root = scipy.optimize.brentq(tempts, unknown.low, unknown.high, args=(move,), xtol=2e-300, rtol=FLIP)
-                return max(float(root) - 2 * FLIP * abs(float(root)), unknown.low)
+                ends = unknown.low, unknown.high
+                root = float(scipy.optimize.brentq(tempts, *ends, (move,), xtol=2e-300, rtol=FLIP, maxiter=PROBES))
+                return max(root - 2 * FLIP * abs(root), unknown.low)
         return None
 
 

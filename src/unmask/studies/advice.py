@@ -157,9 +157,10 @@ def _fines(game: PublisherGame, said: Stated) -> list[float]:
 def _curve(game: PublisherGame, name: str, said: Stated, common: Sequence[float]) -> Curve:
     """What is left at rising fines and the least price that is asked, and the price that keeps everybody away.
 
-    Each kind is looked at at the fines of all curves, just below and at those that stop them, and where what they bring
-    jumps; between these they bring what they bring at the fine before, unless fines come back to the publisher, and the
-    price that keeps them away, which is convex, is no more than on a straight line.
+    Each kind is looked at at the fines of all curves, just below and at those that stop them, and some more where what
+    they bring jumps. At the other kinds' fines between these they cost at most what they cost at the fine before, and
+    so it is counted, unless fines come back to the publisher, where all kinds are looked at there; the price that
+    keeps them away, which is convex, is no more than on a straight line.
     """
     price = min(said.terms["prices"])
     ends = {kind: set(_beside(game, name, kind, price)) for kind in game.attackers}

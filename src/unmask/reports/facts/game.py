@@ -69,7 +69,9 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Curve:
-    """By the contractual fine: what is left to the publisher, and the least price that keeps everybody away."""
+    """By the contractual fine: what is left to the publisher at least, and a price that keeps everybody away, the least
+    one where their campaigns are looked at.
+    """
 
     protection: str
     fines: tuple[float, ...]

@@ -33,7 +33,7 @@ def opening(data: GameData) -> tuple[str, str]:
 
 def game_screen(data: GameData) -> Screen:
     """What to do, who is at risk and who attacks then, and the other protections."""
-    taken, best, head = data.taken, best_offer(data), "on average" if data.judged else "left to you"
+    taken, best, head = data.taken, best_offer(data), "on\u00a0average" if data.judged else "left\u00a0to\u00a0you"
     changes = tuple(_next(data))
     return Screen(
         *_verdict(data),

@@ -40,7 +40,7 @@ def _said(alone: Sequence[Alone]) -> Iterator[Loose]:
     for kind in kinds:
         its = [one for one in alone if one.kind == kind]
         if len(kinds) > 1:
-            yield Heading(f"One at a time, or all at once: {kind}", conclusion(its))
+            yield Heading(f"Attacker: {kind}", conclusion(its))
         yield Bullets(tuple(findings(its)))
         yield grid(
             ("Protection", "One try", "Alone", "Sizes unknown", "Campaign", "Safe alone", "of them in the campaign"),
