@@ -302,8 +302,9 @@ def _vague(share: Share, voted: Voted) -> Iterator[str]:
     assert voted.learned is not None
     if (share.high - share.low) / 2 * float(voted.learned.top.mean()) > VAGUE:
         yield (
-            f"{100 * share.low:.0f} % to {100 * share.high:.0f} % of the people who are not seeds are in both "
-            "networks, too wide a range to say how likely a match is to be right where the person may be absent"
+            f"it is only known that {100 * share.low:.0f} % to {100 * share.high:.0f} % of the people who are not "
+            "seeds are in both networks, too wide a range to say how likely a match is to be right where the person "
+            "may be absent"
         )
 
 
