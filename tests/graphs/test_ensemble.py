@@ -314,6 +314,13 @@ def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
     assert attacked(pair, seeds, rounds=1).earned == "calibrated"
 
 
+def test_seeds_do_not_stand_out_where_there_is_nobody_else():
+    everybody = np.arange(40)
+    graph = datasets.barabasi_albert(40, 4, rng=np.random.default_rng(0))
+    belief = Ensemble(rounds=1)(graph, Auxiliary(graph, (everybody, everybody)))
+    assert not any("edges than others" in why for why in belief.refused)
+
+
 def test_a_first_answer_comes_before_the_second_round():
     pair, seeds = planted(100, n_seeds=40)
     said = []

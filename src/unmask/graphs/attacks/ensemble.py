@@ -309,6 +309,7 @@ def _vague(share: Share, voted: Voted) -> Iterator[str]:
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
-    """How often a seed has more edges than somebody else; equally many count one half."""
+    """How often a seed has more edges than somebody else; equally many count one half, as does that nobody else is."""
     rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
-    return float((rank.sum() - n * (n + 1) / 2) / max(n * (len(degree) - n), 1))
+    others = len(degree) - n
+    return float((rank.sum() - n * (n + 1) / 2) / (n * others)) if others else 0.5
