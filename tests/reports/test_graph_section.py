@@ -12,6 +12,7 @@ import pytest
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.reports import ReportData, render, scales, sentences
 from unmask.reports.facts.graph import (
+    Announcement,
     AnonymityLink,
     CertaintyBin,
     DegreeRisk,
@@ -517,6 +518,21 @@ def test_no_chart_is_drawn_over_a_single_place():
     assert captions(lonely) == headings(lonely) == []
     two = graph(replace(one, by_degree=classes()[:2], certainty=()), transition=(), overlaps=(), anonymity=())
     assert captions(page(two))[:2] == ["People re-identified: rematch", "Matches that are right: rematch"]
+
+
+@pytest.mark.parametrize(
+    ("there", "right", "said"),
+    [
+        (0.9, 0.6, "rematch announces probabilities: where a line leaves the dotted one"),
+        (0.9, None, "rematch speaks of people in the release alone; matches of others pull its line down"),
+        (None, None, "A score is no probability"),
+    ],
+)
+def test_whom_an_announcement_is_about_is_said_beside_what_came_true_of_all_matches(there, right, said):
+    present = None if right is None else (0.7, 0.6, 0.8)
+    announced = Announcement(there=there, right=right, came_true=0.5, present=present, held="")
+    one = replace(bare().attacks[0], certainty=bins(), announced=announced)
+    assert said in Page(page(graph(one, transition=(), overlaps=(), anonymity=()))).text.replace("\u00a0", " ")
 
 
 def test_wrong_matches_show_no_gain_as_who_names_nobody_has_none():

@@ -19,6 +19,7 @@ from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage
 from unmask.reports import render, sentences
+from unmask.reports.facts.graph import Announcement
 from unmask.reports.findings.graph import announcements
 from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import percent
@@ -427,6 +428,17 @@ def test_what_the_ensemble_announces_stands_beside_what_came_true():
     assert of_drawn.announced.there == pytest.approx(of_drawn.recall, abs=0.15)
     assert of_drawn.announced.came_true <= of_drawn.recall
     assert "Held-back seeds: announced" in " ".join(sentences(drawn))
+
+
+def test_what_one_run_refuses_is_announced_of_none():
+    clear = Announcement(there=0.9, right=0.6, came_true=0.5, present=(0.7, 0.6, 0.8), held="h")
+    vague = replace(clear, there=0.7, right=None, present=None, held="v", refused=("too wide",))
+    silent = replace(vague, there=None, held="s", refused=("refuted",))
+    for order in ((clear, vague), (vague, clear)):
+        of_both = summed([replace(trial(10, 0), announced=one) for one in order]).announced
+        assert of_both == replace(vague, there=pytest.approx(0.8))
+    assert summed([replace(trial(10, 0), announced=one) for one in (clear, vague, silent)]).announced == silent
+    assert summed([replace(trial(10, 0), announced=clear)] * 2).announced == clear
 
 
 def test_leaked_identities_never_count_as_found():

@@ -273,15 +273,18 @@ def summary(
 
 
 def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
-    """Means over the runs that announce it; held-back seeds, and refusals, of the first run."""
+    """Means over the runs, None where one of them refuses; held-back seeds, and refusals, of the run that refuses most,
+    the first of equals.
+    """
     if not said:
         return None
+    least = min(said, key=lambda one: (one.there is not None, one.present is not None))
     shares = [one.present for one in said if one.present is not None]
-    low_high = np.mean(shares, axis=0).tolist() if shares else None
+    low_high = None if least.present is None else np.mean(shares, axis=0).tolist()
     return replace(
-        said[0],
-        there=mean_of(one.there for one in said),
-        right=mean_of(one.right for one in said),
+        least,
+        there=None if least.there is None else mean_of(one.there for one in said),
+        right=None if low_high is None else mean_of(one.right for one in said),
         came_true=mean_of(one.came_true for one in said),
         present=None if low_high is None else (low_high[0], low_high[1], low_high[2]),
     )

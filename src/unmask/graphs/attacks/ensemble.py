@@ -36,7 +36,9 @@ Where people of one graph are absent from the other, and have few edges, sampled
 """
 
 VAGUE = 0.05
-"""What is right of everybody is not announced where, on average, it may be off by more: nobody knows who is absent."""
+"""What is right of everybody is not announced where half of the range of the share of people who are there, times how
+often a match is right of those, is more.
+"""
 
 LEAST = 10
 """Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
@@ -103,7 +105,7 @@ class Ensemble:
     if seeds were chosen or guessed, or look it: if degree tells them from others with an AUC above .7, on average of
     both graphs, or below .3.
     The second is not announced with fewer than 80 either, or where the share of people who are there is known so badly
-    that the mean over everybody might be off by more than 5 points (`VAGUE`).
+    that half of its range moves the mean over everybody by more than 5 points (`VAGUE`).
 
     rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
                 the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
@@ -300,12 +302,14 @@ def _vague(share: Share, voted: Voted) -> Iterator[str]:
     assert voted.learned is not None
     if (share.high - share.low) / 2 * float(voted.learned.top.mean()) > VAGUE:
         yield (
-            f"between {100 * share.low:.0f} % and {100 * share.high:.0f} % of the people who are no seeds are in both "
-            "networks, which is too wide a range to say how likely a match is right of somebody who may be absent"
+            f"it is only known that {100 * share.low:.0f} % to {100 * share.high:.0f} % of the people who are not "
+            "seeds are in both networks, too wide a range to say how likely a match is to be right where the person "
+            "may be absent"
         )
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
-    """How often a seed has more edges than somebody else; equally many count one half."""
+    """How often a seed has more edges than somebody else; equally many count one half, as does that nobody else is."""
     rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
-    return float((rank.sum() - n * (n + 1) / 2) / max(n * (len(degree) - n), 1))
+    others = len(degree) - n
+    return float((rank.sum() - n * (n + 1) / 2) / (n * others)) if others else 0.5

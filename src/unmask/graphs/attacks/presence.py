@@ -68,19 +68,22 @@ def share_present(
     as deleted seeds, whose friends are all there, at (FU - FD) / (F1 - FD). Named is the mean over thresholds with
     FD <= .3 F1 of the share by which half as many absent as deleted do, (FU - FD / 2) / (F1 - FD / 2), weighted by how
     sure and how far apart these are; without such a threshold that of FU / F1. The bounds are the means of both, of the
-    same weights, a standard error wider.
+    same weights: the lower one with FD a standard error higher, that of (x + 1) / (n + 2) for x of n deleted seeds,
+    which of few is large; and both a standard error of F1 wider.
 
     folds : of the held and of the deleted seeds, from 0 on
     open_ : of each fold, the features of the open people as its seeds have them
     most  : candidates / people: not more can be present
     """
-    reached = np.array([_reached(held, deleted, open_[fold], folds, fold) for fold in np.unique(folds[0])])
-    (f1, fd, fu), limit = reached.mean(axis=0), min(1.0, most)
-    error = np.sqrt((1 - f1) / np.maximum(f1 * len(held), 1.0))
+    counted = np.sum([_reached(held, deleted, open_[k], folds, k) for k in np.unique(folds[0])], axis=0)
+    many, limit = np.maximum(counted[:, 0], 1), min(1.0, most)
+    f1, fd, fu = counted[:, 1:] / many[:, None]
+    error, likely = np.sqrt((1 - f1) / (f1 * many[0])), (fd * many[1] + 1) / (many[1] + 2)
+    most_fd = fd + np.sqrt(likely * (1 - likely) / (many[1] + 2))
     upper = np.minimum(fu / f1, limit)
-    lower = np.where(f1 > fd, np.clip((fu - fd) / np.maximum(f1 - fd, 1e-9), 0.0, upper), 0.0)
+    lower = np.where(f1 > most_fd, np.clip((fu - most_fd) / np.maximum(f1 - most_fd, 1e-9), 0.0, upper), 0.0)
     apart = fd <= 0.3 * f1
-    middle, weight = (fu - fd / 2) / np.maximum(f1 - fd / 2, 1e-9), 1 / (error**2 + (fd / f1) ** 2 / 4 + 1e-9)
+    middle, weight = (fu - fd / 2) / np.maximum(f1 - fd / 2, 1e-9), 1 / (error**2 + (most_fd / f1) ** 2 / 4 + 1e-9)
     if not apart.any():
         middle, weight, apart = upper, 1 / (error**2 + 1e-9), np.abs(f1 - 0.5) <= max(0.3, np.abs(f1 - 0.5).min())
     sides = lower - error * upper, middle, upper + error * upper
@@ -95,13 +98,14 @@ def _reached(
     open_: NDArray[np.float64],
     folds: tuple[NDArray[np.int64], NDArray[np.int64]],
     fold: int,
-) -> NDArray[np.float64]:
-    """(3, n_levels) F1, FD and FU of one fold, at quantiles of its held seeds.
+) -> NDArray[np.int64]:
+    """(3, 1 + n_levels) held seeds, deleted seeds and open people of one fold: all of them, and those who reach the
+    quantiles of its held seeds.
 
     Nobody is looked at by a score that was fitted to them: it tells open people from seeds by chance, too.
     """
     asked = np.arange(len(open_)) % (folds[0].max() + 1) == fold
     b = scored(held[folds[0] != fold], open_[~asked], 0.5)
     mine, gone, others = (side @ b[1:] for side in (held[folds[0] == fold], deleted[folds[1] == fold], open_[asked]))
-    at = np.quantile(mine, _LEVELS)
-    return np.array([[np.mean(side >= t) if len(side) else 0.0 for t in at] for side in (mine, gone, others)])
+    at = np.append(-np.inf, np.quantile(mine, _LEVELS))
+    return np.array([[np.count_nonzero(side >= t) for t in at] for side in (mine, gone, others)])

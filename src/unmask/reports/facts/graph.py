@@ -46,11 +46,11 @@ class Announcement:
 
     there     : probability that the name of a person who is in the release is right; over such people, all but the
                 seeds where the truth is not known. None where seeds that were held back do not bear it out
-    right     : probability that the name of anybody is right, of people who are absent too; None where refused
+    right     : probability that the name of anybody is right, of people who are absent too; None where a run refuses
     came_true : share of everybody but the seeds whose name is right; None where the truth is not known of all
-    present   : share of the others who are in the release, by the attack, and its bounds; None where refused
-    held      : of held-back seeds in the first run, what was announced and what came true
-    refused   : why a number is not announced, in the first run
+    present   : share of the others who are in the release, by the attack, and its bounds; None where a run refuses
+    held      : of held-back seeds, what was announced and what came true, in the run that refuses most
+    refused   : why a number is not announced, in that run
     """
 
     there: float | None

@@ -227,8 +227,7 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         sure.append((said, attack.attack, [(item.low, float(n)) for item, n in zip(bins, falling, strict=True)]))
     reliable, given = looks.lines(right), looks.lines(sure)
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
-    score = shares("Score: probability announced")
-    rightly = [*figure("Matches that are right", reliable, score, under=[equal])]
+    rightly = [*figure("Matches that are right", reliable, shares("Score: probability announced"), under=[equal])]
     made = figure("Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit=""))
     how = (
         "The score of a match is the probability that Ensemble gives its own, and that the model of the attack Rematch "
@@ -236,18 +235,19 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
         "leaves the dotted one."
     )
     told = [*of_release(graph), *([how] if rightly else []), "Matches made: so many matches have at least that score."]
-    said = f"{_scores(graph)}: where a line leaves the dotted one, it promises too much or too little."
-    return block("How many matches are right, by their score", [*rightly, *made], told, said=said if rightly else "")
+    said = _scores(graph) if rightly else ""
+    return block("How many matches are right, by their score", [*rightly, *made], told, said=said)
 
 
 def _scores(graph: GraphRisk) -> str:
-    """Whether the scores that are drawn are probabilities."""
+    """Whether the scores that are drawn are probabilities, and what it means where a line leaves the dotted one."""
     drawn = [attack for _, attack in shown(graph)]
-    sure = list(dict.fromkeys(one.attack for one in drawn if one.announced is not None and one.announced.there))
-    if not sure:
-        return "A score is no probability"
-    rest = len({one.attack for one in drawn}) > len(sure)
-    return f"{listed(sure)} alone announces probabilities" if rest else f"{listed(sure)} announces probabilities"
+    sure = {one.attack: one.announced for one in drawn if one.announced is not None and one.announced.there is not None}
+    if any(one.right is None for one in sure.values()):
+        return f"{listed([*sure])} speaks of people in the release alone; matches of others pull its line down."
+    alone = " alone" * (len({one.attack for one in drawn}) > len(sure))
+    whose = f"{listed([*sure])}{alone} announces probabilities" if sure else "A score is no probability"
+    return f"{whose}: where a line leaves the dotted one, it promises too much or too little."
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
