@@ -64,8 +64,10 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[judged] = np.arange(len(judged)) % 2
     of = [judged[half[judged] == number] for number in (0, 1)]
-    told = [_Told.by(control, some, truth.candidate[some]) for some in of]
-    strength = tuple(_strength(control, truth, some) for some in of)
+    p = _table(control)[control.observation]
+    halves = [(p[some], truth.candidate[some], control.weight[some]) for some in of]
+    told = [_Told.by(*some) for some in halves]
+    strength = tuple(_strength(*some) for some in halves)
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
     one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
@@ -78,12 +80,12 @@ class _Told(NamedTuple):
     blocks: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def by(cls, control: Posterior, people: Numbers, value: Numbers) -> Self:
-        """What `people`, who have `value`, tell of a belief about them; their weights are scaled to the effective n."""
-        p, weight = _table(control)[control.observation[people]], control.weight[people]
+    def by(cls, p: Floats, value: Numbers, weight: Floats) -> Self:
+        """What people tell of a belief p about them who have a value; their weights are scaled to the effective n."""
         weight = weight * weight.sum() / (weight @ weight)
         top = p.argmax(axis=1)
-        return cls({t: _blocks(p[top == t], t, value[top == t], weight[top == t]) for t in np.unique(top).tolist()})
+        own = {t: np.flatnonzero(top == t) for t in np.unique(top).tolist()}
+        return cls({t: _blocks(p[some, t], t, value[some], weight[some], p.shape[1]) for t, some in own.items()})
 
     def counts(self, p: Floats) -> tuple[Floats, Floats]:
         """h by p, (n, n_values), and n, (n, 1); 0 where nobody told of the value that is believed most."""
@@ -94,11 +96,11 @@ class _Told(NamedTuple):
         return has, has.sum(axis=1, keepdims=True)
 
 
-def _blocks(p: Floats, t: int, value: Numbers, weight: Floats) -> tuple[Floats, Floats]:
+def _blocks(p: Floats, t: int, value: Numbers, weight: Floats, n_values: int) -> tuple[Floats, Floats]:
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
-    at, of = np.unique(p[:, t], return_inverse=True)
-    has = np.bincount(of * p.shape[1] + value, weights=weight, minlength=len(at) * p.shape[1]).reshape(len(at), -1)
+    at, of = np.unique(p, return_inverse=True)
+    has = np.bincount(of * n_values + value, weights=weight, minlength=len(at) * n_values).reshape(len(at), -1)
     people = has.sum(axis=1)
     first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
     return at[first], np.add.reduceat(has, first)
@@ -110,15 +112,14 @@ def _table(belief: Posterior) -> Floats:
     return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
 
 
-def _strength(control: Posterior, truth: Truth, half: Numbers) -> float:
+def _strength(p: Floats, value: Numbers, weight: Floats) -> float:
     """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
-    table, likely, turn = _table(control), np.zeros(len(STRENGTHS)), np.arange(len(half)) % TURNS
-    for people, others in ((half[turn == one], half[turn != one]) for one in range(min(TURNS, len(half)))):
-        by = _Told.by(control, others, truth.candidate[others])
-        p, right = table[control.observation[people]], (np.arange(len(people)), truth.candidate[people])
-        has, n = by.counts(p)
-        each = [(has[right] + a * p[right]) / (n[:, 0] + a) for a in STRENGTHS]
-        likely += np.log(np.maximum(each, 1e-300)) @ control.weight[people]
+    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(value)) % TURNS
+    for mine in (turn == one for one in range(min(TURNS, len(value)))):
+        has, n = _Told.by(p[~mine], value[~mine], weight[~mine]).counts(p[mine])
+        has, believed = has[np.arange(len(has)), value[mine]], p[mine, value[mine]]
+        each = [(has + a * believed) / (n[:, 0] + a) for a in STRENGTHS]
+        likely += np.log(np.maximum(each, 1e-300)) @ weight[mine]
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
 

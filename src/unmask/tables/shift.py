@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from unmask.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.learned import BackOff
+from unmask.tables.column import Column
 from unmask.tables.release import Table
 
 Floats = NDArray[np.float64]
@@ -99,6 +101,19 @@ def _together(people: Table, control: Table) -> Table:
     names = [column.name for column in people.quasi_identifiers if column.name in control.names]
     if not names:
         raise UnmaskError("control people have none of the quasi-identifiers; give a table with the same columns")
-    columns = {name: np.concatenate([people[name], control[name]]) for name in names}
-    who = np.repeat(np.array(SIDES), [people.n_rows, control.n_rows])
-    return Table.read({**columns, str(SIDES): who}, quasi_identifiers=names, sensitive=str(SIDES), like=people, na=())
+    who = _read(str(SIDES), SIDES, people)
+    who = replace(who, codes=np.repeat(who.codes, [people.n_rows, control.n_rows]))
+    columns = tuple(_joined(people.column(name), control.column(name), people) for name in names)
+    return replace(people, quasi_identifiers=columns, sensitive=(who,), kept=(), weight=None, order=())
+
+
+def _joined(one: Column, other: Column, like: Table) -> Column:
+    """A column of the rows of both: what has been read is not read again, but for the levels where they differ."""
+    if other.levels is one.levels:
+        return replace(one, codes=np.concatenate([one.codes, other.codes]))
+    levels = _read(one.name, (*one.levels.labels, *other.levels.labels), like)
+    return replace(levels, codes=levels.codes[np.concatenate([one.codes, len(one.levels) + other.codes])])
+
+
+def _read(name: str, labels: Sequence[str | None], like: Table) -> Column:
+    return Table.read({name: list(labels)}, quasi_identifiers=name, like=like, na=()).quasi_identifiers[0]
