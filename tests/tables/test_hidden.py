@@ -198,3 +198,11 @@ def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
     release = Table.read(told, quasi_identifiers="place", sensitive="ill", missing="excluded")
     (said,) = words.hidden({"shown": release}, people)
     assert "shown hides 50.0% of the cells" in said  # and 75 % of all rows
+
+
+def test_a_release_of_which_no_row_takes_part_hides_nothing():
+    columns = {"q": [""], "s": ["flu"]}
+    release = Table.read(columns, quasi_identifiers="q", sensitive="s", missing="excluded")
+    people = Table.read({"q": ["a", "a"], "s": ["flu", "none"]}, quasi_identifiers="q", sensitive="s")
+    belief = AttributeInference("s")(release, Background(people, people))
+    assert belief.to_dense() == pytest.approx(np.full((2, 2), 0.5))

@@ -100,9 +100,10 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     Values as of `before`; none of them is to be missing.
     """
     labels, prior, _ = before(released, population)
-    counts, gap = release.totals_of(released), released.levels.missing
-    if population is None or gap < 0 or not counts[gap]:
+    gap = released.levels.missing
+    if population is None or gap < 0:
         return 0.0, prior
+    counts = release.totals_of(released)
     known, n = population.column(released.name), int(counts.sum())
     people, gaps = len(known.codes), int(known.counts[known.levels.missing]) if known.levels.missing >= 0 else 0
     hidden = (int(counts[gap]) * people - gaps * n) / people  # exactly 0 where both miss the same share
