@@ -24,7 +24,7 @@ from unmask.economics import (
     sweep,
     tornado,
 )
-from unmask.economics.deterrence import least_root
+from unmask.economics.deterrence import least_root, least_with
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {
@@ -391,3 +391,9 @@ def test_a_tornado_stays_within_1_and_leaves_out_what_is_0():
 def test_a_bad_change_is_refused(change):
     with pytest.raises(UnmaskError, match="change"):
         tornado(CASE, 5, change)
+
+
+def test_where_any_amount_above_nothing_will_do_one_is_found():
+    for low, high in (least_with(lambda value: value > 0, 1.0), least_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
+        assert low == 0
+        assert 0 < high < 1e-17

@@ -23,6 +23,9 @@ from unmask.errors import UnmaskError
 PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""
 
+SMALLEST_AMOUNT: Final = 2.0**-60
+"""The amount below which none is looked for: one of any size may do, and none at all may not."""
+
 LARGEST_AMOUNT: Final = 2.0**60
 """A fine or price above which none is looked for."""
 
@@ -73,7 +76,7 @@ def least_with(holds: Callable[[float], bool], first: float, precision: float = 
         low, high = high, 2 * high
         if high > LARGEST_AMOUNT:
             return low, math.inf
-    while high - low > precision * high:
+    while high - low > precision * max(high, SMALLEST_AMOUNT):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
@@ -99,7 +102,7 @@ def least_root(over: Callable[[float], float], first: float, precision: float = 
             slope, low, above = (above - left) / (value - low), value, left
 
     def wide() -> bool:
-        return high == math.inf or high - low > precision * high
+        return high == math.inf or high - low > precision * max(high, SMALLEST_AMOUNT)
 
     probe(first)
     while wide():

@@ -213,6 +213,7 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
     def cover(inside: list[int]) -> str:
+        """The label of the smallest cell that holds some levels."""
         if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in whole):
             return levels.labels[inside[0]]
         if whole.intersection(inside) or masked.intersection(inside):
