@@ -4,11 +4,13 @@ import csv
 import gzip
 import math
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir
 from pathlib import Path
 
 import duckdb
@@ -91,6 +93,38 @@ def test_the_next_command_of_a_design_is_about_the_same_loss(tmp_path, prior):
     assert f"privacy {privacy:.6g} of" in done.stderr
     plain = unmask("design", "--prior", prior, "--budget", 0.2, "-o", out, "--force").stderr
     assert "--loss" not in plain
+
+
+@pytest.mark.parametrize(
+    ("table", "loss", "says"),
+    [
+        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "absolute", "At the same distortion"),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "hamming", "No mechanism leaves more"),
+        ([[0.8, 0.2, 0], [0, 1, 0], [0, 0.2, 0.8]], "hamming", "No mechanism leaves more"),
+        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "euclidean", "At the same distortion"),
+    ],
+)
+def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, table, loss, says):
+    places = write(tmp_path / "places.csv", [[0, 0], [0, 1], [2, 0]], columns=["x", "y"])
+    channel = write(tmp_path / "c.csv", table, columns=PRIOR)
+    stakes = ["--loss", loss, *(["--coordinates", places] if loss == "euclidean" else [])]
+    unmask("audit", "channel", channel, "--prior", prior, *stakes, "--report", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    (command,) = re.findall(r"unmask (design [^<]*)<", page)
+    assert says in page
+    assert ("--coordinates" in command) == (loss == "euclidean")
+    with chdir(tmp_path):
+        unmask(*shlex.split(command))
+        found = unmask("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
+    kept = [row for row in parsed(found.stdout)["results"] if row["measure"] == "estimation_error"]
+    before, after = (row["posterior"] for row in kept if row["adversary"] == "bayes")
+    assert after > before + 0.01
+
+
+def test_where_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
+    channel = write(tmp_path / "c.csv", [[0.2, 0.5, 0.3]] * 3, columns=PRIOR)
+    unmask("audit", "channel", channel, "--prior", prior, "--report", tmp_path / "page.html")
+    assert "unmask design" not in (tmp_path / "page.html").read_text()
 
 
 def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.cases.stakes import Stakes
 from unmask.channels import Channel
@@ -13,6 +14,7 @@ from unmask.channels.design import limit_curve
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
+from unmask.measures.losses import LOSS_NAMES
 from unmask.measures.secret import success_by_secret
 from unmask.posterior import Posterior
 from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
@@ -57,8 +59,28 @@ def risk_of(cases: Sequence[Case], stakes: Stakes, *, limit: bool) -> tuple[Chan
         **_secrets(first),
         spread=_spread(first),
         bounds=_bounds(first.belief, stakes),
+        asked=" ".join(_asked(first.channel, stakes)),
     )
     return risk, why
+
+
+def _asked(channel: Channel, stakes: Stakes) -> Iterator[str]:
+    """The options with which `unmask design` faces the same prior and losses; a file is called by what it holds."""
+    yield "--prior prior.csv"
+    if stakes.name != "hamming":
+        yield f"--loss {stakes.name if stakes.name in LOSS_NAMES else 'loss.csv'}"
+    if stakes.coordinates is not None and not _numbers(channel.x_labels, stakes.coordinates):
+        yield "--coordinates places.csv"
+    if stakes.distortion is not None:
+        yield "--distortion distortion.csv"
+
+
+def _numbers(labels: tuple[str, ...] | None, points: NDArray[np.float64]) -> bool:
+    """Whether places are the numbers that the secrets are called."""
+    try:
+        return np.array_equal(np.array(labels or (), dtype=float), points.ravel())
+    except ValueError:
+        return False
 
 
 def _limit(channel: Channel, stakes: Stakes, farthest: float) -> tuple[tuple[tuple[float, float], ...], str]:

@@ -94,6 +94,7 @@ class ChannelRisk(Subject):
     worst_off             : how many secrets are as badly off as the first of these
     spread                : (error, share): share of observations by weight whose error is at most so much, rising
     bounds                : bounds against truth
+    asked                 : options with which `unmask design` faces the same prior and losses
     """
 
     name: ClassVar = "channel"
@@ -118,6 +119,7 @@ class ChannelRisk(Subject):
     worst_off: int = 1
     spread: tuple[tuple[float, float], ...] = ()
     bounds: tuple[BoundRow, ...] = ()
+    asked: str = "--prior prior.csv"
 
     def without_small(self, least: int) -> ChannelRisk:  # noqa: ARG002 - it is about a mechanism, and about nobody
         """The same: it is about a mechanism, and about nobody."""
@@ -168,6 +170,12 @@ class ChannelRisk(Subject):
         if distortion <= end * (1 + ROUNDING) + ROUNDING:
             return level
         return level if level >= self.prior_error * (1 - 1e-6) else None
+
+    @property
+    def hides_all(self) -> float | None:
+        """The distortion at which the optimal mechanism leaves all error that there is; None where it is not known."""
+        blind = (cost for cost, error in self.limit if error >= self.prior_error * (1 - 1e-6))
+        return next(blind, None)
 
     def reached(self, item: MechanismRisk) -> float | None:
         """The error of the best adversary as a share of what the limit allows; None where that is not known, or 0."""

@@ -11,8 +11,6 @@ from unmask.reports.findings.channel import alike, off, quantity
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, release_name, short
 
-DESIGNED = "This designs the mechanism that leaves the most, for twice the distortion:"
-
 
 def at_risk(channel: ChannelRisk, scope: Scope) -> AtRisk | None:  # noqa: ARG001 - as every subject is asked
     """How sure the adversary is of the secret that is given away most."""
@@ -50,27 +48,36 @@ def _facts(channel: ChannelRisk) -> Iterator[tuple[str, str]]:
 
 
 def advice(channel: ChannelRisk, scope: Scope) -> Advice | None:
-    """The mechanisms that were given, those that leave most first; of a single one, how the best is designed."""
+    """The mechanisms that were given, those that leave most first, and how the best is designed."""
     verdicts = scope.data.verdicts
+    budget, designs = _design(channel)
+    command = f"unmask design {channel.asked} --budget {budget} -o mechanism.csv"
     known = sorted(channel.mechanisms, key=lambda one: -one.privacy)
     if len(known) > 1:
         heads = ("error left", *(("distortion",) if channel.distorts else ()))
-        said = "" if any(one.state == "acceptable" for one in verdicts) else DESIGNED
-        return Advice(said, _design(channel), tuple(_change(one, channel, scope) for one in known[:4]), heads)
-    if {one.state for one in verdicts} == {"acceptable"}:
+        said = "" if any(one.state == "acceptable" for one in verdicts) else designs
+        return Advice(said, command, tuple(_change(one, channel, scope) for one in known[:4]), heads)
+    if {one.state for one in verdicts} == {"acceptable"} or alike(known[0].privacy, channel.prior_error):
         return None
-    reached = channel.reached(channel.spoken_of)
-    said = "No change was tried. This finds the mechanism that leaves most within a budget of distortion:"
-    if reached is not None and reached >= 1 - 1e-4:
-        cost = quantity(channel.spoken_of.distortion, channel.distortion_unit)
-        said = f"No mechanism leaves more at a distortion of {cost}; more privacy costs more. At another budget:"
-    return Advice(said, _design(channel))
+    return Advice(f"No change was tried. {designs}", command)
 
 
-def _design(channel: ChannelRisk) -> str:
-    budget = 2 * channel.spoken_of.distortion
-    given = f"{budget:.3g}" if math.isfinite(budget) else "BUDGET"
-    return f"unmask design --budget {given} -o mechanism.csv"
+def _design(channel: ChannelRisk) -> tuple[str, str]:
+    """What the best mechanism may distort, and what it then leaves.
+
+    Where the one at hand wastes part of its distortion, as much as that one; else twice that, but no more than what
+    hides all, and half of what hides all where it distorts nothing.
+    """
+    own, unit, most = channel.spoken_of.distortion, channel.distortion_unit, channel.hides_all
+    best, reached = channel.limit_at(own), channel.reached(channel.spoken_of)
+    if best is not None and reached is not None and reached < 1 - 1e-4:
+        gains = f"At the same distortion, {quantity(own, unit)}, the adversary could be {off(best, channel.unit)}"
+        return f"{own:.6g}", f"{gains}; this finds the mechanism:"
+    more = min(2 * own, most or math.inf) if own > 0 else most and most / 2
+    if not more or not math.isfinite(more):
+        return "BUDGET", "This finds the mechanism that leaves the most within a budget of distortion:"
+    limit = "" if best is None else f"No mechanism leaves more at a distortion of {quantity(own, unit)}. "
+    return f"{more:.6g}", f"{limit}This finds the one that leaves the most at a distortion of {quantity(more, unit)}:"
 
 
 def _change(one: MechanismRisk, channel: ChannelRisk, scope: Scope) -> Tried:
