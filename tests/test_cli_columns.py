@@ -69,6 +69,19 @@ def test_the_next_command_is_said_where_no_role_was_given(people):
     assert "--identifiers patient" in said
 
 
+def test_where_no_column_is_a_quasi_identifier_one_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    amounts = np.random.default_rng(0).lognormal(size=(40, 2)).round(3)
+    np.savetxt("amounts.csv", amounts, delimiter=",", header="assets,profit", comments="")
+    asked = "no column looks like a quasi-identifier; name those that somebody may know with -q"
+    assert asked in unmask("columns", "amounts.csv").stderr
+    assert unmask("init", "amounts.csv").exit_code == 0
+    for command in ("audit", "protect"):
+        done = unmask(command, "unmask.toml", *(["-o", "release.csv"] if command == "protect" else []))
+        assert done.exit_code == 2
+        assert "no column of unmask.toml is a quasi-identifier; in [columns], name one" in done.stderr
+
+
 def test_a_role_for_a_column_that_is_not_there_is_refused(people):
     done = unmask("columns", "people.csv", "-q", "agee")
     assert done.exit_code == 2

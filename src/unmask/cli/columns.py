@@ -159,7 +159,9 @@ def _determined(facts: Sequence[ColumnFacts]) -> Iterator[str]:
 
 
 def _next(file: Path, facts: Sequence[ColumnFacts]) -> str:
-    """The command that protects the file with the suggested roles."""
+    """The command that protects the file with the suggested roles; what is missing, where nobody may know a column."""
+    if all(one.suggestion != "quasi-identifier" for one in facts):
+        return "no column looks like a quasi-identifier; name those that somebody may know with -q"
     words = ["unmask", "protect", str(file)]
     for option, role in (("-q", "quasi-identifier"), ("-s", "sensitive"), ("--identifiers", "identifier")):
         names = [one.name for one in facts if one.suggestion == role]

@@ -36,7 +36,13 @@ class FromDocument(Command):
         files, said = self.said(given, path.parent)
         ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
         ctx.meta[DOCUMENT] = str(path)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.MissingParameter as missing:
+            if missing.param is None or missing.param.name != "quasi_identifiers":
+                raise
+            none = f"no column of {path.name} is a quasi-identifier; in [columns], name one that somebody may know"
+            raise click.UsageError(f'{none}: COLUMN = "quasi-identifier"', ctx) from None
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return rest
