@@ -74,7 +74,7 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
-    boxes      : (n_targets,) the box of the release that each target is in, where control people are asked about, too
+    boxes      : (n_targets,) whose guesses share their luck, see `together`, where control people are asked about, too
     control    : the same of control people
     people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
                  as they are priced; None: each target is a person
@@ -213,7 +213,8 @@ class Scene:
             linked = link if known is self.known else self._linked(attack, known, more)
             told = self.told(attack.sensitive, known, more)
             by_all = None if learned is None else learned(known)
-            return attack.through(linked, table, told, learned=by_all), boxes_of(linked)
+            boxes = together(linked, after=0 if known is self.known else link.n_observations)
+            return attack.through(linked, table, told, learned=by_all), boxes
 
         return self._inferred(adversary, attack.sensitive, believed)
 
@@ -257,7 +258,7 @@ class Scene:
         believed: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
     ) -> Case:
         """What somebody believes of the people known and, where the truth is known, of control people; `believed` has
-        the boxes in which people share their luck, too.
+        who share their luck, too.
         """
         (belief, boxes), truth = believed(self.known), None
         if self.known is not None and column in self.known.population.names:
@@ -331,6 +332,14 @@ def boxes_of(link: Posterior) -> NDArray[np.int64]:
     held = link.row_length > 0
     first[held] = link.candidate[link.indptr[:-1][held]] + 1
     return np.asarray(first[link.observation], dtype=np.int64)
+
+
+def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
+    """(n_targets,) whose guesses share their luck: those of a box of the release; of people in none, who are believed
+    to be as all rows say, those who are known by the same cells. after : numbers of such that other people have
+    """
+    boxes = boxes_of(link)
+    return np.where(boxes > 0, boxes, 1 + link.n_candidates + after + link.observation)
 
 
 def _people(known: Known, more: Sequence[Column]) -> Table:
