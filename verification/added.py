@@ -34,7 +34,7 @@ from synthesizers import Bootstrap, Independent, Trees
 
 import unmask
 from unmask import Posterior, Truth
-from unmask.cases.tables.case import boxes_of
+from unmask.cases.tables.case import together
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, excess
 from unmask.measures.membership import told
@@ -101,7 +101,7 @@ def classes() -> Section:
         link = ClassAttack()(release, told_of)
         belief = AttributeInference("occupation").through(link, release, told_of)
         truth = attribute_truth(everybody, np.arange(everybody.n_rows), belief, "occupation")
-        found = _added(belief, truth, inside, boxes_of(link))
+        found = _added(belief, truth, inside, together(link))
         rows.append((f"k = {k}", *_told(found)))
         for who, one, other in zip(("members", "control people"), expected, found[:2], strict=True):
             verdicts.append(Verdict(f"k = {k}: {who}", f"{one:.4f}", f"{other:.4f}", abs(one - other) < 1e-3))

@@ -32,7 +32,7 @@ from synthesizers import ChowLiu, Independent, Trees
 
 from unmask import Posterior, Truth
 from unmask.audit import earned
-from unmask.cases.tables.case import boxes_of
+from unmask.cases.tables.case import together
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.excess import Excess, People, excess
 from unmask.tables import (
@@ -124,7 +124,7 @@ def boxes() -> Section:
             "model": learned,
         }
         for (way, belief), value in zip(read.items(), expected, strict=True):
-            found = side(belief, table, inside, boxes_of(link))
+            found = side(belief, table, inside, together(link))
             rows.append((f"{name}, k = {k}", way, *(f"{x:.4f}" for x in found[:2]), f"{found.excess:.4f}"))
             if (name, k, way) == ("Adult", 10, "margin") and found.low is not None and found.high is not None:
                 half = (found.high - found.low) / 2
@@ -327,7 +327,7 @@ def unlike() -> Section:
     release, told = released("Adult", 10), known("Adult")
     link = ClassAttack()(release, told)
     belief = AttributeInference("occupation").through(link, release, told)
-    whole = side(belief, table, inside, boxes_of(link)).excess
+    whole = side(belief, table, inside, together(link)).excess
     others, rng = np.flatnonzero(~inside), np.random.default_rng(0)
     odd = {
         "graduates": table["education-num"].astype(int) >= 13,

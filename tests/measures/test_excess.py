@@ -106,6 +106,17 @@ def test_who_shares_a_box_makes_a_difference_surer():
     assert together.high - together.low < 0.7 * (apart.high - apart.low)
 
 
+def test_few_boxes_are_no_sample_of_boxes():
+    # of six boxes of a coarse release what they differ by was taken for luck that both sides share, and cancelled
+    rng = np.random.default_rng(0)
+    n = 2000
+    cluster, inside = rng.integers(0, 6, n), rng.random(n) < 0.5
+    truth = Truth((rng.random(n) > np.linspace(0.1, 0.9, 6)[cluster]).astype(int))
+    belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
+    found, alone = (excess(realized_success, belief, truth, inside=inside, cluster=one) for one in (cluster, None))
+    assert found == alone
+
+
 def test_what_no_truth_is_needed_for():
     belief, _, inside, _ = problem(1)
     found = excess(success_probability, belief, inside=inside)

@@ -83,6 +83,29 @@ def test_what_is_announced_of_hidden_values_comes_true(what, form):
     assert of_person[:, belief.candidate_label.index("")].max() == 0
 
 
+def test_a_hidden_cell_of_a_wide_column_is_no_value_for_insiders_either(monkeypatch):
+    # from 4 million pairs of levels on, cells were joined as equal or not, and a hidden one was nobody's
+    rng, n = np.random.default_rng(0), 300
+    columns = {
+        "place": rng.choice(list("ns"), n),
+        "ill": rng.choice(VALUES, n),
+        "pay": rng.integers(0, 40, n).astype(str),
+    }
+    hides = rng.random(n) < 0.5
+    release, before = (
+        Table.read(columns | {"pay": pay}, quasi_identifiers="place", sensitive=["ill", "pay"], types={"pay": "number"})
+        for pay in (np.where(hides, "", columns["pay"]), columns["pay"])
+    )
+    evidence = Evidence(original=before, origins={"release": np.arange(n)})
+    found = []
+    for wide in (1 << 22, 0):
+        monkeypatch.setattr("unmask.tables.attacks.pairing._WIDE", wide)
+        rows = audit_tables({"release": release}, evidence).rows
+        found.append([(row.target, row.measure, row.posterior) for row in rows if row.adversary == INSIDER])
+    assert [row[:2] for row in found[0]] == [row[:2] for row in found[1]]
+    assert [row[2] for row in found[1]] == pytest.approx([row[2] for row in found[0]], abs=1e-9)
+
+
 def test_both_forms_of_a_table_believe_the_same_of_hidden_values():
     people = planted(50)
     release = emptied(people, hiding(people, "at random"))

@@ -10,6 +10,7 @@ import unmask
 from unmask import UnmaskError
 from unmask.cases import tables as cases
 from unmask.cases.at_risk import Watched
+from unmask.cases.tables import evidence
 from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD
 from unmask.cli import main
 from unmask.reports import sentences
@@ -18,6 +19,7 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables.membership import Judged, joined, vulnerability
+from unmask.tables.shift import shift_by
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
 
@@ -104,6 +106,24 @@ def test_what_tells_control_people_apart_without_a_release_is_no_membership():
     assert {who for who, _ in rows(found)} == {"prosecutor", "margins alone", "closest record alone"}
     why = dict(found.not_run)["Who is in the table, whole record"]
     assert "without any release, members are told from control people by age, sex" in why
+
+
+def test_whom_a_protection_drops_by_what_they_are_is_told_by_the_release_and_not_by_the_draw():
+    # control people drawn like the original were called unlike members, and the owner was told to draw them again
+    members, control = tables(400, 800)
+    young = np.flatnonzero(members["age"].astype(int) < 40)
+    found = unmask.audit(members.take(young), original=members, origin=young, control=control)
+    assert auc(found).posterior > 0.95
+    assert auc(found, "prosecutor").posterior > 0.7
+    assert not any("without any release" in why for _, why in found.not_run)
+
+
+def test_people_are_compared_by_the_same_columns_once(monkeypatch):
+    members, control = tables(400, 800)
+    asked = []
+    monkeypatch.setattr(evidence, "shift_by", lambda names, *sides: asked.append(set(names)) or shift_by(names, *sides))
+    unmask.audit(members, original=members, control=control, parts=(("age", "sex", "city"), ("pay", "ill")))
+    assert asked == [set(members.names)]  # the quasi-identifiers alone are compared of everybody
 
 
 def test_control_people_who_are_in_it_are_not_told_from_members():
@@ -361,6 +381,55 @@ def test_a_study_tells_the_adversary_what_made_the_release(tmp_path):
     row = next(row for row in run_cell(of_one) if row.measure == "realized_success")
     assert row.low > 0.5  # worlds lose two thirds of their people again, and so does what they teach
     assert row.status == "calibrated"
+
+
+YOUNG = """
+from dataclasses import dataclass
+import numpy as np
+from unmask.tables import Table
+
+@dataclass(frozen=True)
+class Young:
+    "Who is below 40."
+
+    def __call__(self, population: Table, *, rng=None):
+        rows = np.flatnonzero(population["age"].astype(int) < 40)
+        return population.take(rows), rows
+"""
+
+MARGINS = """
+title = "Who is in it?"
+[[data]]
+name = "census"
+use = "tables.file"
+file = "people.csv"
+quasi_identifiers = ["age", "sex", "city", "pay"]
+control = "others.csv"
+[[protections]]
+name = "young"
+use = "young:Young"
+[[adversaries]]
+name = "margins"
+use = "tables.MarginalRatio"
+knows = { targets = 300 }
+"""
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_study_takes_those_who_are_in_the_release_for_members_and_refuses_control_people_who_are_unlike(
+    tmp_path, alike
+):
+    # who was dropped counted as in, and what tells the two files apart counted as told by the release
+    (tmp_path / "young.py").write_text(YOUNG)
+    others = cells(800, 1) if alike else cells(800, 1) | {"pay": [500] * 800}
+    Table.read(others, quasi_identifiers=("age", "sex", "city", "pay")).write(tmp_path / "others.csv", force=True)
+    (cell,) = planned(tmp_path, MARGINS).values()
+    if alike:
+        row = next(row for row in run_cell(cell) if row.measure == "membership_auc")
+        assert row.posterior > 0.8
+    else:
+        with pytest.raises(UnmaskError, match="without any release"):
+            run_cell(cell)
 
 
 def test_shadows_need_a_protection():

@@ -19,7 +19,6 @@ from unmask.promise import Check
 from unmask.tables.attacks.membership import LABELS, alike, log_shares, logistic, rising, scored, worth
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
-from unmask.tables.shift import Shift, shift
 from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
@@ -145,7 +144,6 @@ class Judged:
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
     reference : control people who are not judged
-    drawn : everybody before twins were left out, members first; who is left is unlike by that alone
     member : (n_people / 2,) the row of each member in the table of members, the first half of the people
     twins : how many were left out, as somebody of the other kind has the same record: they are neither in nor out
 
@@ -157,7 +155,6 @@ class Judged:
     people: Table
     inside: NDArray[np.bool_]
     reference: Table
-    drawn: Table
     member: NDArray[np.int64]
     twins: int = 0
 
@@ -176,7 +173,6 @@ class Judged:
             people=people.take(np.concatenate([rows[:m] for rows in kept])),
             inside=np.arange(2 * m) < m,
             reference=alike(control.take(others[n:]), None, names),
-            drawn=people,
             member=drawn[kept[0][:m]],
             twins=int(np.count_nonzero(~left)),
         )
@@ -184,17 +180,10 @@ class Judged:
     def known_by(self, names: Sequence[str]) -> Self:
         """The same people by some of their columns."""
         tables = (
-            replace(one, quasi_identifiers=tuple(map(one.column, names)))
-            for one in (self.people, self.reference, self.drawn)
+            replace(one, quasi_identifiers=tuple(map(one.column, names))) for one in (self.people, self.reference)
         )
-        people, reference, drawn = tables
-        return replace(self, people=people, reference=reference, drawn=drawn)
-
-    @cached_property
-    def shift(self) -> Shift:
-        """How well members and control people are told apart without any release: what is told so, no release gave."""
-        n = self.drawn.n_rows // 2
-        return shift(self.drawn.take(slice(0, n)), self.drawn.take(slice(n, None)))
+        people, reference = tables
+        return replace(self, people=people, reference=reference)
 
     @property
     def truth(self) -> Truth:

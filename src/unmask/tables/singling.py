@@ -81,7 +81,7 @@ class Tried(NamedTuple):
         """All guesses at once, of whatever kinds: each condition is looked up once."""
         n = min(members.n_rows, control.n_rows)
         as_many = (table.take(rng.permutation(table.n_rows)[:n]) for table in (members, control))
-        whole, found, other, general = (matching(table, predicates) for table in (members, *as_many, reference))
+        whole, found, other, general = matching((members, *as_many, reference), predicates)
         return cls(whole, found, other, general, members.n_rows, n, reference.n_rows)
 
     def only(self, some: slice) -> Self:

@@ -18,7 +18,7 @@ from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.parts import linked
 from unmask.cases.tables.plane import Plane, plane
@@ -49,6 +49,7 @@ from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
+from unmask.tables.shift import shift_by
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -341,18 +342,20 @@ def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np
 
 
 def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
-    """Members, and as many control people, the others of whom are the reference: those held back, else those whom a
-    protection that samples has left out. targets : how many of either kind
+    """Members who are in the release, and as many control people, the others of whom are the reference: those held
+    back, else those whom a protection that samples has left out. targets : how many of either kind
     """
+    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
     members, control = population.members, population.control
-    if control is None and made.origin is not None:
+    if control is not None and (why := unlike(names, shift_by(names, members, control))):
+        raise UnmaskError(why)
+    if made.origin is not None:
         inside = np.isin(np.arange(members.n_rows), made.origin)
-        members, control = members.take(inside), members.take(~inside)
+        members, control = members.take(inside), members.take(~inside) if control is None else control
     if control is None or not control.n_rows:
         raise UnmaskError(
             "everybody of the population is in the release, so nobody is told from them; hold people back"
         )
-    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
     return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 
 

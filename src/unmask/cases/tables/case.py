@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +42,9 @@ OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER)
 Learner = BackOff | ModelAttribute
 """Who learns from all rows."""
 
+Learned = Callable[[Known | None], Posterior]
+"""What somebody believes of the values of people known."""
+
 OWN_PRIOR = (
     "The prior of a value is the release's own share of it: no original says what was believed before, and the gain "
     "leaves out what suppression or sampling did to the shares."
@@ -70,7 +74,7 @@ class Case:
                  release
     drawn_from : how many people the targets were drawn from, as in `audit`
     linked_to  : the other data that names are from, as in `Row`
-    boxes      : (n_targets,) the box of the release that each target is in, where control people are asked about, too
+    boxes      : (n_targets,) whose guesses share their luck, see `together`, where control people are asked about, too
     control    : the same of control people
     people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
                  as they are priced; None: each target is a person
@@ -171,7 +175,7 @@ class Scene:
         if isinstance(attack, AttributeInference):
             return self.value(adversary, attack, attack.link(self.table, self.background))
         if isinstance(attack, Learner):
-            return self.learned(adversary, attack)
+            return self.learned(adversary, attack.sensitive, self.learning(attack))
         if self.foreign:
             raise NotRunError("no released row is anybody's, so nobody asks which record is theirs")
         if isinstance(attack, OrderAttack):
@@ -191,14 +195,26 @@ class Scene:
         truth = self.known.truth_in(self.origin) if self.known is not None and self.traced else None
         return self._of_people(adversary, "identity", belief, truth, note)
 
-    def value(self, adversary: str, attack: AttributeInference, link: Posterior, more: Sequence[Column] = ()) -> Case:
-        """What is their sensitive value? link : the belief about their records, which compares `more` columns."""
+    def value(
+        self,
+        adversary: str,
+        attack: AttributeInference,
+        link: Posterior,
+        more: Sequence[Column] = (),
+        *,
+        learned: Learned | None = None,
+    ) -> Case:
+        """What is their sensitive value? link : the belief about their records, which compares `more` columns;
+        learned : what is believed of people whom no record fits, where that is asked of everybody, too
+        """
         table = self.learned_from(attack.sensitive, more) if more else self.table
 
         def believed(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
             linked = link if known is self.known else self._linked(attack, known, more)
             told = self.told(attack.sensitive, known, more)
-            return attack.through(linked, table, told), boxes_of(linked)
+            by_all = None if learned is None else learned(known)
+            boxes = together(linked, after=0 if known is self.known else link.n_observations)
+            return attack.through(linked, table, told, learned=by_all), boxes
 
         return self._inferred(adversary, attack.sensitive, believed)
 
@@ -206,17 +222,19 @@ class Scene:
         """The same attack on other people."""
         return self.link(more, known) if more else attack.link(self.table, None if known is None else known.background)
 
-    def learned(self, adversary: str, attack: Learner, more: Sequence[Column] = ()) -> Case:
-        """The same, by somebody who reads the release as data about people in general; more : columns known besides.
-
-        Control people tell them what such a belief is worth (`unmask.tables.calibration.held_against`).
+    def learning(self, attack: Learner, more: Sequence[Column] = ()) -> Learned:
+        """What somebody believes of people who reads the release as data about people in general, asked once of the
+        same people; more : columns known besides.
         """
         table = self.learned_from(attack.sensitive, more)
+        return cache(lambda known: attack(table, self.told(attack.sensitive, known, more)))
 
-        def believed(known: Known | None) -> tuple[Posterior, None]:
-            return attack(table, self.told(attack.sensitive, known, more)), None
+    def learned(self, adversary: str, column: str, learned: Learned) -> Case:
+        """The value of a column, by such a belief.
 
-        case = self._inferred(adversary, attack.sensitive, believed)
+        Control people tell them what it is worth (`unmask.tables.calibration.held_against`).
+        """
+        case = self._inferred(adversary, column, lambda known: (learned(known), None))
         if case.control is None or case.control.truth is None:
             return case
         belief, other = held_against(case.belief, case.control.belief, case.control.truth)
@@ -240,7 +258,7 @@ class Scene:
         believed: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
     ) -> Case:
         """What somebody believes of the people known and, where the truth is known, of control people; `believed` has
-        the boxes in which people share their luck, too.
+        who share their luck, too.
         """
         (belief, boxes), truth = believed(self.known), None
         if self.known is not None and column in self.known.population.names:
@@ -314,6 +332,14 @@ def boxes_of(link: Posterior) -> NDArray[np.int64]:
     held = link.row_length > 0
     first[held] = link.candidate[link.indptr[:-1][held]] + 1
     return np.asarray(first[link.observation], dtype=np.int64)
+
+
+def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
+    """(n_targets,) whose guesses share their luck: those of a box of the release; of people in none, who are believed
+    to be as all rows say, those who are known by the same cells. after : numbers of such that other people have
+    """
+    boxes = boxes_of(link)
+    return np.where(boxes > 0, boxes, 1 + link.n_candidates + after + link.observation)
 
 
 def _people(known: Known, more: Sequence[Column]) -> Table:

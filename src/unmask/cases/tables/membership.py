@@ -36,7 +36,6 @@ from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.background import Attack, Background
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
-from unmask.tables.shift import Shift
 from unmask.truth import Truth
 
 RECORD = "whole record"
@@ -87,9 +86,9 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
         )
-    known = {adversary: judged.known_by(names) for adversary, names in _known(scene, judged).items()}
-    why = {adversary: unlike(one.people, one.shift) for adversary, one in known.items()}
-    asked = [_asked(scene, adversary, one) for adversary, one in known.items() if not why[adversary]]
+    known = _known(scene, judged)
+    why = {adversary: evidence.unlike(names) for adversary, names in known.items()}
+    asked = [_asked(scene, name, judged.known_by(names)) for name, names in known.items() if not why[name]]
     if evidence.watched is not None:
         for one in asked:
             one.watch(evidence.watched, evidence.rows(inside[judged.member]))
@@ -97,16 +96,6 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     rows = [row for one in found for row in one.rows if row.adversary not in ALONE or one is found[-1]]
     told_apart = ((f"{QUESTION}, {adversary}", one) for adversary, one in why.items() if one)
     return Audit(tuple(rows), (*told_apart, *(line for one in found for line in one.not_run)))
-
-
-def unlike(people: Table, found: Shift) -> str:
-    """Why nothing is asked that compares members with control people; "" where they are alike enough."""
-    if not found.unlike:
-        return ""
-    return (
-        f"without any release, members are told from control people by {', '.join(people.names)} (AUC "
-        f"{found.auc:.2f}; 0.5 where they are alike): draw both from the same people, with the same columns"
-    )
 
 
 def _members(scene: Scene, original: Table) -> NDArray[np.int64]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.tables import words
 from unmask.cases.tables.case import Case, Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.membership import unlike
+from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import wp216
 from unmask.reports.facts.wp216 import LINKER, PARTS
@@ -20,7 +20,7 @@ from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Table
-from unmask.tables.shift import shift
+from unmask.tables.shift import shift_by
 from unmask.truth import Truth
 
 TARGETS = 1000
@@ -40,7 +40,9 @@ def linkability(scene: Scene, evidence: Evidence) -> Audit:
     """
     if evidence.parts is None or scene.known is None:
         return Audit((), ((WHAT, NEEDS_PEOPLE if evidence.parts else NEEDS_PARTS),))
-    attack, why = Linkability(parts=evidence.parts), _unlike(scene, evidence.parts)
+    attack, why = Linkability(parts=evidence.parts), ""
+    if scene.control is not None:
+        why = evidence.unlike([*chain.from_iterable(evidence.parts)])
     rows = _rows(replace(scene, control=None) if why else scene, LINKER, attack, np.random.default_rng(evidence.seed))
     apart = (said for _, said in words.unlike(evidence))
     missing = why or ("" if scene.control else next(apart, NEEDS_CONTROL))
@@ -51,20 +53,11 @@ def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.
     """The row of one adversary of a study."""
     if not attack.parts:
         raise UnmaskError("no parts of records are named; give two lists of columns as parts")
-    if why := _unlike(scene, attack.parts):
-        raise UnmaskError(why)
+    if scene.known is not None and scene.control is not None:
+        names = [*chain.from_iterable(attack.parts)]
+        if why := unlike(names, shift_by(names, scene.known.population, scene.control.population)):
+            raise UnmaskError(why)
     return _rows(scene, adversary, attack, rng)
-
-
-def _unlike(scene: Scene, parts: Sequence[Sequence[str]]) -> str:
-    """Why members are not held beside control people; "" where these columns hardly tell them apart."""
-    if scene.known is None or scene.control is None:
-        return ""
-    people, control = (
-        _with(known.population.take(known.person[:TARGETS]), [*parts[0], *parts[1]])
-        for known in (scene.known, scene.control)
-    )
-    return unlike(people, shift(people, control))
 
 
 def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.case import Case, Scene, boxes_of
+from unmask.cases.tables.case import Case, Scene, together
 from unmask.measures import Measure
 from unmask.measures.added import Added, belief_in_truth
 from unmask.results import Row
@@ -45,7 +45,7 @@ def in_turn(
     link = attack.link(scene.table, scene.background) if hasattr(attack, "link") else None
     runs = [replace(Scene.of(scene.release, one, None, scene.known), foreign=scene.foreign) for one in without]
     told = [run.case(case.adversary, attack) for run in runs]
-    out, cluster = fold[person] == np.arange(len(without))[:, None], None if link is None else boxes_of(link)
+    out, cluster = fold[person] == np.arange(len(without))[:, None], None if link is None else together(link)
 
     def added(measure: Measure) -> Added:
         each = [measure.per_target(one.belief, one.truth) for one in told]

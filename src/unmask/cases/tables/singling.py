@@ -11,8 +11,7 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
-from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.membership import MOST, unlike
+from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import Quantity, wp216
 from unmask.measures.base import UndefinedError, filed
@@ -22,7 +21,7 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.predicates import Predicate
 from unmask.tables.release import Table
-from unmask.tables.shift import shift
+from unmask.tables.shift import shift_by
 from unmask.tables.singling import SingledOut, Tried, singling, singling_in_boxes
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
@@ -40,10 +39,11 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), (("Singling out", NEEDS_PEOPLE if evidence.original is None else f"{NEEDS_CONTROL} (--control)"),)
         )
-    if why := _unlike(*_alike(scene.table, evidence.original, evidence.control)):
+    alike = _alike(scene.table, evidence.original, evidence.control)
+    if why := evidence.unlike(alike[0].names):
         return Audit((), (("Singling out", why),))
     rng = np.random.default_rng(evidence.seed)
-    asked = list(_by_rows(scene.table, evidence.original, evidence.control, rng))
+    asked = list(_by_rows(*alike, rng))
     if scene.table.classes.sizes.min() > 1:
         boxes = partial(singling_in_boxes, scene.table, evidence.original, evidence.control, rng=rng)
         asked.append((BOX, boxes))
@@ -57,32 +57,22 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
     return Audit(tuple(rows), tuple(not_run))
 
 
-def _unlike(_: Table, members: Table, control: Table) -> str:
-    """Why guesses are not tried on these people; "" where nothing that guesses are about tells them apart."""
-    n, rng = min(MOST, members.n_rows, control.n_rows), np.random.default_rng(0)
-    some = [people.take(rng.permutation(people.n_rows)[:n]) for people in (members, control)]
-    return unlike(members, shift(*some))
-
-
 Asked = tuple[str, Callable[[], SingledOut]]
 
 
 def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Generator) -> Iterator[Asked]:
-    released, *people = _people(release, members, control, rng)
-    kinds = dict(_guesses(released, rng))
+    people = members, *_halves(control, rng)
+    kinds = dict(_guesses(release, rng))
     tried = Tried.of([*chain.from_iterable(kinds.values())], *people, rng=rng)
     ends = pairwise(accumulate(map(len, kinds.values()), initial=0))
     for kind, some in zip(kinds, ends, strict=True):
         yield kind, partial(singling, tried.only(slice(*some)))
 
 
-def _people(
-    release: Table, members: Table, control: Table, rng: np.random.Generator
-) -> tuple[Table, Table, Table, Table]:
-    """The release, and members and either half of the control people, on whom guesses are tried and weighed."""
-    released, members, control = _alike(release, members, control)
+def _halves(control: Table, rng: np.random.Generator) -> tuple[Table, Table]:
+    """Control people on whom guesses are tried, and by whom they are weighed."""
     order, half = rng.permutation(control.n_rows), control.n_rows // 2
-    return released, members, control.take(order[:half]), control.take(order[half:])
+    return control.take(order[:half]), control.take(order[half:])
 
 
 def guessed(
@@ -92,15 +82,17 @@ def guessed(
     members, control = people
     if control is None:
         raise UnmaskError(f"singling out {NEEDS_CONTROL}: hold people back, or give them as control")
-    if why := _unlike(*_alike(scene.table, members, control)):
+    release, members, control = _alike(scene.table, members, control)
+    if why := unlike(release.names, shift_by(release.names, members, control)):
         raise UnmaskError(why)
-    released, *tables = _people(scene.table, members, control, rng)
-    tried = Tried.of(attack(released, rng=rng), *tables, rng=rng)
+    tables = members, *_halves(control, rng)
+    tried = Tried.of(attack(release, rng=rng), *tables, rng=rng)
     return list(_rows(scene.release, adversary, singling(tried)))
 
 
-def _alike(release: Table, *others: Table) -> Iterator[Table]:
+def _alike(release: Table, members: Table, control: Table) -> tuple[Table, Table, Table]:
     """Tables with the columns that all of them have, and that compare alike in all."""
+    others = members, control
     columns = [c for c in release.columns if all(c.name in other.names for other in others)]
     names = [c.name for c in columns if all(other.column(c.name).levels.kind == c.levels.kind for other in others)]
     if not names:
@@ -108,9 +100,11 @@ def _alike(release: Table, *others: Table) -> Iterator[Table]:
             "no released column is one of the original and of the control people, too, and of one type in all; give "
             "tables with the same columns, written alike"
         )
-    for table in (release, *others):
-        known = tuple(table.column(name) for name in names)
-        yield replace(table, quasi_identifiers=known, sensitive=(), kept=(), weight=None)
+    known = (
+        replace(table, quasi_identifiers=tuple(map(table.column, names)), sensitive=(), kept=(), weight=None)
+        for table in (release, *others)
+    )
+    return next(known), next(known), next(known)
 
 
 def _guesses(release: Table, rng: np.random.Generator) -> Iterator[tuple[str, list[Predicate]]]:

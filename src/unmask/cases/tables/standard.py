@@ -216,10 +216,10 @@ def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Aud
         yield from why
         yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
         return
-    attack = attack.tuned(scene.table, scene.told(column.name, scene.known))
+    learned = scene.learning(attack.tuned(scene.table, scene.told(column.name, scene.known)))
     if not scene.foreign:
-        yield scene.value(PROSECUTOR, AttributeInference(column.name, outside=attack), link)
-    yield scene.learned(LEARNER, attack)
+        yield scene.value(PROSECUTOR, AttributeInference(column.name), link, learned=learned)
+    yield scene.learned(LEARNER, column.name, learned)
 
 
 def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
@@ -261,7 +261,7 @@ def _by_more(
     elif why := _unlearned(scene, column, more):
         yield from why
     else:
-        yield scene.learned(adversary, BackOff(column.name), more)
+        yield scene.learned(adversary, column.name, scene.learning(BackOff(column.name), more))
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
 from unmask.inference import compose
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, equal_weights
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.attacks.learned import BackOff
@@ -72,8 +72,17 @@ class AttributeInference:
         """The same, by a link that is told what made the release, where it is one that wants to know."""
         return replace(self, link=self.link.knowing(protection)) if hasattr(self.link, "knowing") else self
 
-    def through(self, link: Posterior, release: Table, knowledge: Background | None = None) -> Posterior:
-        """The belief that follows from one about records that is there already, made by `link`."""
+    def through(
+        self,
+        link: Posterior,
+        release: Table,
+        knowledge: Background | None = None,
+        *,
+        learned: Posterior | None = None,
+    ) -> Posterior:
+        """The belief that follows from one about records that is there already, made by `link`; learned : that
+        of `outside` about the same people, where it is there, too.
+        """
         column, known = release.column(self.sensitive), Background.of(knowledge)
         labels, prior, source = before(column, known.population)
         provenance = {"attack": repr(self), "prior": source}
@@ -82,7 +91,7 @@ class AttributeInference:
             given = None if known.population is None else prior
             found = values(release, column, said, means, labels=labels, prior=given, provenance=provenance)
         else:
-            outside = self._of_nobody(link, release, known, prior)
+            outside = self._of_nobody(link, release, known, prior, learned)
             found = compose(link, said, labels=labels, means=means, prior=prior, outside=outside, provenance=provenance)
         return found if means is None or found.status != "exact" else replace(found, status="model")
 
@@ -105,14 +114,21 @@ class AttributeInference:
         return np.where(column.codes == column.levels.missing, said, column.codes), means
 
     def _of_nobody(
-        self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64]
+        self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64], learned: Posterior | None
     ) -> NDArray[np.float64] | None:
         """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
         seen, first = np.unique(link.observation, return_index=True)
         nobody = (link.row_length[seen] == 0) & (link.n_unlisted[seen] == 0)
-        outside = self.outside or BackOff(self.sensitive)
-        if known.people is None or not nobody.any() or outside.refusal(release, known):
+        outside, some = self.outside or BackOff(self.sensitive), first[nobody]
+        if known.people is None or not nobody.any():
             return None
+        if learned is None:
+            known = replace(known, people=known.people.take(some))
+            if outside.refusal(release, known):
+                return None
+            learned, some = outside(release, known), np.arange(len(some))
         found = np.tile(prior, (link.n_observations, 1))
-        found[seen[nobody]] = outside(release, replace(known, people=known.people.take(first[nobody]))).to_dense()
+        found[seen[nobody]] = replace(
+            learned, observation=learned.observation[some], weight=equal_weights(len(some))
+        ).to_dense()
         return found

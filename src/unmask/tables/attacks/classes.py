@@ -88,9 +88,11 @@ class ClassAttack:
         row, klass = pairs_where(pairing, tables)
         log_stated = np.zeros(len(row))
         for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
-            if not isinstance(table, Same):  # where each box holds one value
-                log_share = _log_share(known, cell, table, missing=release.missing)
-                log_stated += log_share[pairing.observed[row, i], pairing.classes[klass, i]]
+            one, other = pairing.observed[row, i], pairing.classes[klass, i]
+            if isinstance(table, Same):  # each box holds one value, or any
+                log_stated += np.where(table.candidate[other] < 0, _log_share_of_any(cell, table)[one], 0.0)
+            else:
+                log_stated += _log_share(known, cell, table, missing=release.missing)[one, other]
         several = bool(np.bincount(row, minlength=1).max() > 1)
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
@@ -126,12 +128,23 @@ def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing:
     table = np.where(stated[:, None], -log_volume, 0.0)
     anything = open_levels(cell.levels, missing=missing)
     if anything.any() and stated.any():
-        cells = np.where(anything, 0, cell.counts)
+        cells = np.where(anything, 0.0, cell.counts)
         shared = (fits[stated] * np.exp(-log_volume)) @ cells
-        weight = np.maximum(shared, 0.5)
-        total = cells.sum() + (weight - shared).sum()
-        table[np.ix_(stated, anything)] = np.log(weight / total)[:, None]
+        table[np.ix_(stated, anything)] = _log_part(shared, cells)[:, None]
     return table
+
+
+def _log_share_of_any(cell: Column, same: Same) -> NDArray[np.float64]:
+    """(n_known_levels,) the same of cells that may be anything, where the others are exact values."""
+    cells = np.where(same.candidate < 0, 0, cell.counts).astype(np.float64)
+    n = np.bincount(np.maximum(same.candidate, 0), weights=cells, minlength=int(same.observed.max(initial=-1)) + 1)
+    return _log_part(n[same.observed].astype(np.float64), cells)
+
+
+def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of values that `shared` of these cells state, half a cell at least of each, the log of the part of each."""
+    weight = np.maximum(shared, 0.5)
+    return np.asarray(np.log(weight / (cells.sum() + (weight - shared).sum())))
 
 
 @dataclass(frozen=True)

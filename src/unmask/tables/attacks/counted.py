@@ -133,7 +133,7 @@ def joins(release: Table, register: Table) -> bool:
     columns = shared_columns(release, register)
     fits = fits_of(columns, missing=release.missing, observed_is_release=True)
     several = (
-        not isinstance(fit, Same) and bool((fit.sum(axis=0) > 1)[listed.codes].any())
+        bool((fit.observed < 0).any() if isinstance(fit, Same) else (fit.sum(axis=0) > 1)[listed.codes].any())
         for fit, (_, listed) in zip(fits, columns, strict=True)
     )
     return not any(several)

@@ -48,10 +48,12 @@ def _by_size(reference: Column, columns: Sequence[Column], bins: int) -> list[En
     for column in columns:
         finest = finest.on_scale_of(column.levels)
     scaled = [column.levels.on_scale_of(finest) for column in columns]
-    middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)[reference.codes]
-    stated = middle[~np.isnan(middle)]
-    cuts = np.unique(np.quantile(stated, np.arange(1, bins) / bins, method="inverted_cdf")) if len(stated) else stated
-    people = np.bincount(np.searchsorted(cuts, stated), minlength=len(cuts) + 1)
+    middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)
+    stated = (reference.counts > 0) & ~np.isnan(middle)
+    middle, n = middle[stated], reference.counts[stated]
+    at = np.arange(1, bins) / bins
+    cuts = np.unique(np.quantile(middle, at, weights=n, method="inverted_cdf")) if len(n) else middle
+    people = np.bincount(np.searchsorted(cuts, middle), weights=n, minlength=len(cuts) + 1)
     every, found = np.arange(len(cuts) + 2), []
     for levels in scaled:
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)

@@ -17,6 +17,7 @@ from unmask.segments import by_class, expanded
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
+from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 
 CHUNK = 1 << 22
@@ -129,9 +130,10 @@ def pair(observed: Table, candidates: Table) -> Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Same:
-    """Two columns of exact values: cells go together when they are one value. For columns too wide for a table.
+    """Two columns of exact values and `*`: cells go together when they are one value, or one is `*`. For columns too
+    wide for a table.
 
-    observed, candidate : number of the value of each level, counted over both columns
+    observed, candidate : number of the value of each level, counted over both columns; -1 for `*`
     """
 
     observed: NDArray[np.int32]
@@ -141,9 +143,14 @@ class Same:
     def of(cls, observed: Column, candidate: Column) -> Same:
         """The values of two columns, by label."""
         labels = dict.fromkeys(observed.levels.labels + candidate.levels.labels)
-        number = {label: at for at, label in enumerate(labels)}
+        number = {label: at for at, label in enumerate(labels)} | {EVERYTHING: -1}
         sides = ([number[label] for label in column.levels.labels] for column in (observed, candidate))
         return cls(*(np.array(side, dtype=np.int32) for side in sides))
+
+    def meets(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether levels of the first column and of the second go together, one by one."""
+        left, right = self.observed[one], self.candidate[other]
+        return np.asarray((left == right) | (left < 0) | (right < 0))
 
 
 Fit = NDArray[np.bool_] | Same
@@ -164,7 +171,7 @@ def fits_of(
     """
     return [
         Same.of(one, other)
-        if _wide_and_exact(one.levels, other.levels)
+        if _wide_and_exact(*((other, one) if observed_is_release else (one, other)))
         else _fit(one.levels, other.levels, missing, observed_is_release=observed_is_release)
         for one, other in columns
     ]
@@ -179,11 +186,15 @@ def _fit(observed: Levels, candidate: Levels, missing: Missing, *, observed_is_r
     return table
 
 
-def _wide_and_exact(one: Levels, other: Levels) -> bool:
-    """Whether a table of the levels would be large, and every cell of both is one value and none is missing."""
+def _wide_and_exact(known: Column, released: Column) -> bool:
+    """Whether a table of the levels would be large, every cell of both is one value, or `*` where it was released, and
+    none is missing.
+    """
+    one, other = known.levels, released.levels
     alike = one.type == other.type or one.kind == other.kind == "categorical"
-    large = len(one) * len(other) > _WIDE and alike
-    return large and all(levels.missing < 0 and bool(levels.atomic.all()) for levels in (one, other))
+    large = len(one) * len(other) > _WIDE and alike and one.missing < 0 and other.missing < 0
+    sets = (other.labels[at] for at in np.flatnonzero(~other.atomic)) if large else ()
+    return large and bool(one.atomic.all()) and all(label == EVERYTHING for label in sets)
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -234,7 +245,7 @@ def _asked(
         column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for i, fit in enumerate(fits):
             one, other = left[row, i], right[column, i]
-            good = fit.observed[one] == fit.candidate[other] if isinstance(fit, Same) else fit[one, other]
+            good = fit.meets(one, other) if isinstance(fit, Same) else fit[one, other]
             row, column = row[good], column[good]
         yield row, column
 
@@ -290,7 +301,8 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
     Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
     """
     if isinstance(fit, Same):
-        return np.concatenate([fit.observed[left], fit.candidate[right]])
+        number = np.concatenate([fit.observed[left], fit.candidate[right]])
+        return number if number.min(initial=0) >= 0 else np.zeros_like(number)
     (ours, i), (theirs, j) = (np.unique(codes, return_inverse=True) for codes in (left, right))
     meets = fit[np.ix_(ours, theirs)]
     one, first = np.nonzero(meets[:, 1:] > meets[:, :-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Literal
@@ -58,14 +58,15 @@ AT_A_TIME = 1 << 23
 """Rows times predicates that are counted at once."""
 
 
-def matching(table: Table, predicates: Sequence[Predicate]) -> NDArray[np.int64]:
-    """(n_predicates,) how many rows of a table satisfy each."""
-    columns = {column.name: column for column in table.columns}
+def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
+    """(n_predicates,) how many rows of each table satisfy each."""
     every = {id(one): one for one in chain.from_iterable(predicates)}  # guesses share their conditions
     place = {one: at for at, one in enumerate(dict.fromkeys(every.values()))}
     number = {key: place[one] for key, one in every.items()}
-    found = _Rows(table.n_rows, [(columns[one.column], one) for one in place])
-    return found.counts([[number[id(one)] for one in each] for each in predicates])
+    numbers = [[number[id(one)] for one in each] for each in predicates]
+    for table in tables:
+        columns = {column.name: column for column in table.columns}
+        yield _Rows(table.n_rows, [(columns[one.column], one) for one in place]).counts(numbers)
 
 
 @dataclass(eq=False)

@@ -96,7 +96,7 @@ def _away(
         return lambda codes: np.asarray((place[codes][:, None] - other[theirs]) ** 2)
     (fit,) = fits_of([(mine, shown)], missing="own")
     if isinstance(fit, Same):
-        return lambda codes: np.where(fit.observed[codes][:, None] == fit.candidate[theirs], 0.0, np.inf)
+        return lambda codes: np.where(fit.meets(codes[:, None], theirs), 0.0, np.inf)
     return lambda codes: np.where(fit[codes][:, theirs], 0.0, np.inf)
 
 

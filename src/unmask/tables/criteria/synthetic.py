@@ -59,5 +59,6 @@ def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
 def _alike(known: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
     """The values of two columns under the same numbers, and how many there are."""
     same = Same.of(known, released)
-    n = int(max(same.observed.max(initial=-1), same.candidate.max(initial=-1))) + 1
-    return (same.observed[known.codes], same.candidate[released.codes]), n
+    ours, theirs = same.observed + 1, same.candidate + 1  # `*` is a value of its own here
+    n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
+    return (ours[known.codes], theirs[released.codes]), n
