@@ -37,7 +37,7 @@ KEPT, HELD, DELETED = 0, 1, 2
 
 _LEAST = 0.02  # listed candidates that are less likely have no vote
 
-_STEPS = 10  # of `GraphMatching`: after them hardly a name changes, and most of its 30 are spent
+_STEPS = 10  # of `GraphMatching`; all 30 move its hits by -1 to 3 points on thin networks, for twice the time
 
 Vote = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
 """People, candidates, and how much is voted for each."""
@@ -84,10 +84,10 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[
 
 
 def work(release: SocialGraph, knowledge: Auxiliary[SocialGraph], kinds: Sequence[str]) -> int:
-    """What a round costs, in edges and four times nodes of both graphs that are gone over; seven seconds are a million.
+    """What a round costs: edges and four times nodes of both graphs, as often as they are gone over, and n^3 / 10,000
+    for graph matching of n nodes. A million take about seven seconds.
 
-    Going over both graphs once are `Rematch` both ways with the support, for three quarters, and a climb, for one:
-    another climb is a quarter more. Graph matching of n nodes costs n^3 / 10,000.
+    `Rematch` both ways with the support count three quarters, and each climb a quarter.
     """
     graphs = release, knowledge.graph
     climbs = 1 + 2 * ("discounted" in kinds) + 3 * ("alike" in kinds)
