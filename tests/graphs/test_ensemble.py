@@ -26,6 +26,7 @@ from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, st
 from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
 from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage, deal, kinds_for, run_round, tallied
 from unmask.graphs.attacks.support import rematch
+from unmask.graphs.attacks.weighing import Scene
 from unmask.graphs.seeds import Guessed
 
 
@@ -83,6 +84,15 @@ def test_graph_matching_votes_wherever_it_runs():
         graph = SocialGraph.from_edges([0], [1], n_nodes=n)
         known = Auxiliary(graph, (np.array([0]), np.array([0])))
         assert ("dense" in kinds_for(graph, known)) == votes
+
+
+def test_graph_matching_counts_in_what_rounds_cost_and_leaves_ten():
+    def planned(n):
+        graph = SocialGraph.from_edges(np.arange(n - 1), np.arange(1, n))
+        everybody = np.arange(100)
+        return Ensemble()._planned(Scene(graph, Auxiliary(graph, (everybody, everybody))))
+
+    assert (planned(1000), planned(2000), planned(2001)) == (30, 10, 30)
 
 
 def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
@@ -332,8 +342,9 @@ def test_a_first_answer_comes_before_the_second_round():
 
 
 def test_rounds_end_when_the_last_one_changes_nothing():
-    pair, seeds = planted(100, overlap=(1.0, 1.0), n_seeds=40)
-    assert len(attacked(pair, seeds, rounds=30).sweeps) < 15
+    (pair, seeds), said = planted(100, overlap=(1.0, 1.0), n_seeds=40), []
+    assert len(attacked(pair, seeds, rounds=30, progress=said.append).sweeps) < 15
+    assert said[-1].startswith("a round from all seeds; so far: names about ")
 
 
 def test_the_same_rng_gives_the_same_belief():

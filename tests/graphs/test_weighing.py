@@ -5,8 +5,20 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unmask.graphs import Auxiliary, SocialGraph
-from unmask.graphs.attacks.rounds import HELD, Round, Tally, leaders
-from unmask.graphs.attacks.weighing import Found, Learned, Scene, Told, _gain, _raised, dealt
+from unmask.graphs.attacks.rounds import HELD, Round, Tally, deal, leaders
+from unmask.graphs.attacks.weighing import (
+    Bag,
+    Found,
+    Learned,
+    Scene,
+    Told,
+    Voted,
+    _gain,
+    _raised,
+    dealt,
+    told_by,
+    weighed,
+)
 from unmask.promise import Check
 
 KITE = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
@@ -94,3 +106,47 @@ def test_seeds_that_are_held_less_often_than_most_tell_nothing_of_the_gain():
     bags, people = Found(scene, parts, rounds).bags_of_seeds(HELD, 1, np.random.default_rng(0))
     assert people.tolist() == [0, 1]
     assert [bag.person.tolist() for bag in bags] == [[0, 1], [0, 1]]
+
+
+# --- the round from all seeds ---------------------------------------------------------------------------------------
+
+
+def surer(by):
+    """Ten rounds of 50 seeds and 50 others, who are named with odds of one to one, and a round from all seeds in which
+    others are named with `by` to one.
+    """
+    rng, n = np.random.default_rng(0), 100
+    graph, seeds = SocialGraph.from_edges(np.arange(n), np.roll(np.arange(n), 1)), np.arange(50)
+    scene, parts = Scene(graph, Auxiliary(graph, (seeds, seeds))), deal(50, 10, rng)
+
+    def made(part, voters, odds):
+        right = np.where(np.isin(voters, seeds), rng.random(len(voters)) < 0.5, True)
+        wrong = 50 + (voters + 1) % 50
+        vote = np.zeros((n, n), np.float32)
+        vote[voters, wrong] = np.where(right, 1, odds) / (1 + odds)
+        vote[voters, voters] = np.where(right, odds, 1) / (1 + odds)
+        pair = np.flatnonzero(vote)
+        return Round(part, pair, np.repeat(vote.ravel()[pair][:, None], len(scene.kinds), axis=1))
+
+    rounds = tuple(made(part, np.append(seeds[part == HELD], np.arange(50, n)), 1) for part in parts)
+    return Found(scene, parts, rounds, made(np.zeros(50, np.int8), np.arange(50, n), by))
+
+
+def test_a_round_from_all_seeds_counts_the_more_the_more_seeds_gain():
+    weights = [weighed(surer(by), np.random.default_rng(0)).whole[1] for by in (0.2, 1, 1.1, 9)]
+    same = weights[1]
+    assert same == pytest.approx(0.0, abs=1e-9)
+    assert 0 < weights[2] < 1
+    assert weights[3] == 1.0
+
+
+def test_a_round_from_all_seeds_is_averaged_with_the_bags_by_its_weight():
+    scene, person = voted({}).scene, np.array([1, 1, 2])
+    bags = [
+        Bag(Tally(person, np.array([4, 5, 4]), np.zeros((3, 1))), np.array(p)) for p in ([0.6, 0.2, 0.4], [0.2, 0.4, 0])
+    ]
+    whole = Bag(Tally(np.array([1]), np.array([3]), np.zeros((1, 1))), np.array([0.9]))
+    found = told_by(scene, Voted(bags, whole=(whole, 0.5)), [np.full(5, 0.5), np.ones(5)], np.random.default_rng(0))
+    assert (found.person.tolist(), found.candidate.tolist()) == ([1, 1, 1, 2], [3, 4, 5, 4])
+    assert_allclose(found.there, [0.45, 0.2, 0.15, 0.1])
+    assert_allclose(found.all, [0.45 * 0.75, 0.125, 0.125, 0.05])

@@ -17,7 +17,7 @@ from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, Round, Stage, deal, run_round
+from unmask.graphs.attacks.rounds import FEW, HELD, KEPT, Round, Stage, deal, run_round, work
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
@@ -46,9 +46,9 @@ LEAST = 10
 SETTLED = 0.02
 """The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
 
-WORK = 5_300_000
-"""Edges, and four times nodes, of both graphs that all rounds together go over at most: about a minute. Two are run in
-any case.
+WORK = 6_000_000
+"""The `work` of all rounds together, at most: about a minute. Two are run in any case, and where graph matching votes
+`LEAST`.
 """
 
 
@@ -87,7 +87,7 @@ class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
 
     A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
-    40,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three quarters of the seeds (less of more than
+    100,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three quarters of the seeds (less of more than
     225, three fifths of 900 or more). A fifth of all seeds is treated like anybody; so is the rest, whose images have
     lost their edges, so that they are absent for certain. Votes of a kind of attack for a pair (u, c) over the rounds,
     x_j(u, c), make the probability that c is u if u is in the target,
@@ -96,8 +96,10 @@ class Ensemble:
 
     with the features of `logit.choices`; w and a are fitted to seeds that were held back, so that a kind of attack that
     is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
-    others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Whether a
-    person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
+    others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Where ten rounds or more
+    are affordable, one more runs from all seeds. By how much it announces more than rounds from parts of them says what
+    seeds are worth here, and that is its weight beside the bags: with success in proportion to seeds^e it is e. Whether
+    a person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
     ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
 
     Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
@@ -108,8 +110,9 @@ class Ensemble:
     that half of its range moves the mean over everybody by more than 5 points (`VAGUE`).
 
     rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
-                the votes. In large graphs as many as take about a minute (`WORK`), and at least 2. With fewer than 10
-                seeds there is nothing to leave out, and one round
+                the votes. In large graphs as many as take about a minute (`WORK`), and at least 2, but 10 where graph
+                matching votes, whatever that takes: 70 CPU s with 2,000 people. With fewer than 10 seeds there is
+                nothing to leave out, and one round
     seeds_are : `sample`: a random sample of the people in both graphs; `partial`: of some of them, so that "is in the
                 target" cannot be told from "could be a seed"; `chosen`: by degree, say, so that others are not
                 re-identified as often as held-back seeds; `guessed`: found without the truth (`Guessed` always are)
@@ -176,11 +179,13 @@ class Ensemble:
     def _planned(self, scene: Scene) -> int:
         if scene.n_seeds < 10:
             return 1
-        work = sum(graph.n_edges + 4 * graph.n_nodes for graph in (scene.release, scene.knowledge.graph))
-        return min(self.rounds, max(2, WORK // work))
+        affordable = WORK // work(scene.release, scene.knowledge, scene.kinds)
+        return min(self.rounds, max(LEAST if "dense" in scene.kinds else 2, affordable))
 
     def _run(self, scene: Scene, parts: NDArray[np.int8]) -> Found:
-        """Rounds until another one changes next to nothing, or all that are planned."""
+        """Rounds until another one changes next to nothing, or all that are planned, and one from all seeds, where
+        there is time for it and somebody to tell what it is worth.
+        """
         found, said = Found(scene, parts[:0], ()), ""
         for at, part in enumerate(parts, 1):
             self._say(f"round {at} of at most {len(parts)}{said}")
@@ -189,7 +194,10 @@ class Ensemble:
             said = _so_far("all votes", *found.rightly)
             if at >= LEAST and found.unsettled < SETTLED:
                 break
-        return found
+        if len(parts) < LEAST or scene.n_seeds < FEW:
+            return found
+        self._say(f"a round from all seeds{said}")
+        return found._replace(whole=self._round(scene, np.full_like(parts[0], KEPT), first=False))
 
     def _round(self, scene: Scene, part: NDArray[np.int8], *, first: bool) -> Round:
         """A round that was kept, or a new one; the first of all tells what `Rematch` finds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import special
 
 from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
 from unmask.graphs.attacks.presence import Share, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, HELD, Round, Tally, kinds_for, leaders, tallied
+from unmask.graphs.attacks.rounds import DELETED, HELD, KEPT, Round, Tally, kinds_for, leaders, tallied
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
@@ -51,11 +52,15 @@ class Scene:
 
 
 class Found(NamedTuple):
-    """What was run: (n_rounds, n_seeds) what became of each seed, and the votes."""
+    """What was run: (n_rounds, n_seeds) what became of each seed, and the votes.
+
+    whole : a round from all seeds, which tells nothing about any of them; None where there was none
+    """
 
     scene: Scene
     parts: NDArray[np.int8]
     rounds: tuple[Round, ...]
+    whole: Round | None = None
 
     @property
     def many(self) -> int:
@@ -140,10 +145,16 @@ class Learned(NamedTuple):
 
 
 class Voted(NamedTuple):
-    """What votes are worth. bags : of people who are no seeds; learned: None where all votes count alike."""
+    """What votes are worth.
+
+    bags    : of people who are no seeds
+    learned : None where all votes count alike
+    whole   : the round from all seeds, and its weight beside the mean over bags, see `_whole`
+    """
 
     bags: list[Bag]
     learned: Learned | None = None
+    whole: tuple[Bag, float] | None = None
 
 
 def unweighed(found: Found) -> Voted:
@@ -164,7 +175,8 @@ def weighed(found: Found, rng: np.random.Generator) -> Voted:
     most, right = _best(asked.indptr, p, scene.right(tally))
     held, deleted = (_features_of_seeds(found, part, models, fold_of, rng) for part in (HELD, DELETED))
     learned = Learned(Check.of(most, right, within=0.03), _gain(found, fold_of, rng), most, held, deleted)
-    return Voted([_open_bag(scene, tally, models) for tally in found.bags_of_others(found.many, rng)], learned)
+    bags = [_open_bag(scene, tally, models) for tally in found.bags_of_others(found.many, rng)]
+    return Voted(bags, learned, None if found.whole is None else _whole(found, found.whole, fold_of, rng))
 
 
 def _features_of_seeds(
@@ -214,7 +226,7 @@ def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
     bags, people = found.bags_of_seeds(HELD, half, rng)
     models = _cross_fitted(scene, bags[0], people, fold_of)[0]
     told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
-    (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes)
+    (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes, np.full(len(bags), 1 / len(bags)))
     most, right = _best(np.searchsorted(person, np.append(people, len(fold_of))), p, scene.image[person] == candidate)
     return float(np.mean(right - most)) * (1 / m - 1 / n_rounds) / (1 / half - 1 / m)
 
@@ -224,6 +236,29 @@ def _open_bag(scene: Scene, tally: Tally, models: list[Floats]) -> Bag:
     asked = scene.choices(tally, scene.free)
     each = [probabilities(theta, asked) for theta in models]
     return Bag(tally, np.mean([p for p, _ in each], axis=0), tuple(_features(tally, asked, *one) for one in each))
+
+
+def _whole(found: Found, whole: Round, fold_of: Nodes, rng: np.random.Generator) -> tuple[Bag, float]:
+    """The votes of the round from all seeds, weighed as those of a single round are, and how much they count.
+
+    No seed is held in it, so that nothing tells how often it is right: models of single rounds weigh it as one of them.
+    With A(k) the sum over people who are no seeds of the largest p by the votes of a round from a share k of the seeds,
+    it counts log(A(1) / A(k)) / log(1 / k), between 0 and 1: nothing where more seeds do not help, so that bags, which
+    rest on several rounds, are better; all where success grows in proportion to seeds.
+    """
+    bags, people = found.bags_of_seeds(HELD, 1, rng)
+    models, *_ = _cross_fitted(found.scene, bags[0], people, fold_of)
+    everyone = np.ones((1, len(found.scene.image)), dtype=np.bool_)
+    all_seeds = _open_bag(found.scene, tallied([whole], everyone, found.scene.release.n_nodes), models)
+    some_seeds = _open_bag(found.scene, found.bags_of_others(1, rng)[0], models)
+    more = np.log(_success(found.scene, all_seeds) / _success(found.scene, some_seeds))
+    return all_seeds, float(np.clip(more / -np.log((found.parts == KEPT).mean()), 0.0, 1.0))
+
+
+def _success(scene: Scene, bag: Bag) -> float:
+    """The sum over people who are no seeds of the largest p; a little more than 0 where nobody has a vote."""
+    indptr = np.searchsorted(bag.tally.person, np.append(scene.free, len(scene.image)))
+    return max(float(segment_max(bag.p, indptr, empty=0.0).sum()), 1e-9)
 
 
 def _features(tally: Tally, asked: Choices, p: Floats, none: Floats) -> Floats:
@@ -279,24 +314,34 @@ def told_by(scene: Scene, voted: Voted, presence: list[Floats] | None, rng: np.r
 
     presence : how likely each person is to be there, bag by bag; None for certain
     """
-    n, bags = scene.release.n_nodes, [bag.tally for bag in voted.bags]
-    (person, candidate), there = _mean_of(bags, [bag.p for bag in voted.bags], n)
-    every = there
-    if presence is not None:
-        at = [np.searchsorted(scene.free, bag.person) for bag in bags]
-        sure = [bag.p * rho[i] for bag, rho, i in zip(voted.bags, presence, at, strict=True)]
-        every = _mean_of(bags, sure, n)[1]
+    n, bags = scene.release.n_nodes, voted.bags
+    rho = [np.ones(len(scene.free))] * len(bags) if presence is None else presence
+    weights = np.full(len(bags), 1 / len(bags))
+    if voted.whole is not None:
+        whole, weight = voted.whole
+        bags, rho, weights = [*bags, whole], [*rho, np.mean(rho, axis=0)], np.append((1 - weight) * weights, weight)
+    tallies = [bag.tally for bag in bags]
+    at = [np.searchsorted(scene.free, tally.person) for tally in tallies]
+    sure = [bag.p * likely[i] for bag, likely, i in zip(bags, rho, at, strict=True)]
+    (person, candidate), there = _mean_of(tallies, [bag.p for bag in bags], n, weights)
+    _, every = _mean_of(tallies, sure, n, weights)
     order = np.lexsort((rng.permutation(n)[candidate], -there, person))
     found = Told(person[order], candidate[order], there[order], every[order])
     return found if voted.learned is None else _raised(found, voted.learned)
 
 
-def _mean_of(bags: list[Tally], values: list[Floats], n_target: int) -> tuple[tuple[Nodes, Nodes], Floats]:
-    """The pairs of all bags, ascending, and means of their values over the bags; 0 of a bag that has not the pair."""
+def _mean_of(
+    bags: Sequence[Tally], values: Sequence[Floats], n_target: int, weights: Floats
+) -> tuple[tuple[Nodes, Nodes], Floats]:
+    """The pairs of all bags, ascending, and means of their values over the bags; 0 of a bag that has not the pair.
+
+    weights : (n_bags,) summing to 1
+    """
     pair = np.concatenate([bag.person * n_target + bag.candidate for bag in bags])
     pairs, at = np.unique(pair, return_inverse=True)
     person, candidate = np.divmod(pairs, n_target)
-    return (person, candidate), np.bincount(at, weights=np.concatenate(values), minlength=len(pairs)) / len(bags)
+    shares = np.concatenate([weight * value for weight, value in zip(weights, values, strict=True)])
+    return (person, candidate), np.bincount(at, weights=shares, minlength=len(pairs)).astype(np.float64)
 
 
 def _raised(found: Told, learned: Learned) -> Told:
