@@ -44,7 +44,7 @@ def test_two_proportions_have_newcombes_interval(a, m, b, n, low, high):
     assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
 
 
-def problem(seed, n=300, *, boxes=20):
+def problem(seed, n=800, *, boxes=40):
     rng = np.random.default_rng(seed)
     belief = Posterior.from_dense(rng.dirichlet(np.ones(3), n), weight=rng.dirichlet(np.ones(n)))
     return belief, Truth(rng.integers(0, 3, n)), rng.random(n) < 0.6, rng.integers(0, boxes, n)
@@ -74,7 +74,7 @@ def test_a_mean_against_the_loop(seed):
     found = excess(log_loss_bits, belief, truth, inside=inside, cluster=cluster)
     values = log_loss_bits.per_target(belief, truth)
     (p, q), variance, r = literal(values, belief.weight, inside, cluster)
-    half = [stats.t.ppf(0.975, 19) * sqrt(v) for v in variance]
+    half = [stats.t.ppf(0.975, 39) * sqrt(v) for v in variance]
     width = sqrt(half[0] ** 2 - 2 * r * half[0] * half[1] + half[1] ** 2)
     assert (found.members, found.control) == pytest.approx((p, q))
     assert (found.low, found.high) == pytest.approx((p - q - width, p - q + width))
@@ -117,6 +117,24 @@ def test_few_boxes_are_no_sample_of_boxes():
     assert found == alone
 
 
+def test_few_boxes_are_few_beside_people_in_no_box():
+    # people in no box were counted as boxes of their own, so that the six that hold the others passed for many
+    rng = np.random.default_rng(0)
+    n = 2000
+    cluster, inside = rng.integers(0, 6, n), rng.random(n) < 0.5
+    truth = Truth((rng.random(n) > np.linspace(0.1, 0.9, 6)[cluster]).astype(int))
+    belief = Posterior.from_dense(np.tile([0.6, 0.4], (n, 1)))
+    cluster = np.where(rng.random(n) < 0.2, 6 + np.arange(n), cluster)
+    found, alone = (excess(realized_success, belief, truth, inside=inside, cluster=one) for one in (cluster, None))
+    assert found == alone
+
+
+def test_unequal_clusters_are_effectively_fewer():
+    people = People(np.zeros(4), np.array([1.0, 1.0, 2.0, 4.0]), np.array([5, 5, 0, 1]))
+    assert people.n_clusters == pytest.approx(8**2 / (2**2 + 2**2 + 4**2))
+    assert people._replace(cluster=None).n_clusters == pytest.approx(8**2 / (1 + 1 + 2**2 + 4**2))
+
+
 def test_what_no_truth_is_needed_for():
     belief, _, inside, _ = problem(1)
     found = excess(success_probability, belief, inside=inside)
@@ -127,7 +145,7 @@ def test_what_no_truth_is_needed_for():
 
 def test_who_was_known_before_takes_no_part():
     belief, truth, inside, _ = problem(2)
-    judged = np.arange(300) % 3 > 0
+    judged = np.arange(800) % 3 > 0
     left = replace(
         belief, observation=belief.observation[judged], weight=belief.weight[judged] / belief.weight[judged].sum()
     )

@@ -20,7 +20,7 @@ from unmask.truth import Truth
 Floats = NDArray[np.float64]
 
 FEWEST = 20
-"""Clusters, of either side, below which they are taken for strata: they differ by more than by luck."""
+"""The effective number of clusters, of either side, below which they are strata: they differ by more than by luck."""
 
 ALIKE = "members and control people like these"
 
@@ -87,6 +87,12 @@ class People(NamedTuple):
             raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
         return cls(value[counted], belief.weight[counted], None if cluster is None else cluster[counted])
 
+    @property
+    def n_clusters(self) -> float:
+        """The effective number of clusters, 1 / sum_g s_g^2, where cluster g has the share s_g of the weight."""
+        mass = self.weight if self.cluster is None else np.bincount(self.cluster, weights=self.weight)
+        return float(mass.sum() ** 2 / (mass @ mass))
+
 
 def excess(measure: Measure, members: People, control: People) -> Excess:
     """What members have more than control people whom the same adversary attacked.
@@ -94,9 +100,10 @@ def excess(measure: Measure, members: People, control: People) -> Excess:
     Each mean has an interval of its own: that of a rate is Wilson's, at 1 / sum w^2 people or at the effective number
     of its clusters, any other Student's t over clusters. `difference` joins the two. They are correlated as far as they
     share clusters, r = sum_g m_g c_g / sqrt(sum_g m_g^2 sum_g c_g^2), where m_g and c_g are the sums of w (v - mean)
-    over the members and over the control people of cluster g. Fewer than 20 clusters tell no variance, and people are
-    taken one by one: of 60 draws of 1,500 and 1,000 people in six boxes of two columns the interval of clusters held
-    the mean excess in 83 %, that of people in 95 %.
+    over the members and over the control people of cluster g. Effectively fewer than 20 clusters tell no variance, and
+    people are taken one by one: of 60 draws of 1,500 and 1,000 people in six boxes of two columns the interval of
+    clusters held the mean excess in 83 %, that of people in 95 %. So it is where most people share a few clusters and
+    the others have their own: of 400 draws, with four fifths of the people in six boxes, 86 % and 93 %.
 
     >>> from unmask.measures import realized_success
     >>> belief = Posterior.from_dense(np.tile([0.9, 0.1], (20, 1)))
@@ -107,9 +114,10 @@ def excess(measure: Measure, members: People, control: People) -> Excess:
     (0.5, 0.243, 0.701)
 
     A. C. Cameron & D. L. Miller, "A practitioner's guide to cluster-robust inference", Journal of Human Resources 2015,
-    section VI: few clusters.
+    section VI: few clusters; A. V. Carter, K. T. Schnepel & D. G. Steigerwald, "Asymptotic behavior of a t-test robust
+    to cluster heterogeneity", Review of Economics and Statistics 2017: unequal ones are effectively fewer.
     """
-    if any(side.cluster is not None and len(distinct(side.cluster)) < FEWEST for side in (members, control)):
+    if any(side.n_clusters < FEWEST for side in (members, control)):
         members, control = members._replace(cluster=None), control._replace(cluster=None)
     one, other = (_Side.of(people, rate=measure.rate) for people in (members, control))
     if none := one.none or other.none:
