@@ -38,3 +38,25 @@ def test_what_came_true_is_the_mean_of_what_people_run(found):
 
 def test_the_page_says_how_many_have_no_row(found):
     assert any("release has no row of 7 of the 32 people" in sentence for sentence in found[0].assumptions)
+
+
+def statuses(kept):
+    rows = audit_tables({"release": PEOPLE.take(kept)}, Evidence(PEOPLE, origins={"release": kept})).rows
+    return {row.target: row.status for row in rows if row.adversary == "prosecutor"}
+
+
+def test_a_belief_about_people_without_a_row_is_a_model():
+    # 7 of 32 are looked for in rows of others; too few for the truth to refute what was announced, which stayed exact
+    assert statuses(np.arange(32)) == {"identity": "exact", "s": "exact"}
+    assert statuses(KEPT) == {"identity": "model", "s": "model"}
+    # whom no record fits is rightly believed absent, and their value is guessed from the records of others
+    assert statuses(np.arange(12, 24)) == {"identity": "model", "s": "model"}
+    twenty = np.flatnonzero(np.asarray(PEOPLE["q"]) == "b")
+    assert statuses(twenty) == {"identity": "exact", "s": "model"}
+
+
+def test_what_the_truth_refutes_stays_refuted():
+    people = Table.read({"q": [str(n // 2) for n in range(200)]}, quasi_identifiers="q")
+    kept = np.arange(0, 200, 2)  # one of each pair, so that everybody is believed found for certain
+    rows = audit_tables({"release": people.take(kept)}, Evidence(people, origins={"release": kept})).rows
+    assert {row.status for row in rows if (row.release, row.adversary, row.target) == WHOM} == {"refuted"}

@@ -78,6 +78,8 @@ class Case:
     control    : the same of control people
     people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
                  as they are priced; None: each target is a person
+    modeled    : whether the belief is a model where it says to be exact, which it is of people in the release:
+                 somebody asked about is not in it and fits a record, or their value is guessed without one
     """
 
     release: str
@@ -92,6 +94,7 @@ class Case:
     boxes: NDArray[np.int64] | None = None
     control: Case | None = None
     people: int | None = None
+    modeled: bool = False
 
     @property
     def unreleased(self) -> NDArray[np.bool_] | None:
@@ -115,6 +118,8 @@ class Case:
             measures=measures,
         )
         rows = (replace(row, linked_to=self.linked_to, **beside.get(row.measure, {})) for row in found.rows)
+        if self.modeled:  # after `audit`, which allows exact beliefs less
+            rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
         return replace(found, rows=tuple(rows))
 
     def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -193,7 +198,14 @@ class Scene:
     def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
         """Which record is theirs?"""
         truth = self.known.truth_in(self.origin) if self.known is not None and self.traced else None
-        return self._of_people(adversary, "identity", belief, truth, note)
+        return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=self._mistaken(belief))
+
+    def _mistaken(self, link: Posterior) -> bool:
+        """Whether a record fits somebody known who has none."""
+        if self.known is None or not self.traced:
+            return False
+        absent = self.known.truth_in(self.origin).candidate == ABSENT
+        return bool((absent & (link.row_length[link.observation] > 0)).any())
 
     def value(
         self,
@@ -216,7 +228,8 @@ class Scene:
             boxes = together(linked, after=0 if known is self.known else link.n_observations)
             return attack.through(linked, table, told, learned=by_all), boxes
 
-        return self._inferred(adversary, attack.sensitive, believed)
+        guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
+        return replace(self._inferred(adversary, attack.sensitive, believed), modeled=guessed or self._mistaken(link))
 
     def _linked(self, attack: AttributeInference, known: Known | None, more: Sequence[Column]) -> Posterior:
         """The same attack on other people."""
