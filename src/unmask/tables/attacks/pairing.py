@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -220,33 +222,73 @@ def pairs_near(
     coded = not any(isinstance(fit, Same) for fit in fits)
     if coded and len(left) * len(right) <= FEW:
         return None
-    ours, theirs = separated(left, right, fits)
-    order = np.argsort(theirs, kind="stable")
-    first = np.searchsorted(theirs[order], ours, side="left")
-    size = np.searchsorted(theirs[order], ours, side="right") - first
-    on_bits = coded and ON_BITS * size.sum() > len(left) * len(right)
-    return None if on_bits else _asked(left, right, fits, order, first, size)
+    lots = _lots(left, right, fits)
+    on_bits = coded and ON_BITS * lots.size.sum() > len(left) * len(right)
+    return None if on_bits else _asked(left, right, fits, lots)
+
+
+class _Lots(NamedTuple):
+    """Right rows that left rows are asked about: `order[first]` and so on, `size` of them. By left row, which may have
+    several.
+    """
+
+    row: NDArray[np.int64]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    order: NDArray[np.int64]
+
+
+def _lots(left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
+    """Who is asked about whom: those whom `separated` leaves together."""
+    nobody, n = np.zeros(0, dtype=np.int64), 0
+    found = [(nobody,) * 4]
+    for mine, others, stated in _stated(left, right, fits):
+        some = [fits[i] for i in stated]
+        ours, theirs = separated(left[np.ix_(mine, stated)], right[np.ix_(others, stated)], some)
+        order = np.argsort(theirs, kind="stable")
+        first, after = (np.searchsorted(theirs[order], ours, side=side) for side in ("left", "right"))
+        found.append((mine, n + first, after - first, others[order]))
+        n += len(order)
+    row, first, size, order = (np.concatenate(part) for part in zip(*found, strict=True))
+    turn = np.argsort(row, kind="stable")
+    return _Lots(row[turn], first[turn], size[turn], order)
+
+
+def _stated(
+    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    """Left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins all
+    values of a wide column, and one such cell would have everybody asked about everybody.
+    """
+    stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (left, right)]
+    for i, fit in enumerate(fits):
+        if isinstance(fit, Same):
+            stars[0][:, i], stars[1][:, i] = fit.observed[left[:, i]] < 0, fit.candidate[right[:, i]] < 0
+    sides = []
+    for some in stars:
+        kinds, kind = np.unique(some, axis=0, return_inverse=True) if some.any() else (some[:1], np.zeros(len(some)))
+        sides.append([(one, np.flatnonzero(kind.ravel() == k)) for k, one in enumerate(kinds)])
+    for (one, mine), (other, others) in product(*sides):
+        yield mine, others, np.flatnonzero(~(one | other))
 
 
 def _asked(
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    fits: Sequence[Fit],
-    order: NDArray[np.int64],
-    first: NDArray[np.int64],
-    size: NDArray[np.int64],
+    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit], lots: _Lots
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Of the right rows `order[first]` and so on, `size` of them for each left row, those that fit it."""
-    ends = np.cumsum(size)
+    """Of the right rows of the lots those that fit, by left row, and then by right row."""
+    ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(left)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
-    for start, stop in zip(cuts, [*cuts[1:], len(left)], strict=True):
-        part = size[start:stop]
-        row = np.repeat(np.arange(start, stop), part)
-        column = order[np.repeat(first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
+    for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(left)])):
+        part = lots.size[start:stop]
+        row = np.repeat(lots.row[start:stop], part)
+        column = lots.order[np.repeat(lots.first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for i, fit in enumerate(fits):
             one, other = left[row, i], right[column, i]
             good = fit.meets(one, other) if isinstance(fit, Same) else fit[one, other]
             row, column = row[good], column[good]
+        if len(lots.row) > len(left):
+            turn = np.lexsort((column, row))
+            row, column = row[turn], column[turn]
         yield row, column
 
 
@@ -277,7 +319,7 @@ def separated(
     """
     found = np.zeros(len(left) + len(right), dtype=np.int64)
     groups, n_groups = [np.arange(len(found))], 1
-    while groups:
+    while groups and fits:
         rows = groups.pop()
         ours, theirs = np.split(rows, [np.searchsorted(rows, len(left))])
         if len(ours) * len(theirs) <= ENOUGH:
@@ -301,8 +343,7 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
     Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
     """
     if isinstance(fit, Same):
-        number = np.concatenate([fit.observed[left], fit.candidate[right]])
-        return number if number.min(initial=0) >= 0 else np.zeros_like(number)
+        return np.concatenate([fit.observed[left], fit.candidate[right]])
     (ours, i), (theirs, j) = (np.unique(codes, return_inverse=True) for codes in (left, right))
     meets = fit[np.ix_(ours, theirs)]
     one, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
