@@ -108,11 +108,12 @@ class AttributeInference:
         self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64]
     ) -> NDArray[np.float64] | None:
         """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
-        seen, first = np.unique(link.observation, return_index=True)
-        nobody = (link.row_length[seen] == 0) & (link.n_unlisted[seen] == 0)
+        nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
-        if known.people is None or not nobody.any() or outside.refusal(release, known):
+        if known.people is None or not nobody[link.seen].any() or outside.refusal(release, known):
             return None
         found = np.tile(prior, (link.n_observations, 1))
-        found[seen[nobody]] = outside(release, replace(known, people=known.people.take(first[nobody]))).to_dense()
+        of_nobody, first = np.unique(link.observation[nobody[link.observation]], return_index=True)
+        person = np.flatnonzero(nobody[link.observation])[first]
+        found[of_nobody] = outside(release, replace(known, people=known.people.take(person))).to_dense()
         return found

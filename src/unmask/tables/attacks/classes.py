@@ -86,12 +86,14 @@ class ClassAttack:
         pairing = pair(people, release)
         tables = fits_of(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
+        several = bool(np.bincount(row, minlength=1).max() > 1)
+        if self.prior_present == 1.0:  # else it matters how usual what is known of somebody is
+            pairing, row, klass = pairing.merged(row, klass)
         log_stated = np.zeros(len(row))
         for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             if not isinstance(table, Same):  # where each box holds one value
                 log_share = _log_share(known, cell, table, missing=release.missing)
                 log_stated += log_share[pairing.observed[row, i], pairing.classes[klass, i]]
-        several = bool(np.bincount(row, minlength=1).max() > 1)
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
