@@ -83,7 +83,8 @@ def _counted_in(path: Path, _changed: int) -> tuple[int, str]:
     graph = SocialGraph.read(path)
     most = f"at most {graph.degree.max(initial=0):,} of one person"
     told = f"{graph.n_nodes:,} people, {graph.n_edges:,} links between them; {most}"
-    return graph.n_nodes, f"{told}. {str(graph.dropped).capitalize()}." if str(graph.dropped) else f"{told}."
+    dropped = str(graph.dropped)
+    return graph.n_nodes, f"{told}. {dropped[:1].upper()}{dropped[1:]}." if dropped else f"{told}."
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import shlex
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -44,11 +45,14 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """The start page; with a file its first rows, masked, and how they were read."""
     if project.file is None:
         return {"file": None, **_start(project), "commands": ("unmask open people.csv",)}
+    from unmask.tables.types import MISSING_CODES
+
     kind, data = kind_of(project.given), project.given.get("data", {})
     found = _said_of(project, kind) if kind.says else _preview(project)
     if not kind.word and not found["broken"] and is_large(project):
         begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
+    words += [shlex.join(["--na", ",".join(data["na"])])] if "na" in data else []
     said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
     name = project.file.name
     return {
@@ -65,6 +69,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
             "decimal": (DECIMALS, data.get("decimal")),
             "missing": (MISSING, data.get("missing", "own")),
         },
+        "na": ", ".join(word for word in data.get("na", ()) if word not in MISSING_CODES),
         "as_text": not name.lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
         **_start(project),
         **found,
@@ -263,10 +268,11 @@ def _demo(project: Project) -> None:
 
 def _read_as(project: Project, form: Mapping[str, Any]) -> None:
     """Correct how the file is read."""
+    from unmask.tables.types import MISSING_CODES
+
     given = project.given
-    data = {
-        key: value for key, value in given["data"].items() if key not in ("encoding", "delimiter", "decimal", "missing")
-    }
+    chips = ("encoding", "delimiter", "decimal", "missing", "na")
+    data = {key: value for key, value in given["data"].items() if key not in chips}
     if encoding := str(form.get("encoding", "")):
         data["encoding"] = check_encoding(encoding[:40])
     for key, known in (("delimiter", DELIMITERS), ("decimal", DECIMALS)):
@@ -274,6 +280,8 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
             data[key] = value
     if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
         data["missing"] = value
+    if words := [word.strip() for word in str(form.get("na", ""))[:200].split(",") if word.strip()]:
+        data["na"] = [*words, *sorted(MISSING_CODES - set(words))]
     project.save({**given, "data": data})
 
 
@@ -330,7 +338,7 @@ def _preview(project: Project) -> dict[str, Any]:
     try:
         found = first_rows(project.file, TYPED_BY, delimiter=data.get("delimiter"), encoding=data.get("encoding"))
         cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}
-        table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"))
+        table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"), na=data.get("na"))
     except UnmaskError as error:
         return {
             "names": [],

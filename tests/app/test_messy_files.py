@@ -1,0 +1,48 @@
+"""A file as an office writes it: words for missing dates, columns without a name or a cell, remarks in sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Browser
+from unmask.app.project import Project
+
+ROWS = 40
+
+
+@pytest.fixture
+def messy(browser: Browser, tmp_path: Path) -> Browser:
+    """A browser that has opened one."""
+    lines = [
+        f'{at:05d};{at % 28 + 1:02d}.05.{1950 + at};{70 + at},5;"fell at home; lives with {at % 9} others";'
+        for at in range(ROWS)
+    ]
+    lines[3] = "00003;not told;-;;"
+    lines[4] = "00004;01.02.1960;not told;;"
+    path = tmp_path / "stays.csv"
+    path.write_bytes("\r\n".join(["Fall-Nr.;Geb.-Datum;Gewicht kg;Verlauf;", *lines]).encode("latin-1"))
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(path))
+    return browser
+
+
+def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project):
+    assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
+    assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
+    assert project.given["data"]["na"][:2] == ["not told", "999"]
+    found = messy.at("/open").text
+    assert '<th scope="col">Geb.-Datum<small>date' in found
+    assert '<th scope="col">Gewicht kg<small>number' in found  # in which - is missing still
+    assert 'name="na" value="not told, 999"' in found
+    assert "unmask init stays.csv --na &#39;not told,999,#N/A" in found
+    messy.sends("/open", do="read", na=" ")
+    assert "na" not in project.given["data"]
+
+
+def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser):
+    assert '<th scope="col">(no name)<small>' in messy.at("/open").text
+    found = messy.at("/roles").text
+    assert "<h2>(no name)</h2>" in found
+    assert "No cell holds anything." in found
+    assert "Sentences may tell anything of a person, names too." in found
+    assert {messy.checked()[f"role-{at}"] for at in (0, 3, 4)} == {"drop"}
