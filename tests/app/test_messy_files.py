@@ -26,7 +26,7 @@ def messy(browser: Browser, tmp_path: Path) -> Browser:
     return browser
 
 
-def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project):
+def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) -> None:
     assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
     assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
     assert project.given["data"]["na"][:2] == ["not told", "999"]
@@ -35,11 +35,17 @@ def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project):
     assert '<th scope="col">Gewicht kg<small>number' in found  # in which - is missing still
     assert 'name="na" value="not told, 999"' in found
     assert "unmask init stays.csv --na &#39;not told,999,#N/A" in found
+    assert "What was recognized</h2>" in found
     messy.sends("/open", do="read", na=" ")
     assert "na" not in project.given["data"]
 
 
-def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser):
+def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unmask.app.opening.TYPED_BY", ROWS - 1)
+    assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text
+
+
+def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser) -> None:
     assert '<th scope="col">(no name)<small>' in messy.at("/open").text
     found = messy.at("/roles").text
     assert "<h2>(no name)</h2>" in found

@@ -41,6 +41,12 @@ DECIMALS = {".": "point 3.5", ",": "comma 3,5"}
 MISSING = {"own": "a value of its own", "wildcard": "any value", "excluded": "its row is left out"}
 
 
+NO_ROWS: Mapping[str, Any] = {
+    "names": (), "rows": (), "types": {}, "notes": (), "first": 0, "broken": "", "encoding": "", "delimiter": "",
+}  # fmt: skip
+"""The preview of what has none. first : rows that `notes` are of, 0 for all; broken : why nothing was read."""
+
+
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """The start page; with a file its first rows, masked, and how they were read."""
     if project.file is None:
@@ -79,11 +85,10 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
 
 def _said_of(project: Project, kind: Kind) -> dict[str, Any]:
     """A sentence in place of rows; or why there is none."""
-    nothing: dict[str, Any] = {"names": [], "rows": [], "types": {}, "notes": [], "encoding": "", "delimiter": ""}
     try:
-        return {**nothing, "notes": [kind.says(project)] if kind.says else [], "broken": ""}
+        return {**NO_ROWS, "notes": [kind.says(project)] if kind.says else []}
     except UnmaskError as error:
-        return {**nothing, "broken": str(error)}
+        return {**NO_ROWS, "broken": str(error)}
 
 
 def _start(project: Project) -> dict[str, Any]:
@@ -340,22 +345,15 @@ def _preview(project: Project) -> dict[str, Any]:
         cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}
         table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"), na=data.get("na"))
     except UnmaskError as error:
-        return {
-            "names": [],
-            "rows": [],
-            "types": {},
-            "notes": [],
-            "broken": str(error),
-            "encoding": "",
-            "delimiter": "",
-        }
+        return {**NO_ROWS, "broken": str(error)}
     rows = [[masked(cells[name][at]) for name in cells] for at in range(min(PREVIEW, table.n_rows))]
     types = {column.name: column.type for column in table.written}
     notes = [re.sub(r"(, )?\(?--[^)]*\)?", "", note).strip() for note in (*found.notes, *table.notes)]
     known = re.search(r"(?:read as|is) (cp1252|UTF-\S+?)[,;( ]", " ".join(found.notes) + " ")
     delimiter = _delimiter(project.file, data)
     seen = {"encoding": known[1] if known else "UTF-8", "delimiter": delimiter}
-    return {"names": list(cells), "rows": rows, "types": types, "notes": notes, "broken": "", **seen}
+    first = TYPED_BY if table.n_rows == TYPED_BY else 0
+    return {**NO_ROWS, "names": list(cells), "rows": rows, "types": types, "notes": notes, "first": first, **seen}
 
 
 def masked(text: str | None) -> str:
