@@ -40,6 +40,14 @@ def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) 
     assert "na" not in project.given["data"]
 
 
+def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Browser, project: Project) -> None:
+    for said in ("", ["NA"], "NA"):
+        project.save({**project.given, "data": {**project.given["data"], "na": said}})
+        assert 'name="na" value=""' in messy.at("/open").text
+        messy.sends("/open", do="read", na="")
+        assert project.given["data"]["na"] == said
+
+
 def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmask.app.opening.TYPED_BY", ROWS - 1)
     assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text

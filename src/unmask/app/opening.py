@@ -51,14 +51,12 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """The start page; with a file its first rows, masked, and how they were read."""
     if project.file is None:
         return {"file": None, **_start(project), "commands": ("unmask open people.csv",)}
-    from unmask.tables.types import MISSING_CODES
-
     kind, data = kind_of(project.given), project.given.get("data", {})
     found = _said_of(project, kind) if kind.says else _preview(project)
     if not kind.word and not found["broken"] and is_large(project):
         begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
-    words += [shlex.join(["--na", ",".join(data["na"])])] if "na" in data else []
+    words += [shlex.join(["--na", ",".join(_listed(data["na"]))])] if "na" in data else []
     said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
     name = project.file.name
     return {
@@ -75,7 +73,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
             "decimal": (DECIMALS, data.get("decimal")),
             "missing": (MISSING, data.get("missing", "own")),
         },
-        "na": ", ".join(word for word in data.get("na", ()) if word not in MISSING_CODES),
+        "na": ", ".join(_told_missing(data)),
         "as_text": not name.lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
         **_start(project),
         **found,
@@ -287,7 +285,20 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
         data["missing"] = value
     if words := [word.strip() for word in str(form.get("na", ""))[:200].split(",") if word.strip()]:
         data["na"] = [*words, *sorted(MISSING_CODES - set(words))]
+    elif "na" in given["data"] and not _told_missing(given["data"]):  # a document says that fewer are than usual
+        data["na"] = given["data"]["na"]
     project.save({**given, "data": data})
+
+
+def _told_missing(data: Mapping[str, Any]) -> list[str]:
+    """The words that stand for a missing cell here, besides the usual ones."""
+    from unmask.tables.types import MISSING_CODES
+
+    return [word for word in _listed(data.get("na", ())) if word and word not in MISSING_CODES]
+
+
+def _listed(said: Any) -> list[str]:
+    return [said] if isinstance(said, str) else list(map(str, said))
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------
