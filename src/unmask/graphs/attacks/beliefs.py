@@ -32,7 +32,7 @@ def matching_of(
     """
     row, candidate, log_p = entries
     n_source = len(mapping)
-    order = np.lexsort((candidate, row))
+    order = np.argsort(row * np.int64(n_target) + candidate)
     candidate, log_p = candidate[order], np.minimum(log_p[order], 0.0)
     if unlisted is None:
         held = np.bincount(row[order], weights=np.exp(log_p), minlength=n_source)
