@@ -162,7 +162,7 @@ def _winner(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tu
 def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
     """List the candidates of v and their scores; the number of them, and of visits.
 
-    The loops of most of the time have unsigned indices: of others the compiled code asks whether they are negative.
+    Indices are unsigned where most time goes: the compiled code checks whether a signed one is negative.
     """
     total, candidate = scratch.total, scratch.candidate
     n, visits = 0, 0
