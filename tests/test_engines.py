@@ -118,6 +118,20 @@ def test_a_text_loses_the_blanks_of_a_keyboard_and_no_others(engine, tmp_path):
     same(engine, "select q0 from c", [("a",), ("\u00a0a",), ("\u3000",), (None,)])
 
 
+@pytest.mark.parametrize("ids", [(), ("q0",)])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_blanks_go_from_either_end_of_texts_whether_they_repeat_or_not(engine, tmp_path, suffix, ids):
+    ends = ("", *" \t\r\n")
+    cells = [left + core + right for left in ends for core in ("", "a", "!", "! b", "é") for right in ends]
+    file = str(tmp_path / f"cells.{suffix}")
+    if suffix == "csv":
+        Path(file).write_bytes("name,n\n{}\n".format("\n".join(f'"{cell}",1' for cell in cells)).encode())
+    else:
+        pyarrow.parquet.write_table(pa.table({"name": cells}), file)
+    engine.table("c", file, {"q0": "name"}, ids=ids)
+    same(engine, "select q0 from c", [(cell.strip(" \t\r\n") or None,) for cell in cells])
+
+
 def test_nothing_about_a_csv_file_is_guessed_from_its_rows(tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("A;a;ill\n#1;x;y\n#2;x;z\n")

@@ -41,7 +41,7 @@ def _check_shapes(belief: Any, statuses: Sequence[str]) -> None:
         raise UnmaskError(
             f"the posterior has {max(rows, 0)} observations and {belief.n_targets} targets, expected at least 1 of each"
         )
-    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(np.diff(belief.indptr) < 0):
+    if belief.indptr[0] != 0 or belief.indptr[-1] != entries or np.any(belief.indptr[1:] < belief.indptr[:-1]):
         raise UnmaskError(f"indptr does not divide the {entries} entries into rows: it must rise from 0 to {entries}")
     if len(belief.log_probability) != entries:
         raise UnmaskError(f"{entries} candidates have {len(belief.log_probability)} probabilities, expected as many")
@@ -54,19 +54,18 @@ def _check_shapes(belief: Any, statuses: Sequence[str]) -> None:
 def _check_rows(belief: Any) -> None:
     if np.any(belief.unlisted < 0) or np.any(belief.n_unlisted < -1):
         raise UnmaskError("unlisted must be at least 0 and n_unlisted at least -1")
-    mass = belief.unlisted.astype(np.float64)
     for start, stop in chunks(belief.indptr):
         indptr = belief.indptr[start : stop + 1]
         entries = slice(indptr[0], indptr[-1])
         log_p = belief.log_probability[entries]
         _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
         each = np.exp(log_p, dtype=np.float64) * (1.0 if belief.times is None else belief.times[entries])
-        mass[start:stop] += segment_sum(each, indptr - indptr[0])
-    wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
-    if wrong.size:
-        raise UnmaskError(
-            f"row {wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with what is unlisted"
-        )
+        mass = belief.unlisted[start:stop] + segment_sum(each, indptr - indptr[0])
+        wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
+        if wrong.size:
+            raise UnmaskError(
+                f"row {start + wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with the unlisted"
+            )
 
 
 def _check_entries(

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
@@ -75,3 +76,31 @@ def browser(stranger: Browser) -> Browser:
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small table as a spreadsheet writes it."""
     return write_hospital(tmp_path_factory.mktemp("hospital") / "hospital.csv", 300)
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    """Items of people, and two guesses, in one file."""
+    path = tmp_path / "both.csv"
+    rows = (f"r{n},p{n // 3},g{n // 4},h{n // 2}\n" for n in range(60))
+    path.write_text("record,person,pred_a,pred_b\n" + "".join(rows))
+    return path
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    """Four places on a map, and how often each is visited."""
+    where, prior = tmp_path / "places.csv", tmp_path / "visits.csv"
+    where.write_text("place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n")
+    prior.write_text("secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n")
+    return where, prior
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    """A small network of calls."""
+    path = tmp_path / "calls.csv"
+    rng = np.random.default_rng(1)
+    links = {(one, int(other)) for one in range(1, 60) for other in rng.integers(0, one, 4)}
+    path.write_text("caller,callee\n" + "".join(f"{100 + one},{100 + other}\n" for one, other in sorted(links)))
+    return path

@@ -13,7 +13,8 @@ from tests.graphs import slow
 from tests.graphs.problems import as_dict, check_renumbering, graph, noisy_pair, pairs_of, problems, seed_pairs
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
-from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09
+from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09, _kernels
+from unmask.graphs.release import SocialGraph
 
 THETAS = [0.0, 0.01, 0.37, 1.13, 1.5]  # of two candidates, one stands out by sqrt(2)
 ATTACKS = [
@@ -248,3 +249,24 @@ def test_seeds_that_make_no_sense_are_refused(attack, seeds, says):
 def test_parameters_that_make_no_sense_are_refused(make, says):
     with pytest.raises(UnmaskError, match=says):
         make()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [Nar09(), *(Nar09(synchronous=False, order=order) for order in ("number", "degree")), Bumblebee(), Grasshopper()],
+    ids=repr,
+)
+def test_graphs_on_disk_are_attacked_where_they_lie(tmp_path, monkeypatch, attack):
+    source, target, truth = noisy_pair(np.random.default_rng(17), n_nodes=300, degree=10.0, kept=0.8)
+    seeds = (truth[0][:25], truth[1][:25])
+
+    def on_disk(graph, name):
+        graph.neighbor.tofile(tmp_path / name)
+        return SocialGraph(graph.indptr, np.memmap(tmp_path / name, np.int32, "r"))
+
+    held = attack(target, Auxiliary(source, seeds))
+    monkeypatch.setattr(_kernels, "moved", None)  # makes the copies
+    found = attack(on_disk(target, "target"), Auxiliary(on_disk(source, "source"), seeds))
+    assert (held.mapping >= 0).sum() > 100
+    for name in ("mapping", "sweeps", "indptr", "candidate", "log_probability", "unlisted"):
+        assert np.array_equal(getattr(found, name), getattr(held, name)), name

@@ -323,3 +323,10 @@ def test_a_number_is_written_bare_and_the_same_bytes_come_out_twice(tmp_path):
     for name in ("a.txt.gz", "b.txt.gz"):
         graph.write(tmp_path / name)
     assert (tmp_path / "a.txt.gz").read_bytes() == (tmp_path / "b.txt.gz").read_bytes()
+
+
+def test_the_matrix_of_a_graph_holds_its_neighbors_and_no_copy_of_them():
+    graph = SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 3, 0])
+    matrix = graph.adjacency()
+    assert np.shares_memory(matrix.indices, graph.neighbor)
+    assert matrix.toarray().tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, audit
-from unmask.audit import SELF_ASSESSED
+from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.measures.alike import alike
+from unmask.truth import ABSENT, Truth
 
-ALIKE = import_module("unmask.measures.alike")
+ALIKE, SUCCESS = import_module("unmask.measures.alike"), import_module("unmask.measures.success")
 
 
 def belief_of_kinds(rng, n=300, *, uniform=True):
@@ -41,6 +42,23 @@ def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, mark):
         for name in ("prior", "posterior", "worst", "low", "high", "quantiles"):
             same = pytest.approx(np.array(getattr(other, name), dtype=float), rel=1e-12, abs=1e-12, nan_ok=True)
             assert np.array(getattr(one, name), dtype=float) == same, (one.measure, name)
+
+
+@pytest.mark.parametrize("uniform", [True, False])
+def test_targets_who_stand_in_one_place_of_rows_that_are_alike_are_asked_about_once(monkeypatch, uniform):
+    rng = np.random.default_rng(3)
+    belief = belief_of_kinds(rng, uniform=uniform)
+    truth = Truth(rng.integers(ABSENT, 6, belief.n_targets))
+    asked, one_by_one = [], SUCCESS._standing_at
+    with monkeypatch.context() as patch:
+        patch.setattr(SUCCESS, "alike", lambda belief: ALIKE.Kinds(belief, np.arange(belief.n_observations)))
+        expected = audit(belief, truth, measures=REALIZED)
+    monkeypatch.setattr(ALIKE, "FEW", 64)
+    monkeypatch.setattr(SUCCESS, "_standing_at", lambda *of, **which: asked.append(of[1]) or one_by_one(*of, **which))
+    found = audit(belief, truth, measures=REALIZED)
+    assert max(map(len, asked)) < belief.n_targets // 3
+    for one, other in zip(found.rows, expected.rows, strict=True):
+        assert one == other
 
 
 def test_a_belief_of_unlike_rows_stays_as_it_is(monkeypatch):

@@ -91,6 +91,9 @@ def test_roles_are_suggested_with_a_reason():
         "ward": rng.choice(list("xy"), n),
         "country": ["US"] * n,
     }
+    columns["reserve"] = [""] * n
+    columns["course"] = [f"fell at home on the {one}th step" for one in np.arange(n) % 20]
+    columns["Bemerkung"] = ["a", "b"] * (n // 2)
     columns["ward_name"] = columns["ward"]
     columns["family_name"] = rng.choice(list("pqr"), n)
     found = {one.name: (one.suggestion, one.reason) for one in column_facts(table(columns).columns, roles={})}
@@ -100,6 +103,9 @@ def test_roles_are_suggested_with_a_reason():
     assert found["diagnosis"][0] == "sensitive"
     assert found["ward"][0] == "quasi-identifier"
     assert found["country"] == ("keep", "one value: tells nobody apart")
+    assert found["reserve"] == ("drop", "no cell holds anything")
+    assert found["course"] == ("drop", "sentences may tell anything of a person, names too")
+    assert found["Bemerkung"][0] == "drop"
     assert found["ward_name"] == ("drop", "says the same as ward")
     assert found["family_name"] == ("identifier", "its name says that it names a person")
 
@@ -126,6 +132,8 @@ def test_facts_show_no_cell():
         ("x1", None),
         ("Größe (cm)", "quasi-identifier"),
         ("Nebendiagnose 1", "sensitive"),
+        ("Geb.-Datum", "quasi-identifier"),
+        ("Remarks", "drop"),
     ],
 )
 def test_names_of_columns_say_what_they_hold(name, role):

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.tables import Mondrian, Table
-from unmask.tables.attacks import pairing
+from unmask.tables.attacks import ClassAttack, pairing
 from unmask.tables.attacks.possible import overlapping
+from unmask.tables.background import Background
 from unmask.tables.cells import compatible
 
 NUMBERS = ["1", "2", "3", "[1, 2]", "[2, 4]", "[4, 6]", "[5, 9]", "[8, 9]", "*", ""]
@@ -109,3 +110,14 @@ def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
     nobody = pairs.classes[:0]
     (found,) = pairing.pairs_near(pairs.observed, nobody, fits)
     assert [len(some) for some in found] == [0, 0]
+
+
+def test_people_who_fit_one_class_alone_are_one_observation():
+    release = Table.read({"a": ["[1, 5]", "[1, 5]", "[4, 9]", "20"]}, quasi_identifiers="a")
+    people = Table.read({"a": [1, 2, 4, 5, 8, 20, 30, 31]}, quasi_identifiers="a")
+    belief = ClassAttack()(release, Background(people))
+    assert belief.n_observations == 7
+    assert [len(belief.candidates(who)) for who in range(8)] == [2, 2, 3, 3, 1, 1, 0, 0]
+    same = belief.observation[:, None] == belief.observation
+    assert np.argwhere(np.triu(same, 1)).tolist() == [[0, 1]]  # 30 and 31 are nobody of it, and not one person
+    assert ClassAttack(prior_present=0.5)(release, Background(people)).n_observations == 8

@@ -285,7 +285,7 @@ def test_empty_and_header_only(tmp_path):
 
 
 def test_duplicate_names(tmp_path):
-    message = "two columns named 'age'"
+    message = "two columns named 'age', columns 1 and "
     assert message in failing(UnmaskError, written(tmp_path, "people.csv", "age,zip,age\n1,2,3\n"))
     assert message in failing(UnmaskError, pd.DataFrame([[1, 2, 3]], columns=["age", "zip", "age"]))
 

@@ -183,6 +183,15 @@ def test_missing_codes_can_be_told():
     assert labels(read("a", "NA", "x", na=())) == ["a", "NA", "x"]
     assert labels(read("a", "NA", "x", na="x")) == ["a", "NA", ""]
     assert read("30", "NA", na=()).column("c").type == "text"
+    assert labels(read("30", "-", "x", na="x")) == ["30", "", ""]
+    assert read("30", "-", na="").column("c").type == "text"
+
+
+def test_a_date_that_nobody_knows_is_no_other_type():
+    table = read("03.05.1950", "28.02.1961", "unbekannt")
+    assert table.column("c").type == "date"
+    assert "c: 1 cell 'unbekannt' read as missing (--na changes that)" in table.notes
+    assert labels(read("fever", "unbekannt")) == ["fever", "unbekannt"]
 
 
 def test_no_diagnosis_is_a_diagnosis_and_what_a_hierarchy_has_is_a_value():

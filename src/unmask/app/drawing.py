@@ -29,7 +29,8 @@ def histogram(column: Column) -> tuple[str, tuple[str, str]]:
         bars, ends = _numeric(column, sizes)
     else:
         ranked = np.sort(sizes[sizes > 0])[::-1]
-        bars, ends = ranked[:BINS], ("most frequent", f"{ranked.size:,} values" if ranked.size > BINS else "rare")
+        rare = f"{ranked.size:,} values" if ranked.size > BINS else "rare"
+        bars, ends = ranked[:BINS], ("most frequent", rare) if ranked.size > 1 else ("", "")
     tallest = max(bars.max(initial=0.0), 1.0)
     step = 100 / max(len(bars), 1)
     drawn = "".join(
@@ -37,7 +38,7 @@ def histogram(column: Column) -> tuple[str, tuple[str, str]]:
         f'width="{0.8 * step:.2f}%" height="{36 * one / tallest:.1f}" class="c-accent"/>'
         for at, one in enumerate(bars.tolist())
     )
-    said = escape(f"rows of {column.name} by value, from {ends[0]} to {ends[1]}")
+    said = escape(f"rows of {column.name} by value" + (f", from {ends[0]} to {ends[1]}" if ends[0] else ""))
     line = f'<line x1="0" y1="{HEIGHT - 4:g}" x2="100%" y2="{HEIGHT - 4:g}" class="axis-line"/>'
     return f'<svg class="mini" height="{HEIGHT:g}" role="img" aria-label="{said}">{drawn}{line}</svg>', ends
 

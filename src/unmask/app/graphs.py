@@ -10,6 +10,7 @@ from typing import Any
 from unmask.app.jobs import Command
 from unmask.app.kind import Asked, Card, Field, Kind, Limit, Parameter, Sample, Trials, steps_of, value_at
 from unmask.app.project import AT_RISK, ATTACK, ORIGIN, RELEASE, STUDIED, Project
+from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 ENDS = (
@@ -81,9 +82,14 @@ def _counted_in(path: Path, _changed: int) -> tuple[int, str]:
     from unmask.graphs import SocialGraph
 
     graph = SocialGraph.read(path)
+    if not graph.n_edges:
+        raise UnmaskError(
+            f"file {path.name!r} links nobody with anybody else, expected at least one link of two people"
+        )
     most = f"at most {graph.degree.max(initial=0):,} of one person"
     told = f"{graph.n_nodes:,} people, {graph.n_edges:,} links between them; {most}"
-    return graph.n_nodes, f"{told}. {str(graph.dropped).capitalize()}." if str(graph.dropped) else f"{told}."
+    dropped = str(graph.dropped)
+    return graph.n_nodes, f"{told}. {dropped[:1].upper()}{dropped[1:]}." if dropped else f"{told}."
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import shlex
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -40,6 +41,12 @@ DECIMALS = {".": "point 3.5", ",": "comma 3,5"}
 MISSING = {"own": "a value of its own", "wildcard": "any value", "excluded": "its row is left out"}
 
 
+NO_ROWS: Mapping[str, Any] = {
+    "names": (), "rows": (), "types": {}, "notes": (), "first": 0, "broken": "", "encoding": "", "delimiter": "",
+}  # fmt: skip
+"""The preview of what has none. first : rows that `notes` are of, 0 for all; broken : why nothing was read."""
+
+
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """The start page; with a file its first rows, masked, and how they were read."""
     if project.file is None:
@@ -49,6 +56,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     if not kind.word and not found["broken"] and is_large(project):
         begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
+    words += [shlex.join(["--na", ",".join(_listed(data["na"]))])] if "na" in data else []
     said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
     name = project.file.name
     return {
@@ -65,6 +73,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
             "decimal": (DECIMALS, data.get("decimal")),
             "missing": (MISSING, data.get("missing", "own")),
         },
+        "na": ", ".join(_told_missing(data)),
         "as_text": not name.lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
         **_start(project),
         **found,
@@ -74,11 +83,10 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
 
 def _said_of(project: Project, kind: Kind) -> dict[str, Any]:
     """A sentence in place of rows; or why there is none."""
-    nothing: dict[str, Any] = {"names": [], "rows": [], "types": {}, "notes": [], "encoding": "", "delimiter": ""}
     try:
-        return {**nothing, "notes": [kind.says(project)] if kind.says else [], "broken": ""}
+        return {**NO_ROWS, "notes": [kind.says(project)] if kind.says else []}
     except UnmaskError as error:
-        return {**nothing, "broken": str(error)}
+        return {**NO_ROWS, "broken": str(error)}
 
 
 def _start(project: Project) -> dict[str, Any]:
@@ -263,10 +271,11 @@ def _demo(project: Project) -> None:
 
 def _read_as(project: Project, form: Mapping[str, Any]) -> None:
     """Correct how the file is read."""
+    from unmask.tables.types import MISSING_CODES
+
     given = project.given
-    data = {
-        key: value for key, value in given["data"].items() if key not in ("encoding", "delimiter", "decimal", "missing")
-    }
+    chips = ("encoding", "delimiter", "decimal", "missing", "na")
+    data = {key: value for key, value in given["data"].items() if key not in chips}
     if encoding := str(form.get("encoding", "")):
         data["encoding"] = check_encoding(encoding[:40])
     for key, known in (("delimiter", DELIMITERS), ("decimal", DECIMALS)):
@@ -274,7 +283,22 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
             data[key] = value
     if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
         data["missing"] = value
+    if words := [word.strip() for word in str(form.get("na", ""))[:200].split(",") if word.strip()]:
+        data["na"] = [*words, *sorted(MISSING_CODES - set(words))]
+    elif "na" in given["data"] and not _told_missing(given["data"]):  # a document says that fewer are than usual
+        data["na"] = given["data"]["na"]
     project.save({**given, "data": data})
+
+
+def _told_missing(data: Mapping[str, Any]) -> list[str]:
+    """The words that stand for a missing cell here, besides the usual ones."""
+    from unmask.tables.types import MISSING_CODES
+
+    return [word for word in _listed(data.get("na", ())) if word and word not in MISSING_CODES]
+
+
+def _listed(said: Any) -> list[str]:
+    return [said] if isinstance(said, str) else list(map(str, said))
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------
@@ -330,24 +354,17 @@ def _preview(project: Project) -> dict[str, Any]:
     try:
         found = first_rows(project.file, TYPED_BY, delimiter=data.get("delimiter"), encoding=data.get("encoding"))
         cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}
-        table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"))
+        table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"), na=data.get("na"))
     except UnmaskError as error:
-        return {
-            "names": [],
-            "rows": [],
-            "types": {},
-            "notes": [],
-            "broken": str(error),
-            "encoding": "",
-            "delimiter": "",
-        }
+        return {**NO_ROWS, "broken": str(error)}
     rows = [[masked(cells[name][at]) for name in cells] for at in range(min(PREVIEW, table.n_rows))]
     types = {column.name: column.type for column in table.written}
     notes = [re.sub(r"(, )?\(?--[^)]*\)?", "", note).strip() for note in (*found.notes, *table.notes)]
     known = re.search(r"(?:read as|is) (cp1252|UTF-\S+?)[,;( ]", " ".join(found.notes) + " ")
     delimiter = _delimiter(project.file, data)
     seen = {"encoding": known[1] if known else "UTF-8", "delimiter": delimiter}
-    return {"names": list(cells), "rows": rows, "types": types, "notes": notes, "broken": "", **seen}
+    first = TYPED_BY if table.n_rows == TYPED_BY else 0
+    return {**NO_ROWS, "names": list(cells), "rows": rows, "types": types, "notes": notes, "first": first, **seen}
 
 
 def masked(text: str | None) -> str:

@@ -13,6 +13,7 @@ from unmask.files import sha256_of
 from unmask.policy import Condition, Requirement
 from unmask.reports.certificate import ASKED
 from unmask.reports.findings.verdict import called, with_unit
+from unmask.reports.screens.conditions import BOUND
 from unmask.toml_text import DOCUMENT
 
 CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
@@ -59,12 +60,13 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _line(one: Mapping[str, Any]) -> dict[str, str]:
-    field = Condition.parse(one["condition"]).field
-    asked = Requirement(Condition.parse(one["condition"]), "" if one["name"] == one["condition"] else one["name"])
+    condition = Condition.parse(one["condition"])
+    asked = Requirement(condition, "" if one["name"] == one["condition"] else one["name"])
+    field, bound = condition.field, BOUND[condition.sign]
     value = "\u2013" if one["value"] is None else with_unit(float(one["value"]), one["unit"], field)
     return {
         "state": one["state"], "name": called(asked), "source": one["source"] or one["why"],
-        "value": value, "limit": with_unit(float(one["limit"]), one["unit"], field),
+        "value": value, "limit": f"{bound} {with_unit(float(one['limit']), one['unit'], field)}",
     }  # fmt: skip
 
 

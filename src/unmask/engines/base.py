@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -37,11 +37,14 @@ class Engine(Protocol):
         """
         ...
 
-    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+    def table(
+        self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
+    ) -> dict[str, Kind]:
         """Make columns of a source readable as table `name`, under new plain names; says what each holds.
 
         columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
             NaN, is NULL. Nothing is read before the table is used.
+        ids : new names of columns in which hardly a value repeats, see `unmask.engines.sql.clean`
         """
         ...
 

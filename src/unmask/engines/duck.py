@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -65,14 +65,18 @@ class Duck:
         """See `Engine.names`."""
         return self._columns(source)[0]
 
-    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+    def table(
+        self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
+    ) -> dict[str, Kind]:
         """See `Engine.table`."""
         names, relation = self._columns(source)
         place = {new: names.index(old) for new, old in columns.items()}
         types = [kind for _, kind in self._described(relation)]
         typed = "read_csv(" not in relation
         kinds: dict[str, Kind] = {new: _kind(types[at], typed=typed) for new, at in place.items()}
-        cells = ", ".join(f"{clean(f'c{at}', kinds[new])} as {new}" for new, at in place.items())
+        cells = ", ".join(
+            f"{clean(f'c{at}', kinds[new], repeats=new not in ids)} as {new}" for new, at in place.items()
+        )
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob
@@ -66,12 +66,16 @@ class Spark:
         """See `Engine.names`."""
         return list(self._frame(source).columns)
 
-    def table(self, name: str, source: str, columns: Mapping[str, str]) -> dict[str, Kind]:
+    def table(
+        self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
+    ) -> dict[str, Kind]:
         """See `Engine.table`."""
         frame = self._frame(source)
         type_of, typed = dict(frame.dtypes), not self._is_text(source)
         kinds: dict[str, Kind] = {new: _kind(type_of[old], typed=typed) for new, old in columns.items()}
-        cells = [f"{clean(quoted(old, '`'), kinds[new])} as {new}" for new, old in columns.items()]
+        cells = [
+            f"{clean(quoted(old, '`'), kinds[new], repeats=new not in ids)} as {new}" for new, old in columns.items()
+        ]
         with _told():
             frame.selectExpr(*cells).createOrReplaceTempView(name)
         return kinds

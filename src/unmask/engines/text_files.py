@@ -60,9 +60,10 @@ def parquet_of(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
 
 def check_distinct(names: Sequence[str], where: str) -> None:
     """Refuse a name that two columns have."""
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if twice is not None:
-        raise UnmaskError(f"{where} has two columns named {twice!r}; rename one of them")
+    at = next((at for at, name in enumerate(names) if name in names[:at]), None)
+    if at is not None:
+        places = f"columns {names.index(names[at]) + 1} and {at + 1}"
+        raise UnmaskError(f"{where} has two columns named {names[at]!r}, {places}; rename one of them")
 
 
 def rows_of(paths: Sequence[str | Path], head: Head, *, header: bool = True) -> str:

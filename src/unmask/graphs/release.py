@@ -195,8 +195,9 @@ class SocialGraph:
     def adjacency(self) -> sparse.csr_array[Any, tuple[int, int]]:
         """The symmetric 0/1 matrix of the graph, int8."""
         ones = np.ones(len(self.neighbor), dtype=np.int8)
+        small = np.int32 if len(ones) < 2**31 else np.int64  # SciPy copies neighbors that are not of the type of indptr
         shape = (self.n_nodes, self.n_nodes)
-        return sparse.csr_array((ones, self.neighbor, self.indptr), shape=shape)
+        return sparse.csr_array((ones, self.neighbor, self.indptr.astype(small)), shape=shape)
 
     @classmethod
     def from_edges(

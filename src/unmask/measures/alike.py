@@ -32,7 +32,7 @@ class Kinds(NamedTuple):
     first: NDArray[np.int64]
 
 
-@lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
+@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def alike(belief: Posterior) -> Kinds:
     """The kinds of observations: rows of one length whose entries have the same belief, the same prior and stand for as
     many, in turn.

@@ -267,7 +267,7 @@ def weighted_quantiles(
     (1.0, 2.0, 3.0)
     """
     equal = bool(np.all(weight == weight[0]))  # then their order is no matter, and few values are looked for
-    order = np.arange(len(value)) if equal else np.argsort(value, kind="stable")
+    order = np.arange(len(value)) if equal else np.argsort(value)  # not stable, which takes eight times as long
     cumulated = np.cumsum(weight[order])
     position = np.searchsorted(cumulated, np.asarray(levels) * cumulated[-1] - 1e-12)
     position = np.minimum(position, len(value) - 1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.measures.alike import alike
 from unmask.measures.base import Measure
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows
@@ -79,7 +80,7 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     unknown, and otherwise has probability 0 and ties with every candidate that was ruled out. UNKNOWN counts as ABSENT.
     """
     target, true = truth.one_each()
-    found = _standing(belief, belief.observation[target], true)
+    found = _standing(belief, target, true)
     if truth.person is not None:
         found = _best_of_each(found, np.searchsorted(target, np.arange(len(truth))))
     for array in found:
@@ -96,11 +97,37 @@ def _best_of_each(each: Standing, start: NDArray[np.int64]) -> Standing:
     return Standing(mass, better, np.maximum.reduceat(tied, start), np.add.reduceat(right, start))
 
 
-def _standing(belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]) -> Standing:
-    """Where a candidate stands in a row of the belief."""
-    absent = true < 0
+def _standing(belief: Posterior, target: NDArray[np.int64], true: NDArray[np.int64]) -> Standing:
+    """Where a candidate stands in the row of a target: asked once for those who stand in one place of rows that are
+    alike, where that is less.
+    """
+    entry, listed = _entry_of(belief, belief.observation[target], true)
+    kinds, absent = alike(belief).belief, true < 0
+    row = kinds.observation[target]
+    entry += kinds.indptr[row] - belief.indptr[belief.observation[target]]
+    n_entries, n_rows = len(kinds.candidate), kinds.n_observations
+    n_places = n_entries + 2 * n_rows  # each entry, and of each row what is not listed, and "none of these"
+    if n_places > len(row):
+        return _standing_at(kinds, row, entry, listed=listed, absent=absent)
+    rows, places = np.arange(n_rows), np.arange(n_places)
+    inside, none = places < n_entries, places >= n_entries + n_rows
+    each = _standing_at(kinds, np.concatenate((kinds.row, rows, rows)), places, listed=inside, absent=none)
+    place = np.where(listed, entry, n_entries + n_rows * absent + row)
+    return Standing(each.probability[place], each.better[place], each.tied[place], each.right[place])
+
+
+def _standing_at(
+    belief: Posterior,
+    row: NDArray[np.int64],
+    entry: NDArray[np.int64],
+    *,
+    listed: NDArray[np.bool_],
+    absent: NDArray[np.bool_],
+) -> Standing:
+    """The same of one who is this entry of the row, is not listed in it, or is no candidate at all."""
     start, stop = belief.indptr[row], belief.indptr[row + 1]
-    listed, log_listed = _find(belief, row, true)
+    log_listed = np.zeros(len(row))
+    log_listed[listed] = belief.log_probability[entry[listed]]
     unlisted, n_unlisted = belief.unlisted, belief.n_unlisted
     sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
     share = np.where(sharing > 0, unlisted / np.maximum(sharing, 1), 0.0)
@@ -127,17 +154,26 @@ def _find(
     belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each candidate is listed in its row, and its log-probability (0 where it is not)."""
+    entry, listed = _entry_of(belief, row, true)
+    found = np.zeros(len(row))
+    found[listed] = belief.log_probability[entry[listed]]
+    return listed, found
+
+
+def _entry_of(
+    belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The entry of each candidate in its row, and whether there is one."""
     if len(true) and true.max() >= belief.n_candidates:
         raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
     if not len(belief.candidate):
-        return np.zeros(len(true), dtype=bool), np.zeros(len(true))
+        return np.zeros(len(true), dtype=np.int64), np.zeros(len(true), dtype=bool)
     if belief.representative is not None:
         true = np.where(true < 0, true, belief.representative[true])
     stop = belief.indptr[row + 1]
     entry = _bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)
-    listed = (entry < stop) & (belief.candidate[inside] == true)
-    return listed, np.where(listed, belief.log_probability[inside], 0.0)
+    return inside, (entry < stop) & (belief.candidate[inside] == true)
 
 
 def _sorted_within_rows(

@@ -153,7 +153,7 @@ def _taken(engine: Engine, at: int, of: Labeled) -> Kind:
     unknown = next((name for name in (of.item, of.label) if name not in names), None)
     if unknown is not None:
         raise UnmaskError(f"column {unknown!r} is not in file {of.name!r}; its columns are {', '.join(names)}")
-    kinds = engine.table(f"f{at}", of.source, {"item": of.item, "label": of.label})
+    kinds = engine.table(f"f{at}", of.source, {"item": of.item, "label": of.label}, ids=("item",))
     return kinds["item"]
 
 

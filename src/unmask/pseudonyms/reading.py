@@ -77,7 +77,7 @@ def _relation(
         head = head_of(file.path)
         relation = rows_of([file.path], replace(head, names=tuple(header or head.names)), header=not header)
         names = list(header or head.names)
-        cells = [clean(f"c{at}", "text") for at in range(len(names))]
+        cells = [clean(f"c{at}", "untyped") for at in range(len(names))]
     check_distinct(names, f"file {path.name!r}")
     places = ", ".join(f"c{at}" for at in range(len(names)))
     return f"{relation} as source({places})", dict(zip(names, cells, strict=True))

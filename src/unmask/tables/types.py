@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 MISSING_CODES = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"})
 """Texts that stand for a missing cell unless `na` says otherwise."""
 
-MISSING_NUMBERS = frozenset({"-", "--", ".", "None", "none", "na"})
+MISSING_NUMBERS = frozenset(
+    {"-", "--", ".", "None", "none", "na", "n.a.", "k.A.", "k. A.", "unknown", "Unknown", "unbekannt", "Unbekannt"}
+)
 """Texts that do so among numbers and dates; elsewhere they may be a value, such as no diagnosis."""
 
 _WHOLE = re.compile(r"[0-9]+")
@@ -93,8 +95,9 @@ def recognized(
 ) -> dict[str, Recognized]:
     """The type of every column, and its texts in one notation.
 
-    na : texts that stand for a missing cell; None takes `MISSING_CODES`, and `MISSING_NUMBERS` among numbers and dates,
-        except where a column's order or hierarchy has them as values. Texts are compared in Unicode's form NFC.
+    na : texts that stand for a missing cell; None takes `MISSING_CODES`, except where a column's order or hierarchy has
+        them as values. Unless there are none (`()` or `''`), `MISSING_NUMBERS` do so, too, among numbers and dates.
+        Texts are compared in Unicode's form NFC.
     decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
         other columns of the table, or a point.
     counted : whether the codes of a column are those of rows, so that missing cells can be counted.
@@ -139,10 +142,10 @@ class _Column:
         """What was read; na : texts that are missing cells, None for the usual ones but the column's own values."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
-        if na is not None:
-            return cls(name, texts, rows, encoded.stored, declared, frozenset(na), frozenset())
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
-        return cls(name, texts, rows, encoded.stored, declared, MISSING_CODES - values, MISSING_NUMBERS - values)
+        gone = MISSING_CODES - values if na is None else frozenset(na)
+        maybe = MISSING_NUMBERS - values if gone - {""} else frozenset[str]()
+        return cls(name, texts, rows, encoded.stored, declared, gone, maybe)
 
     @cached_property
     def values(self) -> list[str]:

@@ -323,13 +323,14 @@ class _Found:
 
     def _add(self, case: Case, seen: Seen | None) -> None:
         """Take the measures of a case; seen : the classes of a release that is no original."""
-        audited = case.audited(self._measures(case))
+        promised = [] if case.release == ORIGINAL else list(facts.promises(case))
+        audited = case.audited(self._measures(case))  # and forgets where the truth stands
         self.rows += audited.rows
         self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
         self.spread.append(facts.distribution(case))
         if case.release == ORIGINAL:
             return
-        self.promises += facts.promises(case)
+        self.promises += promised
         if seen is not None and case.adversary == PROSECUTOR:
             seen.see(case)
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):

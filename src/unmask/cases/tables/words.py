@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
+from unmask.segments import distinct
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
@@ -96,7 +95,7 @@ def _unreleased(evidence: Evidence) -> Iterator[str]:
     if evidence.original is None:
         return
     for name, origin in evidence.origins.items():
-        gone = evidence.original.n_rows - len(np.unique(origin[origin >= 0]))
+        gone = evidence.original.n_rows - len(distinct(origin[origin >= 0]))
         if gone:
             yield (
                 f"{release_name(name)} has no row of {gone:,} of the {evidence.original.n_rows:,} people: nobody is "

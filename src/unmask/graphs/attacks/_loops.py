@@ -160,7 +160,10 @@ def _winner(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tu
 
 @compiled
 def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
-    """List the candidates of v and their scores; the number of them, and of visits."""
+    """List the candidates of v and their scores; the number of them, and of visits.
+
+    Indices are unsigned where most time goes: the compiled code checks whether a signed one is negative.
+    """
     total, candidate = scratch.total, scratch.candidate
     n, visits = 0, 0
     for i in range(here.indptr[v], here.indptr[v + 1]):
@@ -171,14 +174,14 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
         weight = here.weight[x]
         start, stop = there.indptr[y], there.indptr[y + 1]
         visits += stop - start
-        for j in range(start, stop):
-            c = there.neighbor[j]
+        for j in range(np.uint64(start), np.uint64(stop)):
+            c = np.uint32(there.neighbor[j])
             before = total[c]
-            candidate[n] = c
+            candidate[np.uint64(n)] = c
             n += before == 0
             total[c] = before + weight
     for t in range(n):
-        c = candidate[t]
+        c = np.uint32(candidate[t])
         if rule.ratio:
             scratch.score[t] = total[c] * min(here.size[v] / there.size[c], there.size[c] / here.size[v])
         else:

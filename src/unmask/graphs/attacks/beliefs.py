@@ -12,7 +12,7 @@ from unmask.graphs.attacks._sides import TIE, Rule, Side
 from unmask.graphs.attacks.matching import Matching
 from unmask.posterior import equal_weights
 
-Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
+Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
 """Rows, candidates, and the log-probability of each, none twice."""
 
 
@@ -32,18 +32,21 @@ def matching_of(
     """
     row, candidate, log_p = entries
     n_source = len(mapping)
-    order = np.lexsort((candidate, row))
-    row, candidate, log_p = row[order], candidate[order], np.minimum(log_p[order], 0.0)
-    listed = np.bincount(row, minlength=n_source)
+    order = np.argsort(row * np.int64(n_target) + candidate)
+    candidate, log_p = candidate[order], np.minimum(log_p[order], 0.0)
     if unlisted is None:
-        unlisted = np.maximum(1.0 - np.bincount(row, weights=np.exp(log_p), minlength=n_source), 0.0)
+        held = np.bincount(row[order], weights=np.exp(log_p), minlength=n_source)
+        unlisted = np.maximum(1.0 - held, 0.0)
         unlisted[unlisted < 1e-9] = 0.0
+    indptr = np.zeros(n_source + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=n_source), out=indptr[1:])
+    del entries, row, order  # of millions of nodes
     return Matching(
-        indptr=np.concatenate(([0], np.cumsum(listed))),
-        candidate=candidate.astype(np.int32),
-        log_probability=np.maximum(log_p, np.log(np.finfo(np.float32).tiny)).astype(np.float32),
+        indptr=indptr,
+        candidate=candidate.astype(np.int32, copy=False),
+        log_probability=np.maximum(log_p, np.log(np.finfo(np.float32).tiny)).astype(np.float32, copy=False),
         unlisted=unlisted,
-        n_unlisted=np.where(unlisted > 0, n_target - listed, 0),
+        n_unlisted=np.where(unlisted > 0, n_target - np.diff(indptr), 0),
         observation=np.arange(n_source),
         weight=equal_weights(n_source),
         n_candidates=n_target,
@@ -62,8 +65,11 @@ def softmax_of(
     leaders: tuple[NDArray[np.int32], NDArray[np.float64]],
     *,
     n_target: int,
-) -> tuple[Entries, NDArray[np.float64]]:
-    """The entries of scores, and what the candidates that are not listed share: see `Matching`.
+    sweeps: Sequence[int],
+    visits: int,
+    attack: str,
+) -> Matching:
+    """The belief that scores amount to, see `Matching`: whoever is not listed counts as a score of 0.
 
     nodes   : the free nodes; image: (n_source,) of the mapped ones, who are held for certain
     leaders : (n_nodes, listed + 1) the best candidates of each free node and their scores, best first. Those that tie
@@ -76,15 +82,22 @@ def softmax_of(
     rest = (n_target - kept.sum(axis=1)) * np.exp(-top)
     evidence = np.exp(shifted).sum(axis=1) + rest
     row, rank = np.nonzero(kept)
-    mapped, unlisted = np.flatnonzero(image >= 0), np.zeros(len(image))
+    mapped, unlisted = np.flatnonzero(image >= 0).astype(np.int32), np.zeros(len(image))
     unlisted[nodes] = rest / evidence
-    log_p = shifted[row, rank] - np.log(evidence)[row]
-    entries = (
-        np.concatenate((nodes[row].astype(np.int64), mapped)),
-        np.concatenate((candidate[row, rank], image[mapped])),
-        np.concatenate((log_p, np.zeros(len(mapped)))).astype(np.float64),
+    log_p = (shifted[row, rank] - np.log(evidence)[row]).astype(np.float32)
+    return matching_of(
+        image,
+        (
+            np.concatenate((nodes[row], mapped)),
+            np.concatenate((candidate[row, rank], image[mapped])),
+            np.concatenate((log_p, np.zeros(len(mapped), dtype=np.float32))),
+        ),
+        n_target=n_target,
+        sweeps=sweeps,
+        visits=visits,
+        attack=attack,
+        unlisted=unlisted,
     )
-    return entries, unlisted
 
 
 def believe(
@@ -99,10 +112,8 @@ def believe(
     threads: int = 1,
 ) -> Matching:
     """The belief after the last pass, see `Matching`; of an unmapped node it lists at most `listed` candidates."""
-    n_target = len(target.image)
     free = np.flatnonzero(source.image < 0).astype(np.int32)
     leaders = best(free, source, target, rule, width=listed + 1, threads=threads)
-    entries, unlisted = softmax_of(free, source.image, leaders, n_target=n_target)
-    return matching_of(
-        source.image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=attack, unlisted=unlisted
+    return softmax_of(
+        free, source.image, leaders, n_target=len(target.image), sweeps=sweeps, visits=visits, attack=attack
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._sides import Arcs, Rule
-from unmask.graphs.attacks.beliefs import matching_of, softmax_of
+from unmask.graphs.attacks.beliefs import softmax_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, check_theta, seeded
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.directed import DirectedGraph
@@ -62,10 +62,7 @@ class DirectedNar09:
             visits += seen
         n_target, free = release.n_nodes, np.flatnonzero(image < 0).astype(np.int32)
         found = leaders(free, here, there, self.listed + 1)
-        entries, unlisted = softmax_of(free, image, found, n_target=n_target)
-        return matching_of(
-            image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=repr(self), unlisted=unlisted
-        )
+        return softmax_of(free, image, found, n_target=n_target, sweeps=sweeps, visits=visits, attack=repr(self))
 
 
 def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:

@@ -13,6 +13,7 @@ from unmask.graphs.attacks._sides import UNSETTLED, Side
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.release import SocialGraph
 from unmask.posterior import Posterior
+from unmask.segments import distinct
 
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
 
@@ -97,7 +98,7 @@ def seeded(release: Graph, knowledge: Auxiliary[Graph]) -> tuple[NDArray[np.int3
 
 def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
     """(n_nodes,) number of neighbors, read as 1 where it is 0: such a node is never scored, but would divide by 0."""
-    return np.maximum(graph.degree, 1).astype(np.float64)
+    return np.maximum(np.diff(graph.indptr), 1).astype(np.float64)
 
 
 def side(
@@ -123,6 +124,6 @@ def _nodes(nodes: NDArray[np.integer], n: int, which: str) -> NDArray[np.int64]:
     if len(listed) and (listed.min() < 0 or listed.max() >= n):
         wrong = int(np.flatnonzero((listed < 0) | (listed >= n))[0])
         raise UnmaskError(f"{which} seed {wrong} is node {listed[wrong]}, expected 0..{n - 1}")
-    if len(np.unique(listed)) != len(listed):
+    if len(distinct(listed)) != len(listed):
         raise UnmaskError(f"a node is named twice among the {which} seeds, expected each person once")
     return listed.astype(np.int64)

@@ -142,8 +142,8 @@ def _propagate(
     )
     rule = Rule(ratio, False, float(attack.theta))
     inside = ranked(source_side, target_side)
-    here, there, order, _ = inside
-    nodes = (np.argsort(order) if attack.order == "number" else np.arange(len(order))).astype(np.int32)
+    here, there = inside[:2]
+    nodes = np.argsort(inside[2] if attack.order == "number" else -np.diff(here.indptr), kind="stable").astype(np.int32)
     sweeps: list[int] = []
     visits = 0
     while not sweeps or sweeps[-1]:
@@ -155,7 +155,7 @@ def _propagate(
         sweeps.append(matches)
         visits += seen
     write_back(source_side, target_side, inside)
-    del inside, here, there  # copies of both graphs
+    del inside, here, there, nodes  # copies of both graphs
     return believe(
         source_side,
         target_side,

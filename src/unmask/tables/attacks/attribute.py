@@ -117,18 +117,19 @@ class AttributeInference:
         self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64], learned: Posterior | None
     ) -> NDArray[np.float64] | None:
         """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
-        seen, first = np.unique(link.observation, return_index=True)
-        nobody = (link.row_length[seen] == 0) & (link.n_unlisted[seen] == 0)
-        outside, some = self.outside or BackOff(self.sensitive), first[nobody]
-        if known.people is None or not nobody.any():
+        nobody = (link.row_length == 0) & (link.n_unlisted == 0)
+        outside = self.outside or BackOff(self.sensitive)
+        if known.people is None or not nobody[link.seen].any():
             return None
+        of_nobody, first = np.unique(link.observation[nobody[link.observation]], return_index=True)
+        some = np.flatnonzero(nobody[link.observation])[first]
         if learned is None:
             known = replace(known, people=known.people.take(some))
             if outside.refusal(release, known):
                 return None
             learned, some = outside(release, known), np.arange(len(some))
         found = np.tile(prior, (link.n_observations, 1))
-        found[seen[nobody]] = replace(
+        found[of_nobody] = replace(
             learned, observation=learned.observation[some], weight=equal_weights(len(some))
         ).to_dense()
         return found

@@ -86,6 +86,9 @@ class ClassAttack:
         pairing = pair(people, release)
         tables = fits_of(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
+        several = bool(np.bincount(row, minlength=1).max() > 1)
+        if self.prior_present == 1.0:  # else it matters how usual what is known of somebody is
+            pairing, row, klass = pairing.merged(row, klass)
         log_stated = np.zeros(len(row))
         for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             one, other = pairing.observed[row, i], pairing.classes[klass, i]
@@ -93,7 +96,6 @@ class ClassAttack:
                 log_stated += np.where(table.candidate[other] < 0, _log_share_of_any(cell, table)[one], 0.0)
             else:
                 log_stated += _log_share(known, cell, table, missing=release.missing)[one, other]
-        several = bool(np.bincount(row, minlength=1).max() > 1)
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(

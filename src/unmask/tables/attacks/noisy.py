@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
-from unmask.tables.attacks.pairing import pair, sums_over
+from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
@@ -191,3 +191,25 @@ def gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.floa
         table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
     table[known.levels.gaps] = 0.0
     return np.asarray(table)
+
+
+def sums_over(
+    pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
+    observations.
+
+    tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
+    """
+    step = max(1, CHUNK // max(len(pairing.classes), 1))
+    rows, columns, values = [], [], []
+    for start in range(0, len(pairing.observed), step):
+        part = pairing.observed[start : start + step]
+        total = np.zeros((len(part), len(pairing.classes)))
+        for i, table in enumerate(tables):
+            total += table[part[:, i]][:, pairing.classes[:, i]]
+        row, column = np.nonzero(keep(total))
+        rows.append(row + start)
+        columns.append(column)
+        values.append(total[row, column])
+    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -75,6 +75,25 @@ class Pairing:
     def representative(self) -> NDArray[np.int32]:
         """(n_candidates,) the first candidate of the class of each, see `Posterior`."""
         return self.members[self.first[:-1]][self.klass]
+
+    def merged(
+        self, row: NDArray[np.int64], klass: NDArray[np.int64]
+    ) -> tuple[Pairing, NDArray[np.int64], NDArray[np.int64]]:
+        """The same with one observation for all who fit one class alone, which is all that a release says of them.
+
+        row, klass : (observation, class) of every pair that fits, by observation then class; what is left of them
+        """
+        every = np.arange(len(self.observed))
+        alone = np.bincount(row, minlength=len(every))[row] == 1
+        first = np.empty(len(self.sizes), dtype=np.int64)
+        first[klass[alone][::-1]] = row[alone][::-1]
+        into = every.copy()
+        into[row[alone]] = first[klass[alone]]
+        kept = into == every
+        number = np.cumsum(kept, dtype=np.int32) - 1
+        found = replace(self, observation=number[into][self.observation], observed=self.observed[kept])
+        left = kept[row]
+        return found, number[row[left]].astype(np.int64), klass[left]
 
     def represented(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
@@ -344,8 +363,14 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
     """
     if isinstance(fit, Same):
         return np.concatenate([fit.observed[left], fit.candidate[right]])
-    (ours, i), (theirs, j) = (np.unique(codes, return_inverse=True) for codes in (left, right))
+    (ours, i), (theirs, j) = _numbered(left, len(fit)), _numbered(right, fit.shape[1])
     meets = fit[np.ix_(ours, theirs)]
+    starts = np.count_nonzero(meets[1:] > meets[:-1], axis=0) + meets[0]
+    if starts.max() <= 1:  # each right cell meets one run of left ones, as intervals do
+        parted = ~(meets[1:] & meets[:-1]).any(axis=1)
+        label = np.concatenate(([0], np.cumsum(parted)))
+        of_right = np.where(starts > 0, label[meets.argmax(axis=0)], label[-1] + 1 + np.arange(len(theirs)))
+        return np.concatenate([label[i], of_right[j]])
     one, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
     outermost = np.flatnonzero(meets[:, 0])
     before = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
@@ -357,23 +382,9 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
     return np.concatenate([label[i], label[len(ours) + j]])
 
 
-def sums_over(
-    pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
-    observations.
-
-    tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
-    """
-    step = max(1, CHUNK // max(len(pairing.classes), 1))
-    rows, columns, values = [], [], []
-    for start in range(0, len(pairing.observed), step):
-        part = pairing.observed[start : start + step]
-        total = np.zeros((len(part), len(pairing.classes)))
-        for i, table in enumerate(tables):
-            total += table[part[:, i]][:, pairing.classes[:, i]]
-        row, column = np.nonzero(keep(total))
-        rows.append(row + start)
-        columns.append(column)
-        values.append(total[row, column])
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+def _numbered(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The codes there are, of n, ascending, and the place of each among them."""
+    there = np.flatnonzero(np.bincount(codes, minlength=n))
+    place = np.empty(n, dtype=np.int64)
+    place[there] = np.arange(len(there))
+    return there, place[codes]

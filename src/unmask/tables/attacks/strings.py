@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.posterior import Posterior
-from unmask.tables.attacks.pairing import Pairing, pair, sums_over
+from unmask.tables.attacks.noisy import sums_over
+from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.release import Table
 

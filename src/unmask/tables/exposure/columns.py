@@ -83,7 +83,9 @@ def _suggested(
 ) -> tuple[Role, str]:
     """The role that fits a column, and why; before : the columns to its left; present : cells that are not missing."""
     meant = meant_by(facts.name)
-    if facts.distinct <= 1:
+    if not facts.distinct:
+        return "drop", "no cell holds anything"
+    if facts.distinct == 1:
         return "keep", "one value: tells nobody apart"
     if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not _measured(column):
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
@@ -96,6 +98,8 @@ def _suggested(
         return "drop", f"determines {', '.join(given[:3])}"
     if meant is not None:
         return meant, _WHY[meant]
+    if _is_prose(column):
+        return "drop", "sentences may tell anything of a person, names too"
     if alone > RARE * facts.rows:
         return "drop", f"alone it singles out {_share(alone, facts.rows)} of the rows"
     return "quasi-identifier", "somebody may know it"
@@ -104,7 +108,20 @@ def _suggested(
 _WHY: Mapping[str, str] = {
     "quasi-identifier": "people know it of each other",
     "sensitive": "nobody should learn it",
+    "drop": "its name says that it holds remarks, which may tell anything of a person, names too",
 }
+
+
+PROSE = 4
+"""Words of most cells from which on a column is taken for written sentences."""
+
+
+def _is_prose(column: Column) -> bool:
+    """Whether most of the cells that are there have `PROSE` words or more."""
+    if column.type != "text" or column.hierarchy is not None:
+        return False
+    words = np.array([len(label.split()) for label in column.levels.labels])
+    return bool(2 * column.counts[words >= PROSE].sum() > column.counts[words > 0].sum())
 
 
 def _measured(column: Column) -> bool:

@@ -13,6 +13,8 @@ _WORDS: Mapping[Role, str] = {
         "email mail phone telephone mobile fax address street ip mac url mrn patient pid plate vorname nachname "
         "strasse telefon adresse"
     ),
+    "drop": "remark remarks comment comments note notes memo narrative freetext bemerkung bemerkungen kommentar "
+    "notiz notizen anmerkung freitext",
     "sensitive": (
         "diagnosis disease illness icd condition symptom therapy treatment drug medication hiv result test income "
         "salary wage wages earnings revenue debt credit score religion belief party vote politics orientation offense "
@@ -25,7 +27,7 @@ _WORDS: Mapping[Role, str] = {
         "degree occupation job profession employer industry household children date day month year admission "
         "discharge height weight alter geburtsdatum geburtsjahr geschlecht plz ort land beruf "
         "wohnort familienstand kinder kinderzahl nationalität staatsangehörigkeit aufnahme aufnahmedatum entlassung "
-        "entlassungsdatum größe gewicht"
+        "entlassungsdatum größe gewicht geb datum"
     ),
 }
 

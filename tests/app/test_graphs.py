@@ -1,0 +1,85 @@
+"""A network in the browser gives what the command line gives from the document that it leaves."""
+
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.conftest import Browser
+from tests.app.walking import boxes, equals, goes, opened, run, signed
+from unmask.app import graphs
+from unmask.app.project import Project
+from unmask.studies.reading import read_plan
+from unmask.toml_text import text_of_document
+
+
+def test_a_release_of_the_user_is_none_that_is_made_here(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "release.csv").write_text("source,target\n1,2\n2,3\n3,1\n")
+    (tmp_path / "unmask.toml").write_text(
+        '[graph]\nrelease = "release.csv"\noverlaps = ["0.9,0.9"]\n[[policy]]\nrequire = "recall <= 0.9"\n'
+    )
+    assert "3 people, 3 links" in opened(browser, tmp_path / "unmask.toml")
+    assert project.given["graph"]["release"] == "release-2.csv"
+    assert "Several identities" not in browser.at("/roles").text
+    commands = graphs.KIND.commands(project.given)
+    assert [command[:2] for command in commands] == [("audit", "graph")]
+
+
+def test_nobody_may_be_protected(browser: Browser, project: Project, calls: Path):
+    opened(browser, calls)
+    goes(browser, "/roles", **{"protections.adopters": "0"})
+    assert browser.page.url.path == "/adversaries"
+    assert graphs.protect(project.given)[3:5] == ("--adopters", "0.0")
+
+
+@pytest.mark.slow
+def test_a_network_equals_the_command_line(
+    browser: Browser, project: Project, calls: Path, tmp_path: Path, monkeypatch: Any, capsys: Any
+):
+    assert "caller and callee look like both ends of a link" in opened(browser, calls)
+    assert "60 people" in browser.page.text
+    browser.at("/roles")
+    goes(browser, "/roles", **{"protections.adopters": "20", "protections.identities": "3"})
+    said = {"graph.attacks": ["Nar09"], "graph.seeds": "8", "graph.runs": "1", "recall<=": "90"}
+    goes(browser, "/adversaries", **said)
+    assert project.given["graph"] == {
+        "release": "release.csv", "auxiliary": "calls.csv", "truth": "origin.csv", "attacks": ["Nar09"],
+        "seeds": "random.25:8", "runs": 1,
+    }  # fmt: skip
+    given = signed(browser, project)
+    assert {"release.csv", "origin.csv", "at-risk.csv"} <= given.keys()
+    audited = browser.get("/files/audit.json").content
+    commands = unescape(browser.at("/verdict").text)
+    assert "unmask protect graph calls.csv --adopters 0.2 --identities 3 -o release.csv --origin origin.csv" in commands
+    equals(given, audited, [calls], "graph", tmp_path / "cli", monkeypatch, capsys)
+    run(capsys, "audit", "graph", "unmask.toml", "--at-risk", "own.csv")
+    assert Path("own.csv").read_bytes() == given["at-risk.csv"]
+
+
+def test_few_people_are_leaked_in_a_small_network(browser: Browser, calls: Path):
+    opened(browser, calls)
+    goes(browser, "/roles")
+    assert boxes(browser)["graph.seeds"] == "3"  # 5 % of 60
+    assert "5 % of the people, 100 at most" in browser.page.text
+
+
+def test_the_study_of_a_network_is_a_plan(browser: Browser, project: Project, calls: Path, tmp_path: Path):
+    opened(browser, calls)
+    given = {**project.given, "title": "calls", "policy": [{"require": "recall <= 0.5"}]}
+    project.save(given)
+    (tmp_path / "study.toml").write_text(text_of_document(graphs.plan_of(project)))
+    made = read_plan(tmp_path / "study.toml")
+    assert len(made.protections) == 1 + len(graphs.SHARES) * len(graphs.IDENTITIES)
+    assert [one.name for one in made.adversaries] == ["Nar09", "Rematch"]
+    point = {"adopters": 0.5, "identities": 5}
+    used = graphs.TRIALS.used(given, point)
+    assert graphs.TRIALS.asked(used) == point
+    assert len(made.seeds) == graphs.RUNS
+    assert graphs.TRIALS.words(point) == "adopters = 50\u00a0%, identities = 5"
+
+
+def test_a_network_without_links_is_a_sentence(browser: Browser, tmp_path: Path):
+    (tmp_path / "alone.csv").write_text("caller,callee\n1,1\n2,2\n")
+    assert "links nobody with anybody else" in opened(browser, tmp_path / "alone.csv")
+    assert "Continue to" not in browser.page.text

@@ -1,0 +1,62 @@
+"""A file as an office writes it: words for missing dates, columns without a name or a cell, remarks in sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import Browser
+from unmask.app.project import Project
+
+ROWS = 40
+
+
+@pytest.fixture
+def messy(browser: Browser, tmp_path: Path) -> Browser:
+    """A browser that has opened one."""
+    lines = [
+        f'{at:05d};{at % 28 + 1:02d}.05.{1950 + at};{70 + at},5;"fell at home; lives with {at % 9} others";'
+        for at in range(ROWS)
+    ]
+    lines[3] = "00003;not told;-;;"
+    lines[4] = "00004;01.02.1960;not told;;"
+    path = tmp_path / "stays.csv"
+    path.write_bytes("\r\n".join(["Fall-Nr.;Geb.-Datum;Gewicht kg;Verlauf;", *lines]).encode("latin-1"))
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(path))
+    return browser
+
+
+def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) -> None:
+    assert '<th scope="col">Geb.-Datum<small>text' in messy.at("/open").text
+    assert messy.sends("/open", do="read", na="not told, 999").status_code == 200
+    assert project.given["data"]["na"][:2] == ["not told", "999"]
+    found = messy.at("/open").text
+    assert '<th scope="col">Geb.-Datum<small>date' in found
+    assert '<th scope="col">Gewicht kg<small>number' in found  # in which - is missing still
+    assert 'name="na" value="not told, 999"' in found
+    assert "unmask init stays.csv --na &#39;not told,999,#N/A" in found
+    assert "What was recognized</h2>" in found
+    messy.sends("/open", do="read", na=" ")
+    assert "na" not in project.given["data"]
+
+
+def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Browser, project: Project) -> None:
+    for said in ("", ["NA"], "NA"):
+        project.save({**project.given, "data": {**project.given["data"], "na": said}})
+        assert 'name="na" value=""' in messy.at("/open").text
+        messy.sends("/open", do="read", na="")
+        assert project.given["data"]["na"] == said
+
+
+def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unmask.app.opening.TYPED_BY", ROWS - 1)
+    assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text
+
+
+def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_somebody_says_else(messy: Browser) -> None:
+    assert '<th scope="col">(no name)<small>' in messy.at("/open").text
+    found = messy.at("/roles").text
+    assert "<h2>(no name)</h2>" in found
+    assert "No cell holds anything." in found
+    assert "Sentences may tell anything of a person, names too." in found
+    assert {messy.checked()[f"role-{at}"] for at in (0, 3, 4)} == {"drop"}
