@@ -15,7 +15,8 @@ from show import Section, Verdict
 
 from unmask.errors import FailedError
 from unmask.tables import datasets
-from unmask.tables.attacks.pairing import pair, sums_over
+from unmask.tables.attacks.noisy import sums_over
+from unmask.tables.attacks.pairing import pair
 from unmask.tables.attacks.strings import TIE, differences, equal_texts
 from unmask.tables.protections import Mondrian
 from unmask.tables.release import Table
