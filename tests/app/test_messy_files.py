@@ -48,6 +48,18 @@ def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Brow
         assert project.given["data"]["na"] == said
 
 
+def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Project) -> None:
+    """A document may say that NA is Namibia: it was taken for a missing cell as soon as anything was corrected."""
+    project.save({**project.given, "data": {**project.given["data"], "na": ["-99", "?"]}})
+    assert 'name="na" value="-99"' in messy.at("/open").text
+    messy.sends("/open", do="read", na="-99", missing="wildcard")
+    assert project.given["data"]["na"] == ["-99", "?"]
+    messy.sends("/open", do="read", na="-99, not told")
+    assert project.given["data"]["na"] == ["-99", "not told", "?"]
+    messy.sends("/open", do="read", na="")
+    assert "na" not in project.given["data"]
+
+
 def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unmask.app.opening.TYPED_BY", ROWS - 1)
     assert f"What was recognized in the first {ROWS - 1} rows</h2>" in messy.at("/open").text

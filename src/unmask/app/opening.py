@@ -283,9 +283,10 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
             data[key] = value
     if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
         data["missing"] = value
+    usual = MISSING_CODES.intersection(_listed(given["data"].get("na", MISSING_CODES)))  # a document may say fewer
     if words := [word.strip() for word in str(form.get("na", ""))[:200].split(",") if word.strip()]:
-        data["na"] = [*words, *sorted(MISSING_CODES - set(words))]
-    elif "na" in given["data"] and not _told_missing(given["data"]):  # a document says that fewer are than usual
+        data["na"] = [*words, *sorted(usual - set(words))]
+    elif "na" in given["data"] and not _told_missing(given["data"]):
         data["na"] = given["data"]["na"]
     project.save({**given, "data": data})
 
