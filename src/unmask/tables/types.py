@@ -181,7 +181,8 @@ class _Column:
             return ""
         codes, number = ", ".join(f"'{code}'" for code in sorted(found)), sum(found.values())
         cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
-        return f"{self.name}: {cells}{codes} read as missing (--na changes that)"
+        changes = "--na changes that" if self.gone.issuperset(found) else self._says("text")
+        return f"{self.name}: {cells}{codes} read as missing ({changes})"
 
     # ----- types
 
