@@ -191,6 +191,8 @@ def test_a_date_that_nobody_knows_is_no_other_type():
     table = read("03.05.1950", "28.02.1961", "unbekannt")
     assert table.column("c").type == "date"
     assert "c: 1 cell 'unbekannt' read as missing (--type c=text changes that)" in table.notes
+    note = "weight (kg): 1 cell '-' read as missing (--type 'weight (kg)=text' changes that)"
+    assert note in Table.read({"weight (kg)": ["30", "-"]}, quasi_identifiers="weight (kg)").notes
     assert labels(read("fever", "unbekannt")) == ["fever", "unbekannt"]
 
 

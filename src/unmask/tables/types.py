@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
@@ -228,7 +229,7 @@ class _Column:
         return _Typed("text", str, note)
 
     def _says(self, text: str) -> str:
-        return f"--type {self.name}={text} changes that"
+        return f"--type {quote(f'{self.name}={text}')} changes that"
 
     # ----- numbers
 
