@@ -17,10 +17,10 @@ def messy(browser: Browser, tmp_path: Path) -> Browser:
         f'{at:05d};{at % 28 + 1:02d}.05.{1950 + at};{70 + at},5;"fell at home; lives with {at % 9} others";'
         for at in range(ROWS)
     ]
-    lines[3] = "00003;not told;-;;"
+    lines[3] = "00003;not told;--;;"
     lines[4] = "00004;01.02.1960;not told;;"
     path = tmp_path / "stays.csv"
-    path.write_bytes("\r\n".join(["Fall-Nr.;Geb.-Datum;Gewicht kg;Verlauf;", *lines]).encode("latin-1"))
+    path.write_bytes("\r\n".join(["Fall-Nr.;Geb.-Datum;Gewicht (kg);Verlauf;", *lines]).encode("latin-1"))
     browser.at("/open")
     browser.sends("/open", do="open", path=str(path))
     return browser
@@ -32,10 +32,11 @@ def test_words_for_a_missing_cell_can_be_told(messy: Browser, project: Project) 
     assert project.given["data"]["na"][:2] == ["not told", "999"]
     found = messy.at("/open").text
     assert '<th scope="col">Geb.-Datum<small>date' in found
-    assert '<th scope="col">Gewicht kg<small>number' in found  # in which - is missing still
+    assert '<th scope="col">Gewicht (kg)<small>number' in found  # in which -- is missing still
     assert 'name="na" value="not told, 999"' in found
     assert "unmask init stays.csv --na &#39;not told,999,#N/A" in found
     assert "What was recognized</h2>" in found
+    assert "<li>Gewicht (kg): 2 cells &#39;--&#39;, &#39;not told&#39; read as missing</li>" in found
     messy.sends("/open", do="read", na=" ")
     assert "na" not in project.given["data"]
 
@@ -46,6 +47,18 @@ def test_a_document_that_says_that_no_word_is_a_missing_cell_is_kept(messy: Brow
         assert 'name="na" value=""' in messy.at("/open").text
         messy.sends("/open", do="read", na="")
         assert project.given["data"]["na"] == said
+
+
+def test_words_are_told_besides_those_of_a_document(messy: Browser, project: Project) -> None:
+    """A document may say that NA is Namibia: it was taken for a missing cell as soon as anything was corrected."""
+    project.save({**project.given, "data": {**project.given["data"], "na": ["-99", "?"]}})
+    assert 'name="na" value="-99"' in messy.at("/open").text
+    messy.sends("/open", do="read", na="-99", missing="wildcard")
+    assert project.given["data"]["na"] == ["-99", "?"]
+    messy.sends("/open", do="read", na="-99, not told")
+    assert project.given["data"]["na"] == ["-99", "not told", "?"]
+    messy.sends("/open", do="read", na="")
+    assert "na" not in project.given["data"]
 
 
 def test_what_was_recognized_in_the_first_rows_says_so(messy: Browser, monkeypatch: pytest.MonkeyPatch) -> None:

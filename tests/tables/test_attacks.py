@@ -66,6 +66,44 @@ def test_what_the_adversary_does_not_know_changes_no_weight():
     assert dense(ClassAttack()(release, Background(known)))[1] == pytest.approx([0.5, 0.5, 0])
 
 
+def by_formula(known, released, missing):
+    """(n_people, n_records) p(record given what is known), from texts, by the formula of `ClassAttack`."""
+    found = np.ones((len(known[0]), len(released[0])))
+    for mine, cells in zip(known, released, strict=True):
+        values = sorted({cell for cell in mine if cell})
+        anything = [cell == "*" or (cell == "" and missing == "wildcard") for cell in cells]
+        holds = np.array([[bool(cell) and cell != "*" and cell[0] <= v <= cell[-1] for cell in cells] for v in values])
+        each = holds / np.maximum(holds.sum(axis=0), 1)
+        shared = each.sum(axis=1)
+        weight = np.maximum(shared, 0.5)
+        often = weight / (np.count_nonzero(~np.array(anything)) + (weight - shared).sum())
+        p = dict(zip(values, np.where(anything, often[:, None], each), strict=True)) | {"": 1.0}
+        found *= [np.broadcast_to(p[cell], len(cells)) for cell in mine]
+    return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300)
+
+
+@pytest.mark.parametrize("wide", [0, 1 << 22])
+@pytest.mark.parametrize("missing", ["own", "wildcard"])
+def test_hidden_missing_and_generalized_cells_are_weighed_by_the_formula(monkeypatch, missing, wide):
+    monkeypatch.setattr("unmask.tables.attacks.pairing._WIDE", wide)
+    rng, merged = np.random.default_rng(8), 0
+    for boxes in (
+        ["1", "2", "3", "4", "*"],
+        ["1", "2", "3", "*", ""],
+        ["1-2", "3-4", "*"],
+        ["1-3", "2-4", "4", "*", ""],
+    ):
+        for values in 4 * ([*"1234"], [*"1234", ""]):
+            released = [["1", "4", *rng.choice(boxes, 10)] for _ in "ab"]
+            known = [["1", *rng.choice(values, 20)] for _ in "ab"]
+            release = Table.read(dict(zip("ab", released, strict=True)), quasi_identifiers=["a", "b"], missing=missing)
+            people = Table.read(dict(zip("ab", known, strict=True)), quasi_identifiers=["a", "b"])
+            belief = ClassAttack()(release, Background(people))
+            merged += len(people.classes.sizes) - belief.n_observations
+            np.testing.assert_allclose(dense(belief), by_formula(known, released, missing), atol=1e-6)
+    assert merged > 0
+
+
 def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeypatch):
     rng = np.random.default_rng(2)
     for n_values in (3, 40):

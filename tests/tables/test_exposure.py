@@ -94,6 +94,8 @@ def test_roles_are_suggested_with_a_reason():
     columns["reserve"] = [""] * n
     columns["course"] = [f"fell at home on the {one}th step" for one in np.arange(n) % 20]
     columns["Bemerkung"] = ["a", "b"] * (n // 2)
+    columns["Note"] = ["1", "2", "3", "4"] * (n // 4)
+    columns["branch"] = np.repeat(["mining of coal and ore", "growing of fruit and nuts"], n // 2)
     columns["ward_name"] = columns["ward"]
     columns["family_name"] = rng.choice(list("pqr"), n)
     found = {one.name: (one.suggestion, one.reason) for one in column_facts(table(columns).columns, roles={})}
@@ -106,6 +108,8 @@ def test_roles_are_suggested_with_a_reason():
     assert found["reserve"] == ("drop", "no cell holds anything")
     assert found["course"] == ("drop", "sentences may tell anything of a person, names too")
     assert found["Bemerkung"][0] == "drop"
+    assert found["Note"] == ("quasi-identifier", "somebody may know it")  # a mark in school
+    assert found["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
     assert found["ward_name"] == ("drop", "says the same as ward")
     assert found["family_name"] == ("identifier", "its name says that it names a person")
 

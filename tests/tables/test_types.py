@@ -104,7 +104,7 @@ def test_stored_dates_are_dates_without_a_guess(tmp_path):
         ),
         (["02139"], "c: a code (--type c=text changes that)"),
         (["30", "NA", "NA"], "c: 2 cells 'NA' read as missing (--na changes that)"),
-        (["30", "-"], "c: 1 cell '-' read as missing (--na changes that)"),
+        (["30", "-"], "c: 1 cell '-' read as missing (--type c=text changes that)"),
     ],
 )
 def test_what_was_found_is_said(cells, note):
@@ -190,7 +190,9 @@ def test_missing_codes_can_be_told():
 def test_a_date_that_nobody_knows_is_no_other_type():
     table = read("03.05.1950", "28.02.1961", "unbekannt")
     assert table.column("c").type == "date"
-    assert "c: 1 cell 'unbekannt' read as missing (--na changes that)" in table.notes
+    assert "c: 1 cell 'unbekannt' read as missing (--type c=text changes that)" in table.notes
+    note = "weight (kg): 1 cell '-' read as missing (--type 'weight (kg)=text' changes that)"
+    assert note in Table.read({"weight (kg)": ["30", "-"]}, quasi_identifiers="weight (kg)").notes
     assert labels(read("fever", "unbekannt")) == ["fever", "unbekannt"]
 
 

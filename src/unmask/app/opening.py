@@ -40,7 +40,6 @@ DELIMITERS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
 DECIMALS = {".": "point 3.5", ",": "comma 3,5"}
 MISSING = {"own": "a value of its own", "wildcard": "any value", "excluded": "its row is left out"}
 
-
 NO_ROWS: Mapping[str, Any] = {
     "names": (), "rows": (), "types": {}, "notes": (), "first": 0, "broken": "", "encoding": "", "delimiter": "",
 }  # fmt: skip
@@ -283,9 +282,10 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
             data[key] = value
     if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
         data["missing"] = value
+    usual = MISSING_CODES.intersection(_listed(given["data"].get("na", MISSING_CODES)))  # a document may say fewer
     if words := [word.strip() for word in str(form.get("na", ""))[:200].split(",") if word.strip()]:
-        data["na"] = [*words, *sorted(MISSING_CODES - set(words))]
-    elif "na" in given["data"] and not _told_missing(given["data"]):  # a document says that fewer are than usual
+        data["na"] = [*words, *sorted(usual - set(words))]
+    elif "na" in given["data"] and not _told_missing(given["data"]):
         data["na"] = given["data"]["na"]
     project.save({**given, "data": data})
 
@@ -359,10 +359,10 @@ def _preview(project: Project) -> dict[str, Any]:
         return {**NO_ROWS, "broken": str(error)}
     rows = [[masked(cells[name][at]) for name in cells] for at in range(min(PREVIEW, table.n_rows))]
     types = {column.name: column.type for column in table.written}
-    notes = [re.sub(r"(, )?\(?--[^)]*\)?", "", note).strip() for note in (*found.notes, *table.notes)]
+    option = re.compile(r"(, )?(\(--[a-z]([^()]|\([^()]*\))*\)|--[a-z][^)]*)")  # a column may be called "weight (kg)"
+    notes = [option.sub("", note).strip() for note in (*found.notes, *table.notes)]
     known = re.search(r"(?:read as|is) (cp1252|UTF-\S+?)[,;( ]", " ".join(found.notes) + " ")
-    delimiter = _delimiter(project.file, data)
-    seen = {"encoding": known[1] if known else "UTF-8", "delimiter": delimiter}
+    seen = {"encoding": known[1] if known else "UTF-8", "delimiter": _delimiter(project.file, data)}
     first = TYPED_BY if table.n_rows == TYPED_BY else 0
     return {**NO_ROWS, "names": list(cells), "rows": rows, "types": types, "notes": notes, "first": first, **seen}
 

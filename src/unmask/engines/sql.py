@@ -8,13 +8,7 @@ on both engines by the tests.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Collection, Mapping, Sequence
-from os import PathLike
-from pathlib import Path
-
-from unmask.errors import UnmaskError
 
 _PRIME, _FIELD = 4_294_967_291, 1_000_000_007
 
@@ -38,18 +32,6 @@ def literal(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
-
-
-def exact_path(path: str | PathLike[str]) -> str:
-    """A file that exists, so written that DuckDB sees no pattern in its name, and no home of a user.
-
-    >>> exact_path("/data/[a].csv")
-    '/data/[[]a].csv'
-    """
-    text = str(Path(path).absolute())
-    if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
-        raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
-    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def clean(column: str, kind: str, *, repeats: bool = True) -> str:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
+import os
 import re
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
-from unmask.engines.sql import exact_path, literal
+from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -47,6 +49,18 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
     except csv.Error as error:
         raise FailedError(f"file {path.name!r} has no header line that can be read: {error}") from None
     return Head(tuple(name.strip() for name in names), delimiter)
+
+
+def exact_path(path: str | PathLike[str]) -> str:
+    """A file that exists, so written that DuckDB sees no pattern in its name, and no home of a user.
+
+    >>> exact_path("/data/[a].csv")
+    '/data/[[]a].csv'
+    """
+    text = str(Path(path).absolute())
+    if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
+        raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
+    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def parquet_of(paths: Sequence[str | Path], *, by_name: bool = False) -> str:

@@ -248,7 +248,7 @@ class Table:
         cells : cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone
         missing : what a missing quasi-identifier means: a value of its own, any value, or a row left out
         na : texts that stand for a missing cell, besides an empty one; '' for none, and the usual ones (NA, n/a, NULL,
-            ? and the like) when left out
+            ? and the like) when left out. Among numbers and dates `-` and `unknown` do so, too, unless none does
         decimal : mark before the decimals of numbers; found in each column when left out
         delimiter : delimiter of a text file; guessed when left out
         header : names of the columns of a text file; its first line when left out

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
@@ -181,7 +182,8 @@ class _Column:
             return ""
         codes, number = ", ".join(f"'{code}'" for code in sorted(found)), sum(found.values())
         cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
-        return f"{self.name}: {cells}{codes} read as missing (--na changes that)"
+        changes = "--na changes that" if self.gone.issuperset(found) else self._says("text")
+        return f"{self.name}: {cells}{codes} read as missing ({changes})"
 
     # ----- types
 
@@ -227,7 +229,7 @@ class _Column:
         return _Typed("text", str, note)
 
     def _says(self, text: str) -> str:
-        return f"--type {self.name}={text} changes that"
+        return f"--type {quote(f'{self.name}={text}')} changes that"
 
     # ----- numbers
 

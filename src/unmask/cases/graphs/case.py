@@ -17,6 +17,7 @@ from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
+from unmask.measures.alike import alike
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
 from unmask.measures.success import standing
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
@@ -145,6 +146,7 @@ def attempt(
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
     )
     standing.cache_clear()  # which would hold the belief
+    alike.cache_clear()
     return run, belief
 
 

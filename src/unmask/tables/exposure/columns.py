@@ -83,6 +83,8 @@ def _suggested(
 ) -> tuple[Role, str]:
     """The role that fits a column, and why; before : the columns to its left; present : cells that are not missing."""
     meant = meant_by(facts.name)
+    if meant == "drop" and column.type != "text":
+        meant = None  # no remarks: a mark, or a number of comments
     if not facts.distinct:
         return "drop", "no cell holds anything"
     if facts.distinct == 1:
@@ -98,7 +100,7 @@ def _suggested(
         return "drop", f"determines {', '.join(given[:3])}"
     if meant is not None:
         return meant, _WHY[meant]
-    if _is_prose(column):
+    if facts.distinct > CHOSEN * present and _is_prose(column):
         return "drop", "sentences may tell anything of a person, names too"
     if alone > RARE * facts.rows:
         return "drop", f"alone it singles out {_share(alone, facts.rows)} of the rows"
@@ -114,6 +116,9 @@ _WHY: Mapping[str, str] = {
 
 PROSE = 4
 """Words of most cells from which on a column is taken for written sentences."""
+
+CHOSEN = 0.05
+"""Share of distinct values up to which cells are taken for chosen from a list, however many words they have."""
 
 
 def _is_prose(column: Column) -> bool:
