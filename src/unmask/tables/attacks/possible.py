@@ -20,6 +20,11 @@ def overlapping(release: Table) -> bool:
     >>> cells = {"age": ["20", "*"], "sex": ["f", "f"]}
     >>> [overlapping(Table.read(cells, quasi_identifiers=names)) for names in ("sex", ["age", "sex"])]
     [False, True]
+
+    A missing cell is one of its own under "own", and no `*` stands for it:
+
+    >>> overlapping(Table.read({"sex": ["f", "{f, m}"], "age": ["*", ""]}, quasi_identifiers=["sex", "age"]))
+    False
     """
     together = columns_that_overlap(release.quasi_identifiers, missing=release.missing)
     if not together:
@@ -27,7 +32,7 @@ def overlapping(release: Table) -> bool:
     fits: list[Fit] = [
         compatible(column.levels, column.levels, missing=release.missing)
         if column in together
-        else Same.of(column, column)
+        else Same(*(np.arange(len(column.levels), dtype=np.int32),) * 2)
         for column in release.quasi_identifiers
     ]
     return any((row != klass).any() for row, klass in chunks_where(pair(release, release), fits))
