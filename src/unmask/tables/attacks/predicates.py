@@ -63,7 +63,10 @@ def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterat
     every = {id(one): one for one in chain.from_iterable(predicates)}  # guesses share their conditions
     place = {one: at for at, one in enumerate(dict.fromkeys(every.values()))}
     number = {key: place[one] for key, one in every.items()}
-    numbers = [[number[id(one)] for one in each] for each in predicates]
+    said = np.array([number[id(one)] for one in chain.from_iterable(predicates)], dtype=np.int64)
+    n = np.array([len(each) for each in predicates], dtype=np.int64)
+    last = np.minimum(np.arange(n.max(initial=1)), n[:, None] - 1)
+    numbers = said[(np.cumsum(n) - n)[:, None] + last]
     for table in tables:
         columns = {column.name: column for column in table.columns}
         yield _Rows(table.n_rows, [(columns[one.column], one) for one in place]).counts(numbers)
@@ -79,31 +82,36 @@ class _Rows:
     places: dict[str, dict[str, int]] = field(default_factory=dict)
     fits: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
-    def counts(self, predicates: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-        """(n_predicates,) how many rows satisfy each, by the numbers of its conditions."""
-        found = np.array([self._at_once(each) for each in predicates], dtype=np.int64)
-        left = np.flatnonzero(found < 0).tolist()
+    def counts(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_predicates,) how many rows satisfy each.
+
+        predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
+        """
+        found = np.full(len(predicates), -1, dtype=np.int64)
+        for at in np.flatnonzero((predicates == predicates[:, :1]).all(axis=1)).tolist():
+            found[at] = self._at_once(int(predicates[at, 0]))
+        left = np.flatnonzero(found < 0)
         step = max(1, AT_A_TIME // max(1, self.n_rows))
         for some in (left[at : at + step] for at in range(0, len(left), step)):
-            found[some] = self._together([predicates[at] for at in some])
+            found[some] = self._together(predicates[some])
         return found
 
-    def _at_once(self, numbers: Sequence[int]) -> int:
-        """The rows that have one value, of which a column of numbers has as many as rows; -1 for other predicates."""
-        column, one = self.conditions[numbers[0]]
-        if len(numbers) > 1 or one is None or one.relation != "is":
+    def _at_once(self, number: int) -> int:
+        """The rows that have one value, of which a column of numbers has as many as rows; -1 for other conditions."""
+        column, one = self.conditions[number]
+        if one is None or one.relation != "is":
             return -1
         at = self._place(column, one.label)
         return 0 if at < 0 else int(column.counts[at])
 
-    def _together(self, predicates: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-        """(n_predicates,) how many rows satisfy each; a condition said twice changes nothing."""
-        every = self._stacked([each[0] for each in predicates])
-        for k in range(1, max(map(len, predicates))):
-            every &= self._stacked([each[min(k, len(each) - 1)] for each in predicates])
+    def _together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_predicates,) how many rows satisfy each."""
+        every = self._stacked(predicates[:, 0])
+        for numbers in predicates.T[1:]:
+            every &= self._stacked(numbers)
         return np.asarray(np.bitwise_count(every).sum(axis=1, dtype=np.int64))
 
-    def _stacked(self, numbers: Sequence[int]) -> NDArray[np.uint64]:
+    def _stacked(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
         once, at = np.unique(numbers, return_inverse=True)
         return np.concatenate([self._bits(number) for number in once.tolist()]).reshape(len(once), -1)[at]
 
@@ -197,15 +205,16 @@ class SinglingOut:
         ]
         drawn, single = self._drawn(release, said, chance), tuple(dict.fromkeys(_of_one_column(release)))
         rows = _Rows(len(different), said)
-        alone = [drawn[at] for at in np.flatnonzero(rows.counts(drawn) == 1)[: self.guesses].tolist()]
+        alone = drawn[rows.counts(np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)) == 1][: self.guesses]
         tried = np.sort(chance.permutation(len(single))[: self.guesses])
-        return (*(single[at] for at in tried), *(tuple(said[at][1] for at in each) for each in alone))
+        kept = (tuple(said[at][1] for at in each if at >= 0) for each in alone.tolist())
+        return (*(single[at] for at in tried), *kept)
 
     def _drawn(
         self, release: Table, said: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
-    ) -> list[list[int]]:
-        """The predicates drawn, each once, by the numbers of their conditions; of rows that have no equal, whose
-        predicates hold for that one, too.
+    ) -> NDArray[np.int64]:
+        """(n_predicates, n_columns) the predicates drawn, each once, by the number of their condition on each column,
+        -1 for none; of rows that have no equal, whose predicates hold for that one, too.
         """
         columns, alike = release.quasi_identifiers, release.classes
         rows = rng.integers(0, release.n_rows, self.tries)
@@ -218,9 +227,8 @@ class SinglingOut:
         drawn = np.stack([column.codes[rows] + at for column, at in zip(columns, first, strict=False)], axis=1)
         drawn[(place >= n[:, None]) | silent[drawn]] = -1
         same = group([(one + 1).astype(np.int32) for one in drawn.T], [len(said) + 1] * len(columns))[0]
-        once = np.sort(np.unique(same, return_index=True)[1])
-        found = ([number for number in each if number >= 0] for each in drawn[once].tolist())
-        return [each for each in found if each]
+        found = drawn[np.sort(np.unique(same, return_index=True)[1])]
+        return np.asarray(found[(found >= 0).any(axis=1)], dtype=np.int64)
 
 
 def _of_one_column(release: Table) -> Iterator[Predicate]:
