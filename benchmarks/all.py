@@ -1,14 +1,15 @@
 """Every benchmark on this machine, as one table: docs/benchmarks.md.
 
-    python benchmarks/all.py                                everything, an hour or two
-    python benchmarks/all.py --quick                        no case of more than about a minute; a quarter of an hour
+    python benchmarks/all.py                                everything
+    python benchmarks/all.py --quick                        two minutes: some races, their ratios beside those kept
     python benchmarks/all.py --only channels,graphs         some programs; the page keeps what it has of the others
     python benchmarks/all.py --only graphs -- --only large  some races of one; options after -- are the program's own
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
 rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as a peer that is
-not installed or what --quick leaves out, and tells of the day on which it was. A case that failed loses its row.
+not installed, and tells of the day on which it was. A case that failed loses its row. With --quick nothing is kept and
+nothing written: it is for a look before a kernel's change is committed.
 """
 
 from __future__ import annotations
@@ -41,19 +42,28 @@ PROGRAMS = (
     "scale",
     "studies",
 )
+QUICK = {
+    "tables": ("audit",),
+    "limits": ("wide", "traces", "page"),
+    "channels": ("channel", "sparse", "posterior"),
+    "graphs": ("pass",),
+    "economics": ("6",),
+    "separation": ("anonymity",),
+}
+"""What `--quick` runs of each program: every kernel beside a peer, nothing that takes long to make."""
+
 LIBRARIES = ("numpy", "scipy", "numba", "duckdb")
 ROWS = HERE / "rows.jsonl"
 HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "program")
 LEGEND = """\
 **How to read it.** Seconds are CPU seconds of the step alone, of all its threads; making the input and importing are
 not counted; `wall` marks seconds by the clock. Each case ran in a fresh process, with one thread for libraries that
-thread by themselves; a case below five seconds{quick} ran three times, and the median is
-shown. A peer is another way to get the same from the same input: another package, or the method written down in plain
-Python, NumPy, SciPy or SQL. The ratio is its seconds over ours: 5 means that ours is five times faster, 0.5 that it
-takes twice as long. Peak memory is that of the whole process, input and imports included; of the peer where there is
-one. What it shows ends with the figures found; *same* means that both found the same up to rounding. *met* and
-*MISSED* are about bars that were set beforehand. The last column names the program in `benchmarks/`, which describes
-its cases.
+thread by themselves; a case below five seconds ran three times, and the median is shown. A peer is another way to get
+the same from the same input: another package, or the method written down in plain Python, NumPy, SciPy or SQL. The
+ratio is its seconds over ours: 5 means that ours is five times faster, 0.5 that it takes twice as long. Peak memory is
+that of the whole process, input and imports included; of the peer where there is one. What it shows ends with the
+figures found; *same* means that both found the same up to rounding. *met* and *MISSED* are about
+bars that were set beforehand. The last column names the program in `benchmarks/`, which describes its cases.
 """
 BARS_HEAD = ("work", "ours", "to reach", "nearest peer", "ratio", "reached")
 SLOWER = 1.25
@@ -65,11 +75,11 @@ seconds that the same case took in the run before.
 """
 
 
-def measured(program: str, flags: list[str], before: list[Row]) -> Iterator[Row]:
-    """The rows of a program as they come, told on stderr. before : those of the last run."""
+def measured(program: str, flags: list[str]) -> Iterator[Row]:
+    """The rows of a program as they come, told on stderr, each with its seconds of the last run."""
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
     about = {"program": program, "day": f"{date.today():%Y-%m-%d}", "load": round(os.getloadavg()[0], 1)}
-    took = {of_case(row): row["seconds"] for row in before if row["program"] == program}
+    took = {of_case(row): row["seconds"] for row in kept() if row["program"] == program}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for text in running.stdout:
@@ -78,6 +88,18 @@ def measured(program: str, flags: list[str], before: list[Row]) -> Iterator[Row]
             yield row | {"before": took.get(of_case(row))}
     if running.returncode:
         print(f"{program}.py ended with exit code {running.returncode}, rows may be missing", file=sys.stderr)
+
+
+def quick() -> str:
+    """The ratio of each peer as it is now, and as it was when the page was written."""
+    was = {(row["program"], *of_case(row)): row["ratio"] for row in kept()}
+    lines = [("race", "peer", "ratio", "on the page")]
+    for program, groups in QUICK.items():
+        for row in measured(program, ["--quick", "--only", *groups]):
+            if row["is_peer"] and not row["not_done"]:
+                before = was.get((program, *of_case(row)))
+                lines.append((row["race"], row["case"], *(harness.number(one, 3) for one in (row["ratio"], before))))
+    return aligned(lines)
 
 
 def kept() -> list[Row]:
@@ -207,17 +229,16 @@ long by a tenth, at {2 * cores} and above by up to twice. Python {platform.pytho
 """
 
 
-def page(rows: list[Row], *, quick: bool) -> str:
+def page(rows: list[Row]) -> str:
     """The whole file."""
-    flag, counted = (" --quick", " (input and imports counted)") if quick else ("", "")
     left_out = [f"{row['race']}, {row['case']} ({row['not_done']})" for row in rows if row["not_done"]]
     parts = (
         "# Benchmarks\n",
-        f"Written by `python benchmarks/all.py{flag}` on {date.today():%Y-%m-%d}.\n",
+        f"Written by `python benchmarks/all.py` on {date.today():%Y-%m-%d}.\n",
         reached(rows),
         "## All cases\n",
         machine(rows),
-        LEGEND.format(quick=counted),
+        LEGEND,
         PICTURE,
         table(with_first(rows)) + "\n",
         slower(rows),
@@ -230,7 +251,7 @@ def main() -> None:
     """Read the command line, run the programs, write the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help=f"some of {','.join(PROGRAMS)}")
-    parser.add_argument("--quick", action="store_true", help="leave out cases of more than about a minute")
+    parser.add_argument("--quick", action="store_true", help="some races and their ratios, nothing kept")
     parser.add_argument("--peers", help="folder with an environment for each peer")
     parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
     parser.add_argument("-o", "--output", type=Path, default=PAGE, help=f"default docs/{PAGE.name}")
@@ -243,11 +264,14 @@ def main() -> None:
         parser.error("--install-peers needs --peers DIR, where the environments go")
     if options.more and len(programs) != 1:
         parser.error("options after -- are of one program, expected --only with its name")
-    flags = ["--quick"] * options.quick + ["--install-peers"] * options.install_peers
+    if options.quick:
+        print(quick())
+        return
+    flags = ["--install-peers"] * options.install_peers
     flags += (["--peers", options.peers] if options.peers else []) + options.more
     for program in programs:
-        keep(program, list(measured(program, flags, kept())), part=bool(options.more))
-        options.output.write_text(page(kept(), quick=options.quick), encoding="utf-8")
+        keep(program, list(measured(program, flags)), part=bool(options.more))
+        options.output.write_text(page(kept()), encoding="utf-8")
     print(reached(kept()))
 
 

@@ -2,11 +2,11 @@
 
 A case is a function that makes its input and returns a step. The step is timed and returns what it found, as a
 dictionary of numbers. Every case runs in a fresh process; libraries that thread by themselves get one thread. Seconds
-are CPU seconds of the step alone, of all its threads and of processes that it ends; a case below five seconds (with
-`--quick`: input and imports counted) runs three times and the median is shown. Peak memory is that of the whole
-process, input and imports counted; "base" is what it was before the step. The ratio is a peer's seconds over those of
-the first case of the race: 5 means that ours is five times faster. Peers that are packages live in environments of
-their own, DIR/NAME, which `--install-peers` makes.
+are CPU seconds of the step alone, of all its threads and of processes that it ends; a case below five seconds runs
+three times and the median is shown (with `--quick` once). Peak memory is that of the whole process, input and imports
+counted; "base" is what it was before the step. The ratio is a peer's seconds over those of the first case of the race:
+5 means that ours is five times faster. Peers that are packages live in environments of their own, DIR/NAME, which
+`--install-peers` makes.
 
 A new program joins in two steps. It ends with
 
@@ -46,9 +46,6 @@ Peers = dict[str, tuple[str, ...]]
 """What is installed for each peer."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-QUICK_LIMIT = 120.0
-"""Seconds by the clock after which `--quick` stops a case."""
-
 LEFT_OUT, NOT_INSTALLED = "left out by --quick", "not installed, see --peers"
 """Why a case was not tried."""
 
@@ -104,7 +101,6 @@ class Outcome:
     wall: float = math.nan
     peak_mib: float = math.nan
     base_mib: float = math.nan
-    whole: float = math.nan  # CPU seconds of the process, input and imports included
     found: Found = field(default_factory=dict)
     why: str = ""
 
@@ -143,7 +139,7 @@ def run_here(name: str, *arguments: Any) -> None:
     start, clock = cpu(), time.perf_counter()
     found = step()
     seconds, wall = cpu() - start, time.perf_counter() - clock
-    print(json.dumps(asdict(Outcome(seconds, wall, peak(), base, cpu(), found))))
+    print(json.dumps(asdict(Outcome(seconds, wall, peak(), base, found))))
 
 
 def once(case: Case, python: str, limit: float) -> Outcome:
@@ -167,10 +163,9 @@ def measured(case: Case, options: argparse.Namespace) -> Outcome:
         return Outcome(why=LEFT_OUT)
     if not python:
         return Outcome(why=NOT_INSTALLED)
-    limit = min(options.limit, QUICK_LIMIT) if options.quick else options.limit
-    first = once(case, python, limit)
-    short = (first.whole if options.quick else first.seconds) < 5
-    runs = [first, *(once(case, python, limit) for _ in range(2 if short else 0))]
+    first = once(case, python, options.limit)
+    again = 0 if options.quick or first.seconds >= 5 else 2
+    runs = [first, *(once(case, python, options.limit) for _ in range(again))]
     seconds, wall = (case.times * statistics.median(getattr(run, key) for run in runs) for key in ("seconds", "wall"))
     return replace(first, seconds=seconds, wall=wall, peak_mib=max(run.peak_mib for run in runs))
 
@@ -274,7 +269,7 @@ def main(
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     options(parser)
     parser.add_argument("--only", nargs="*", choices=only, help="races to run")
-    parser.add_argument("--quick", action="store_true", help="leave out long cases, and stop others after two minutes")
+    parser.add_argument("--quick", action="store_true", help="leave out long cases, and run the others once")
     parser.add_argument("--json", action="store_true", help="JSON lines instead of a table")
     parser.add_argument("--peers", type=Path, help="folder with an environment for each peer")
     parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")

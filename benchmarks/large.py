@@ -1,7 +1,6 @@
 """Releases of many rows, beside the least that the work can take: a bare scan, a sort, a join by the engine alone.
 
     python benchmarks/large.py                                 10^7 and 10^8 rows; with 10^9: --rows 1000000000
-    python benchmarks/large.py --quick                         what takes less than two minutes each
 
 Commands run as a user types them, imports counted. Each race has a bar, and a case that misses it says why. How cases
 are run and shown: see harness.py.
@@ -141,8 +140,7 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         yield from of_linkage(chosen, size)
     yield from of_network(chosen)
     for rows in chosen.rows:
-        if not chosen.quick or rows <= 10**8:
-            yield from of_parquet(chosen, rows)
+        yield from of_parquet(chosen, rows)
 
 
 def of_linkage(chosen: argparse.Namespace, size: int) -> Iterator[Race]:
@@ -182,13 +180,13 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
             ours = Case("ours", protect_parquet, (folder,), at_most=60, limit=limit)
             peer = Case("DuckDB, sort and write", copy_parquet, (folder,))
             yield Race("protect", f"protect, {title}", (ours,), (peer,), "Mondrian, k = 10, three columns, in 4 GiB")
-        if rows == 10**7 and not chosen.quick and find_spec("pyspark"):
+        if rows == 10**7 and find_spec("pyspark"):
             yield on_spark_race(f"audit on Spark, {title}", folder, "audit")
 
 
 def of_network(chosen: argparse.Namespace) -> Iterator[Race]:
     """An attack on Spark."""
-    if not chosen.quick and find_spec("pyspark"):
+    if find_spec("pyspark"):
         with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
             if wanted(chosen, "spark"):
                 harness.apart(build_network, folder, chosen.links)

@@ -99,8 +99,6 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     if chosen.engine.startswith("spark") and find_spec("pyspark") is None:
         raise SystemExit("--engine spark needs pyspark here; install the extra [spark] of unmask")
     for rows in chosen.rows:
-        if chosen.quick and rows > chosen.quick_rows:
-            continue
         with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
             harness.apart(generate, folder, rows)
             for work, shows in SHOWS.items():
@@ -111,7 +109,6 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
 def options(parser: argparse.ArgumentParser) -> None:
     """Which tables, where, in which engine."""
     parser.add_argument("--rows", nargs="*", type=int, default=[10**6, 10**7], help="rows of the tables")
-    parser.add_argument("--quick-rows", type=int, default=10**6, help="most rows with --quick")
     parser.add_argument("--engine", default="duckdb", help="duckdb or spark://MASTER")
     parser.add_argument("--folder", help="where the tables and temporary files go")
     parser.add_argument("--cap", metavar="SIZE", help="memory that the kernel lets a case have, such as 2GiB")
