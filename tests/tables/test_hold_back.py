@@ -95,14 +95,14 @@ def invoke(*words):
 
 
 def test_one_document_protects_audits_and_is_studied(tmp_path):
-    census().write(tmp_path / "people.csv")
+    census(1600).write(tmp_path / "people.csv")
     (tmp_path / "unmask.toml").write_text(DOCUMENT)
     document, release, origin = (tmp_path / name for name in ("unmask.toml", "release.csv", "origin.csv"))
     assert invoke("protect", document, "-o", release).exit_code == 2
     assert "--origin" in invoke("protect", document, "-o", release).output
     done = invoke("protect", document, "-o", release, "--origin", origin)
-    assert (done.exit_code, "200 people held back" in done.output) == (0, True)
-    assert len(release.read_text().splitlines()) == 601
+    assert (done.exit_code, "400 people held back" in done.output) == (0, True)
+    assert len(release.read_text().splitlines()) == 1201
     audited = invoke("audit", document, "--json", "--at-risk", tmp_path / "risk.csv")
     assert audited.exit_code == 0, audited.output
     rows = [row for row in json.loads(audited.stdout)["results"] if row["target"] == "diagnosis"]

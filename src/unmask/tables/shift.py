@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ SIDES = ("attacked", "control")
 class Shift:
     """How well the people attacked and control people are told apart by what is known of them.
 
-    auc, interval : of a classifier that took no part in its own judgment, and DeLong's 95 % interval; 1/2: alike
+    auc, interval : of a classifier that took no part in its own judgment, and its 95 % interval; 1/2: alike
     weight    : (n_control,) p / (1 - p), p that somebody like them is attacked, cut at the 99th percentile; sum 1
     effective : (sum w)^2 / sum w^2, the control people that the weights leave
     """
@@ -77,7 +78,9 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     """Whether control people are like those attacked, by the columns that both have.
 
     The people of each fold are told apart by `BackOff`, as it learns from the other folds who is who; the AUC compares
-    the beliefs. With f of everybody attacked, weights are p / (1 - p) (1 - f) / f, up to a factor.
+    the beliefs. DeLong's interval is of one classifier; those of k folds learn from much the same people, and the
+    variance of what they tell together is 1 + k / (k - 1) times as large. With f of everybody attacked, weights are
+    p / (1 - p) (1 - f) / f, up to a factor.
 
     >>> people = Table.read({"q": list("aabb") * 50}, quasi_identifiers="q")
     >>> others = Table.read({"q": list("aaab") * 50}, quasi_identifiers="q")
@@ -86,7 +89,8 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     (0.62, False, np.True_)
 
     S. Bickel, M. Brueckner & T. Scheffer, "Discriminative learning for differing training and test distributions", ICML
-    2007: weights; D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017: the test.
+    2007: weights; D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017: the test; C. Nadeau &
+    Y. Bengio, "Inference for the generalization error", Machine Learning 2003: the variance.
     """
     everybody = _together(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
@@ -96,7 +100,15 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     odds = p / np.maximum(1 - p, 1e-9)
     auc, interval = area(odds[attacked], odds[~attacked])
     weight = np.minimum(odds[~attacked], np.quantile(odds[~attacked], CUT))
-    return Shift(auc, interval, weight / weight.sum())
+    return Shift(auc, _wider(interval, auc, sqrt(1 + folds / (folds - 1))), weight / weight.sum())
+
+
+def _wider(interval: Interval, value: float, times: float) -> Interval:
+    """The interval, its ends as many times as far from the value and within [0, 1]; none stays none."""
+    if interval.low is None or interval.high is None:
+        return interval
+    low, high = (value + times * (end - value) for end in (interval.low, interval.high))
+    return interval._replace(low=max(low, 0.0), high=min(high, 1.0))
 
 
 def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
