@@ -50,6 +50,7 @@ from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
+from unmask.tables.spelling import one_spelling
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -86,6 +87,7 @@ def audit(
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
+    person: ArrayLike | None = None,
     synthetic: bool = False,
     parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
@@ -107,6 +109,8 @@ def audit(
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
     hold_back : share of the original that was held back at random: who of it is in no release is a control person
+    person   : (n_original,) who each row of the original is of, by any numbers, where one person has several rows: how
+               many people the classes of a release have is counted, and adversaries still look for rows
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
     parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets  : number of people attacked, drawn from the original; all when left out
@@ -126,7 +130,7 @@ def audit(
         name: _rows("origin", rows, releases[name]) for name, rows in _of_each("origin", origin, releases).items()
     }
     made = _of_each("protection", protection, releases)
-    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
+    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin, "person": person}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
     if original is None and made:
@@ -141,6 +145,11 @@ def audit(
         )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
+    if original is not None:
+        outside = [] if control is None else [control]
+        original, spelt = one_spelling(original, [*outside, *releases.values()])
+        control = spelt.pop(0) if outside else None
+        releases = dict(zip(releases, spelt, strict=True))
     evidence = Evidence(
         original=original,
         origins=origins,
@@ -148,6 +157,7 @@ def audit(
         coverage=coverage,
         register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
         control=control,
+        person=None if person is None else _rows("person", person, original),
         synthetic=synthetic,
         parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,

@@ -65,7 +65,10 @@ def audit_tables(
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
-    counts = {name: Counts(name, one, evidence.original, name in foreign) for name, one in everything.items()}
+    counts = {
+        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name))
+        for name, one in everything.items()
+    }
     found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign, _people(releases))
     for count in counts.values():
         found.take(count.release, count.table, _cases(count, evidence))
@@ -117,7 +120,7 @@ def _reported(
         shapes=tuple(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
-        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes, *hidden),
+        assumptions=(*words.assumptions(first, evidence), *words.columns_known(tables), *notes, *hidden),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

@@ -80,6 +80,7 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
+    yield from _several_rows(evidence)
     yield from _unreleased(evidence)
     if evidence.register is not None:
         yield (
@@ -88,6 +89,19 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
+
+
+def _several_rows(evidence: Evidence) -> Iterator[str]:
+    """Whether a row is a person."""
+    if evidence.person is None:
+        yield "Each row is taken for one person: k, shares and numbers of people count rows."
+        return
+    rows, people = len(evidence.person), len(distinct(evidence.person))
+    yield (
+        f"The {rows:,} rows are of {people:,} people, and adversaries look for rows: k, shares and numbers of people "
+        "count rows, and understate what happens to whoever has several rows in a class. The criteria k_people and "
+        "person_share count people."
+    )
 
 
 def _unreleased(evidence: Evidence) -> Iterator[str]:
@@ -172,7 +186,19 @@ _TOLD = (
     "the rows; nobody's own value has a part in what is believed of them."
 )
 
+
+def columns_known(tables: Mapping[str, Table]) -> Iterator[str]:
+    """Which columns of releases in memory adversaries may know."""
+    if tables:
+        yield KNOWN_COLUMNS
+    if any(table.weight is not None for table in tables.values()):
+        yield WEIGHT
+
+
 KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
+WEIGHT = (
+    "Nobody is taken to know the weight of a person, which is released; without --weight it is a column like others."
+)
 
 
 # --- what was not run -------------------------------------------------------------------------------------------------

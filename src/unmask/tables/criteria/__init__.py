@@ -25,6 +25,7 @@ from unmask.tables.criteria.contributions import contributions
 from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
+from unmask.tables.criteria.people import PeopleInClasses, people_in_classes, person_by
 from unmask.tables.criteria.risk import (
     Risk,
     journalist,
@@ -42,6 +43,7 @@ __all__ = [
     "Criteria",
     "Disclosure",
     "Histograms",
+    "PeopleInClasses",
     "Risk",
     "alpha",
     "beta_basic",
@@ -58,6 +60,8 @@ __all__ = [
     "map_error",
     "marketer",
     "own_rows",
+    "people_in_classes",
+    "person_by",
     "population_sizes",
     "prosecutor",
     "replicated_uniques",
