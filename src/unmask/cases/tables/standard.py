@@ -17,6 +17,7 @@ from unmask.cases.tables.counted import Sums, by_every_column, by_register, over
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.mechanism import by_mechanism
+from unmask.cases.tables.moved import by_distance
 from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
@@ -182,6 +183,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
         yield from standard(scene, evidence)
         if isinstance(table, Table) and name != ORIGINAL:
             yield from by_mechanism(scene, evidence)
+            yield from by_distance(scene, evidence)
             yield from (question(scene, evidence) for question in QUESTIONS)
         del part, scene
     if isinstance(table, Reduced):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
@@ -26,6 +26,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if evidence.protections:
         words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
+    words[NEAREST] = f"{words[PROSECUTOR]}, and all other columns that are not sensitive, and takes the nearest row"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"

@@ -1,0 +1,108 @@
+"""A release whose cells were changed: people do not fit their own rows, and somebody takes the nearest for theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import Audit
+from unmask.cases.tables.case import NEAREST, Case, Scene
+from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.mechanism import DRAWN, fewer
+from unmask.measures import realized_success
+from unmask.posterior import Posterior, stored
+from unmask.tables.attacks import AttributeInference, NearestNeighbor
+from unmask.tables.background import Background
+from unmask.tables.cells import compatible
+from unmask.tables.column import Column
+from unmask.tables.counted import Combinations
+from unmask.tables.release import Table
+from unmask.truth import Truth
+
+ROWS = 200_000
+"""Rows up to which each person is compared with every one of them."""
+
+APART = "{:.1%} of them do not fit their own row, by {}: its cells were changed"
+
+MANY = "not above {:,} rows: people do not fit their own rows; say what made the release (--protection)"
+
+
+def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
+    """Whose record is whose, and who has which value, for who takes the nearest record; nothing where people fit their
+    own, or where what made the release is said (`mechanism.by_mechanism`).
+
+    The prosecutor keeps the rows that a person fits, and so finds nobody whose cells were moved, however little. How
+    often the nearest row is right is told by the other half of the people (`_announced`).
+    """
+    known = scene.known
+    if known is None or not scene.traced or scene.foreign or scene.release in evidence.protections:
+        return
+    if isinstance(scene.table, Combinations):
+        return
+    some = fewer(scene, evidence.seed)
+    assert some.known is not None
+    truth = some.known.truth_in(some.origin)
+    more = some.comparable(some.table.kept)
+    theirs = [some.known.population.column(one.name).take(some.known.person) for one in more]
+    people, release = _table(some.known.people, theirs), _table(some.table, more)
+    apart = _apart(people, release, truth)
+    if not apart:
+        return
+    if release.n_rows > ROWS:
+        yield Audit((), ((f"The nearest row of {scene.release}", MANY.format(ROWS)),))
+        return
+    found = NearestNeighbor()(release, Background(people))
+    belief = _announced(found, truth, np.random.default_rng(evidence.seed))
+    share = np.mean(np.logical_or.reduce(list(apart.values()))[truth.candidate >= 0])
+    note = f"{DRAWN.format(len(found.observation))}; {APART.format(share, ', '.join(apart))}"
+    yield some.identity(NEAREST, belief, note)
+    for column in some.table.sensitive:
+        yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
+
+
+def _table(table: Table, more: Sequence[Column]) -> Table:
+    """What is compared, with no more levels than it has cells: a distance is asked for of each pair of them."""
+    columns = tuple(map(_shrunk, (*table.quasi_identifiers, *more)))
+    return replace(table, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+
+
+def _shrunk(column: Column) -> Column:
+    used, codes = np.unique(column.codes, return_inverse=True)
+    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(used))
+
+
+def _apart(people: Table, release: Table, truth: Truth) -> dict[str, NDArray[np.bool_]]:
+    """By column, (n_people,) whose own row does not hold their cell; columns without such people are left out."""
+    there = np.flatnonzero(truth.candidate >= 0)
+    wildcard = "wildcard" if release.missing == "wildcard" else "own"
+    found = {}
+    for own in people.quasi_identifiers:
+        if own.name not in release.names:
+            continue
+        known, released = _shrunk(own.take(there)), _shrunk(release.column(own.name).take(truth.candidate[there]))
+        fits = compatible(known.levels, released.levels, missing=wildcard)[known.codes, released.codes]
+        if not fits.all():
+            found[own.name] = np.zeros(len(truth), dtype=np.bool_)
+            found[own.name][there] = ~fits
+    return found
+
+
+def _announced(nearest: Posterior, truth: Truth, rng: np.random.Generator) -> Posterior:
+    """The nearest rows share what half of the people say that they are worth, of the other half: how often theirs was
+    among them, (hits + 1/2) / (people + 1).
+    """
+    hit = realized_success.per_target(nearest, truth) > 0
+    half = rng.permutation(nearest.n_observations) % 2
+    side = half[nearest.observation]
+    by = np.array([(hit[side != one].sum() + 0.5) / ((side != one).sum() + 1) for one in (0, 1)])
+    listed = np.where(nearest.row_length < nearest.n_candidates, by[half], 1.0)
+    return replace(
+        nearest,
+        log_probability=stored(nearest.log_probability.astype(np.float64) + np.log(listed)[nearest.row]),
+        unlisted=1.0 - listed,
+        n_unlisted=nearest.n_candidates - nearest.row_length,
+        status="model",
+    )
