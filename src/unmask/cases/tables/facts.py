@@ -251,7 +251,21 @@ class Counts:
         """As a report shows them."""
         told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
         found = {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
-        return found | (dict(self._repeated()) if self.foreign else {}) | self._of_people()
+        return found | (dict(self._repeated()) if self.foreign else {}) | self._of_people() | dict(self._near())
+
+    def _near(self) -> Iterator[tuple[str, Value]]:
+        """How near the classes of a table in memory tell numbers, where its rows are people."""
+        if self.foreign or not isinstance(self.table, Table):
+            return
+        before = {} if self.original is None else {column.name: column for column in self.original.columns}
+        told = {one: criteria.near(self.table, one, original=before.get(one.name)) for one in self.table.sensitive}
+        found = {column.name: one for column, one in told.items() if one is not None}
+        if found:
+            best = max(found, key=lambda name: found[name].average)
+            yield "near_average", found[best].average
+            yield "near_prior", found[best].prior
+            yield "near_of", best
+            yield "near_max", max(one.largest for one in found.values())
 
     def _of_people(self) -> dict[str, Value]:
         """What k counts where rows are not people."""
