@@ -93,6 +93,18 @@ def test_nobody_takes_the_nearest_row_where_people_fit_theirs_or_the_protection_
         assert _told(found, "nearest", "realized_success") is None
 
 
+def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
+    rng = np.random.default_rng(0)
+    cells = {"age": [str(age) if age > 25 else "" for age in rng.integers(20, 80, 200)], "sex": list("fm" * 100)}
+    original = Table.read(cells, quasi_identifiers=["age", "sex"])
+    release, origin = Mondrian(k=10)(original)
+    assert "*" in release["age"].tolist()
+
+    found = unmask.audit(release, original=original, origin=origin).data
+
+    assert _told(found, "nearest", "realized_success") is None
+
+
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):
     monkeypatch.setattr("unmask.cases.tables.moved.ROWS", 100)
     original, release, origin = _people(moved=0.002)

@@ -25,7 +25,7 @@ from unmask.truth import Truth
 ROWS = 200_000
 """Rows up to which each person is compared with every one of them."""
 
-APART = "{:.1%} of them do not fit their own row, by {}: its cells were changed"
+APART = "{:.1%} of them do not fit their own row, by {}: its cells were moved or hidden"
 
 MANY = "not above {:,} rows: people do not fit their own rows; say what made the release (--protection)"
 
@@ -75,7 +75,10 @@ def _shrunk(column: Column) -> Column:
 
 
 def _apart(people: Table, release: Table, truth: Truth) -> dict[str, NDArray[np.bool_]]:
-    """By column, (n_people,) whose own row does not hold their cell; columns without such people are left out."""
+    """By column, (n_people,) whose own row does not hold their cell; columns without such people are left out.
+
+    Who has no cell there is not asked about: that a row says `*` of them changes nothing that they have.
+    """
     there = np.flatnonzero(truth.candidate >= 0)
     wildcard = "wildcard" if release.missing == "wildcard" else "own"
     found = {}
@@ -84,6 +87,7 @@ def _apart(people: Table, release: Table, truth: Truth) -> dict[str, NDArray[np.
             continue
         known, released = _shrunk(own.take(there)), _shrunk(release.column(own.name).take(truth.candidate[there]))
         fits = compatible(known.levels, released.levels, missing=wildcard)[known.codes, released.codes]
+        fits |= known.codes == known.levels.missing
         if not fits.all():
             found[own.name] = np.zeros(len(truth), dtype=np.bool_)
             found[own.name][there] = ~fits
