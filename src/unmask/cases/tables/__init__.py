@@ -20,6 +20,7 @@ from unmask.cases.price import Motive
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
 from unmask.cases.tables.plane import Plane, plane
 from unmask.cases.tables.rotation import Made, in_turn
@@ -288,6 +289,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     scene, attack = _known_to(cell, population, scene, attack, rng)
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
+    refuse_contradicted(scene, attack)
     case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
@@ -306,6 +308,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
+    refuse_contradicted(scene, attack)
     case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")

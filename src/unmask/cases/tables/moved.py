@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from unmask.audit import Audit
 from unmask.cases.tables.case import NEAREST, Case, Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.mechanism import DRAWN, fewer
+from unmask.cases.tables.mechanism import DRAWN, MOST, fewer
+from unmask.errors import NotRunError
 from unmask.measures import realized_success
 from unmask.posterior import Posterior, stored
-from unmask.tables.attacks import AttributeInference, NearestNeighbor
-from unmask.tables.background import Background
+from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
+from unmask.tables.background import Attack, Background
 from unmask.tables.cells import compatible
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -63,6 +64,33 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
 
 
+TOLERATED = 0.1
+"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
+
+CONTRADICTED = (
+    "{:.1%} of the people do not fit their own rows, by {}: cells were moved, and {} takes what a row says for true, "
+    "so it finds none of them. Ask tables.MechanismAttack, which knows the protection, or tables.NearestNeighbor"
+)
+
+
+def refuse_contradicted(scene: Scene, attack: Attack) -> None:
+    """Raise NotRunError where an attack that reads cells by containment meets a release whose cells were moved: that it
+    finds nobody says nothing of anybody else. What the adversary has wrong of people is not counted.
+    """
+    link = attack.link if isinstance(attack, AttributeInference) else attack
+    if not isinstance(link, ClassAttack) or scene.known is None or not scene.traced or scene.foreign:
+        return
+    some = scene.known.take(np.arange(min(len(scene.known.person), MOST)))
+    names = {column.name for column in some.people.quasi_identifiers}
+    own = tuple(column.take(some.person) for column in some.population.quasi_identifiers if column.name in names)
+    truth = some.truth_in(scene.origin)
+    released = truth.candidate >= 0
+    apart = _apart(replace(some.people, quasi_identifiers=own), scene.table, truth, hidden=False)
+    share = float(np.logical_or.reduce(list(apart.values()))[released].mean()) if apart else 0.0
+    if share > TOLERATED:
+        raise NotRunError(CONTRADICTED.format(share, ", ".join(apart), type(link).__name__))
+
+
 def _table(table: Table, more: Sequence[Column]) -> Table:
     """What is compared, with no more levels than it has cells: a distance is asked for of each pair of them."""
     columns = tuple(map(_shrunk, (*table.quasi_identifiers, *more)))
@@ -74,10 +102,11 @@ def _shrunk(column: Column) -> Column:
     return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(used))
 
 
-def _apart(people: Table, release: Table, truth: Truth) -> dict[str, NDArray[np.bool_]]:
+def _apart(people: Table, release: Table, truth: Truth, *, hidden: bool = True) -> dict[str, NDArray[np.bool_]]:
     """By column, (n_people,) whose own row does not hold their cell; columns without such people are left out.
 
-    Who has no cell there is not asked about: that a row says `*` of them changes nothing that they have.
+    Who has no cell there is not asked about: that a row says `*` of them changes nothing that they have. hidden : a
+    released cell that is missing does not hold theirs, either, where that is the table's rule
     """
     there = np.flatnonzero(truth.candidate >= 0)
     wildcard = "wildcard" if release.missing == "wildcard" else "own"
@@ -88,6 +117,8 @@ def _apart(people: Table, release: Table, truth: Truth) -> dict[str, NDArray[np.
         known, released = _shrunk(own.take(there)), _shrunk(release.column(own.name).take(truth.candidate[there]))
         fits = compatible(known.levels, released.levels, missing=wildcard)[known.codes, released.codes]
         fits |= known.codes == known.levels.missing
+        if not hidden:
+            fits |= released.codes == released.levels.missing
         if not fits.all():
             found[own.name] = np.zeros(len(truth), dtype=np.bool_)
             found[own.name][there] = ~fits
