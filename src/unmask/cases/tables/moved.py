@@ -17,7 +17,7 @@ from unmask.measures import realized_success
 from unmask.posterior import Posterior, stored
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
-from unmask.tables.cells import compatible
+from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
@@ -99,7 +99,7 @@ def _table(table: Table, more: Sequence[Column]) -> Table:
 
 def _shrunk(column: Column) -> Column:
     used, codes = np.unique(column.codes, return_inverse=True)
-    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(used))
+    return replace(column, codes=codes.astype(np.int32), levels=column.levels.select(used.astype(np.int64)))
 
 
 def _apart(people: Table, release: Table, truth: Truth, *, hidden: bool = True) -> dict[str, NDArray[np.bool_]]:
@@ -109,13 +109,13 @@ def _apart(people: Table, release: Table, truth: Truth, *, hidden: bool = True) 
     released cell that is missing does not hold theirs, either, where that is the table's rule
     """
     there = np.flatnonzero(truth.candidate >= 0)
-    wildcard = "wildcard" if release.missing == "wildcard" else "own"
+    rule: Missing = "wildcard" if release.missing == "wildcard" else "own"
     found = {}
     for own in people.quasi_identifiers:
         if own.name not in release.names:
             continue
         known, released = _shrunk(own.take(there)), _shrunk(release.column(own.name).take(truth.candidate[there]))
-        fits = compatible(known.levels, released.levels, missing=wildcard)[known.codes, released.codes]
+        fits = compatible(known.levels, released.levels, missing=rule)[known.codes, released.codes]
         fits |= known.codes == known.levels.missing
         if not hidden:
             fits |= released.codes == released.levels.missing

@@ -116,9 +116,10 @@ class Loss:
         known = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
         at, to = source[known], target[known]
         if self.position is None:
-            return known[_common(self.source, at, self.target, to) == 0]
-        apart = (self.source.end[at] <= self.target.begin[to]) | (self.target.end[to] <= self.source.begin[at])
-        return known[apart]
+            apart = _common(self.source, at, self.target, to) == 0
+        else:
+            apart = (self.source.end[at] <= self.target.begin[to]) | (self.target.end[to] <= self.source.begin[at])
+        return np.asarray(known[apart])
 
     def left_open(self) -> tuple[float, float]:
         """Mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
