@@ -87,7 +87,7 @@ def test_nobody_takes_the_nearest_row_where_people_fit_theirs_or_the_protection_
     made, rows = Mondrian(k=5)(original)
     boxes = unmask.audit(made, original=original, origin=rows).data
     noise = AddNoise(sd={"age": 0.5, "income": 50, "debt": 9})
-    moved, whose = noise(original)
+    moved, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
     said = unmask.audit(moved, original=original, origin=whose, protection=noise).data
     for found in (plain, boxes, said):
         assert _told(found, "nearest", "realized_success") is None
@@ -103,6 +103,27 @@ def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
     found = unmask.audit(release, original=original, origin=origin).data
 
     assert _told(found, "nearest", "realized_success") is None
+
+
+class Untold:
+    """A protection that says nothing of itself."""
+
+    def __call__(self, table, *, rng=None):
+        return AddNoise(sd={"age": 0.5, "income": 50, "debt": 9})(table, rng=rng)
+
+
+def test_a_protection_that_says_nothing_of_itself_leaves_the_nearest_row():
+    original, _, _ = _people()
+    release, origin = Untold()(original, rng=np.random.default_rng(0))
+    found = unmask.audit(release, original=original, origin=origin, protection=Untold()).data
+    assert _told(found, "nearest", "realized_success").posterior > 0.9
+
+
+def test_few_people_are_compared_with_many_rows(monkeypatch):
+    monkeypatch.setattr("unmask.cases.tables.moved.PAIRS", 60 * 300)
+    original, release, origin = _people(moved=0.002)
+    found = unmask.audit(release, original=original, origin=origin).data
+    assert _told(found, "nearest", "realized_success").n == 60
 
 
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):

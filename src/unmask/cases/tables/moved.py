@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.audit import Audit
 from unmask.cases.tables.case import NEAREST, Case, Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.mechanism import DRAWN, MOST, fewer
+from unmask.cases.tables.mechanism import DRAWN, MOST, declares, drawn, fewer
 from unmask.errors import NotRunError
 from unmask.measures import realized_success
 from unmask.posterior import Posterior, stored
@@ -23,8 +23,10 @@ from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
-ROWS = 200_000
-"""Rows up to which each person is compared with every one of them."""
+ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
+"""Rows up to which each person is compared with every one of them; pairs of a person and a row that are, beyond the
+first few people.
+"""
 
 APART = "{:.1%} of them do not fit their own row, by {}: its cells were moved or hidden"
 
@@ -39,11 +41,12 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     often the nearest row is right is told by the other half of the people (`_announced`).
     """
     known = scene.known
-    if known is None or not scene.traced or scene.foreign or scene.release in evidence.protections:
+    protection = evidence.protections.get(scene.release)
+    if known is None or not scene.traced or scene.foreign or (protection is not None and declares(protection)):
         return
     if isinstance(scene.table, Combinations):
         return
-    some = fewer(scene, evidence.seed)
+    some = _some(scene, evidence.seed)
     assert some.known is not None
     truth = some.known.truth_in(some.origin)
     more = some.comparable(some.table.kept)
@@ -62,6 +65,14 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     yield some.identity(NEAREST, belief, note)
     for column in some.table.sensitive:
         yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
+
+
+def _some(scene: Scene, seed: int) -> Scene:
+    """The scene with as many people as are compared with every row."""
+    some = fewer(scene, seed)
+    assert some.known is not None
+    n = max(PAIRS // max(scene.table.n_rows, 1), LEAST)
+    return replace(some, known=some.known.take(drawn(len(some.known.person), n, np.random.default_rng(seed))))
 
 
 TOLERATED = 0.1
