@@ -58,7 +58,7 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     if release.n_rows > ROWS:
         yield Audit((), ((f"The nearest row of {scene.release}", MANY.format(ROWS)),))
         return
-    found = NearestNeighbor()(release, Background(people))
+    found = NearestNeighbor()(_few_levels(release), Background(_few_levels(people)))
     belief = _announced(found, truth, np.random.default_rng(evidence.seed))
     share = np.mean(np.logical_or.reduce(list(apart.values()))[truth.candidate >= 0])
     note = f"{DRAWN.format(len(found.observation))}; {APART.format(share, ', '.join(apart))}"
@@ -103,9 +103,13 @@ def refuse_contradicted(scene: Scene, attack: Attack) -> None:
 
 
 def _table(table: Table, more: Sequence[Column]) -> Table:
-    """What is compared, with no more levels than it has cells: a distance is asked for of each pair of them."""
-    columns = tuple(map(_shrunk, (*table.quasi_identifiers, *more)))
-    return replace(table, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+    """What is compared."""
+    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *more), sensitive=(), kept=(), weight=None)
+
+
+def _few_levels(table: Table) -> Table:
+    """The same with no more levels than it has cells: a distance is asked for of each pair of them."""
+    return replace(table, quasi_identifiers=tuple(map(_shrunk, table.quasi_identifiers)))
 
 
 def _shrunk(column: Column) -> Column:
