@@ -51,7 +51,8 @@ class Protected:
 def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
     alone = f" ({facts['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in facts else ""
-    of = f" ({facts['k_people']:,} people)" if "k_people" in facts else ""
+    people = facts.get("k_people", 0)
+    of = f" ({people:,} {'person' if people == 1 else 'people'})" if people else ""
     aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
         f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {facts['k']}{of}{aside}, information "
