@@ -104,6 +104,7 @@ SAID = {
     "purpose": "tables.certificate[purpose].said: research in the certificate, advertising now",
     "version": "unmask: 9.9.9 in the certificate, ",
     "number": "].posterior: 0.",
+    "count": "tables.criteria[release].k: 9 in the certificate, ",
     "state": "tables.verdicts[release, prosecutor, identity, EMA 0.09, identity:success_",
     "left out": "results: ",
 }
@@ -115,6 +116,7 @@ CHANGES = {
     "purpose": lambda folder, _: (folder / "unmask.toml").write_text(TABLE.replace("research", "advertising")),
     "version": lambda _, found: found.update(unmask="9.9.9"),
     "number": lambda _, found: found["results"][0].update(posterior=found["results"][0]["posterior"] + 1e-6),
+    "count": lambda _, found: found["tables"]["criteria"][-1].update(k=9),
     "state": lambda _, found: found["tables"]["verdicts"][0].update(state="met"),
     "left out": lambda _, found: found["results"].pop(),
 }

@@ -1,5 +1,6 @@
 """Everything in the catalog keeps the laws that `unmask.checks` holds anybody's to; ours find what can be found."""
 
+import os
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +33,8 @@ OF_BELIEFS = {name: one for name, one in MEASURES.items() if isinstance(one, Mea
 
 def kept(verdicts):
     broken = [str(verdict) for verdict in verdicts if verdict.state == "broken"]
+    if not os.environ.get("UNMASK_DATA") and any("FailedError: data file " in one for one in broken):
+        pytest.skip("needs UNMASK_DATA")  # a law takes the error for an answer, before conftest sees it
     assert not broken, "\n".join(broken)
 
 

@@ -184,3 +184,9 @@ def test_the_calibration_error_has_ten_bins():
     assert error((0.55, 0.64)) == pytest.approx((0.45 + 0.64) / 2)
     assert error((0.59, 0.61)) == pytest.approx((0.41 + 0.61) / 2)
     assert error((0.79, 0.81)) == pytest.approx((0.21 + 0.81) / 2)
+
+
+def test_a_rate_that_rounds_to_one_has_the_interval_of_one():
+    value, weight = np.append(np.ones(99), 1 - 1.2e-16), np.full(100, 0.01)
+    found = of_targets(value, weight, drawn_from=np.inf, rate=True)
+    assert found[:2] == pytest.approx(wilson(1.0, 100))

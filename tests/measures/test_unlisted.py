@@ -20,6 +20,7 @@ from unmask.measures import (
     min_entropy_bits,
     min_entropy_smith,
     mutual_information,
+    rank,
     realized_error,
     renyi_entropy,
     sampling_error,
@@ -143,3 +144,13 @@ def test_nobody_is_one_more_candidate(n_listed, nobody, prior_nobody, seed):
     for name in (*SYMBOLS, *AGAINST_PRIOR):
         assert MEASURES[name].per_target(part) == pytest.approx(MEASURES[name].per_target(whole), rel=1e-9), name
     assert mutual_information(part) == pytest.approx(mutual_information(whole))
+
+
+def test_the_smallest_mass_there_is_may_be_shared():
+    belief = Posterior(
+        indptr=np.array([0, 1]), candidate=np.zeros(1, np.int32), log_probability=np.zeros(1),
+        unlisted=np.array([5e-324]), n_unlisted=np.array([299]), observation=np.zeros(2, np.int64),
+        weight=np.full(2, 0.5), n_candidates=300, log_prior=-np.log(300),
+    )  # fmt: skip
+    found = rank.per_target(belief, Truth([0, 7]))
+    assert found.tolist() == [1, 151]  # behind the one, and any of the 299 others

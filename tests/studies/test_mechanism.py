@@ -2,7 +2,7 @@
 
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.errors import NotRunError, UnmaskError
 from unmask.measures import evaluate, success_probability
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
@@ -65,3 +65,34 @@ def test_a_protection_that_says_nothing_of_itself_cannot_be_attacked_so(tmp_path
     with pytest.raises(UnmaskError, match="row_kernel, fits"):
         run_cell(cells_of(tmp_path, plan)[0])
     assert run_cell(cells_of(tmp_path, plan)[2])
+
+
+NEIGHBOR = """
+[[adversaries]]
+use = "tables.ClassAttack"
+knows = { targets = 200 }
+[[adversaries]]
+use = "tables.AttributeInference"
+with = { sensitive = "diagnosis" }
+knows = { targets = 200, error = 0.4 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("protection", "asked"),
+    [
+        ('use = "tables.PRAM"\nwith = { keep = { age = 0.7 } }', False),
+        ('use = "tables.AddNoise"\nwith = { sd = { age = 0.6 } }', False),
+        ('use = "tables.PRAM"\nwith = { keep = { age = 0.97 } }', True),
+        ('use = "tables.SuppressCells"\nwith = { k = 3 }', True),
+        ('use = "tables.Mondrian"\nwith = { k = 5 }', True),
+    ],
+)
+def test_who_takes_moved_cells_for_true_is_no_adversary_to_go_by(tmp_path, protection, asked):
+    plan = PLAN.partition("[[protections]]")[0] + f"[[protections]]\n{protection}\n" + NEIGHBOR
+    for cell in cells_of(tmp_path, plan):
+        if asked:
+            assert run_cell(cell)
+        else:
+            with pytest.raises(NotRunError, match=r"do not fit their own rows, by age: .*Ask tables.MechanismAttack"):
+                run_cell(cell)

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+import unmask
 from unmask.tables import Mondrian, Table
 from unmask.tables.exposure import column_facts, dependencies, printed_values, restored_cells
 from unmask.tables.exposure.dependence import right_by_others
 from unmask.tables.exposure.names import meant_by
+from unmask.tables.spelling import one_spelling
 
 rng = np.random.default_rng(7)
 
@@ -227,3 +229,53 @@ def test_fixed_bins_print_nobodys_value(cells):
 def test_a_value_that_is_released_as_it_is_prints_itself():
     people = table({"sex": list("ffm")})
     assert [(one.values, one.alone) for one in printed_values(people, people)] == [(2, 1)]
+
+
+def _spelt(*, cents, day):
+    """People with a cost and a day that are unique, as two programs write them."""
+    costs = [f"{cost / 100:.{cents}f}" if cents else f"{cost / 100:g}" for cost in range(1000, 5000, 50)]
+    days = [day.format(m=1 + at // 20, d=1 + at % 20) for at in range(80)]
+    cells = {"age": [str(20 + at // 10) for at in range(80)], "cost": costs, "day": days}
+    return Table.read(cells, quasi_identifiers="age", keep=["cost", "day"])
+
+
+def test_who_knows_a_kept_cell_finds_it_however_a_release_spells_it():
+    original = _spelt(cents=2, day="{d:02}.{m:02}.2024")
+    release = _spelt(cents=0, day="2024-{m:02}-{d:02}")
+
+    alike, spelt = (
+        unmask.audit(one, original=original, origin=np.arange(80)).data for one in (original.take(slice(None)), release)
+    )
+    for found in (alike, spelt):
+        told = {
+            row.measure: row.posterior
+            for row in found.rows
+            if (row.release, row.adversary) == ("release", "all columns")
+        }
+        assert (told["success_probability"], told["realized_success"]) == (1, 1)
+
+
+def test_kept_cells_that_can_be_read_in_two_ways_or_are_no_numbers_stay_as_they_are():
+    texts = (["03/04/2024", "05/06/2024"], ["2024-04-03", "2024-06-05"]), (["b 1", "b 2"], ["b1", "b2"])
+    for here, there in texts:
+        one, other = (
+            Table.read({"q": ["a", "b"], "x": cells}, quasi_identifiers="q", keep="x") for cells in (here, there)
+        )
+        read, (told,) = one_spelling(one, [other])
+        assert (read["x"].tolist(), told["x"].tolist()) == (here, there)
+
+
+def test_a_weight_that_tells_a_region_restores_it_and_nobody_is_taken_to_know_it():
+    region = np.arange(160) % 8
+    cells = {"age": [str(20 + at // 16) for at in range(160)], "region": [f"r{one}" for one in region]}
+    original = Table.read(
+        {**cells, "w": [f"{1 + one / 4:.2f}" for one in region]}, quasi_identifiers=["age", "region"], weight="w"
+    )
+    release, origin = Mondrian(k=16)(original)
+
+    found = unmask.audit(release, original=original, origin=origin).data
+
+    (restored,) = (one for one in restored_cells(original, release, origin) if one.by == "w" and one.column == "region")
+    assert (restored.restored, restored.exact) == (1, True)
+    assert [said for said in found.assumptions if "the weight of a person" in said]
+    assert not [said for said in unmask.audit(Mondrian(k=16)(table(cells))[0]).data.assumptions if "weight" in said]

@@ -132,7 +132,36 @@ def test_changed_values_outside_the_original_domain_are_atoms_of_their_own():
     found = compare({"age": [1, 2], "job": ["a", "b"]}, {"age": ["1", "7.5"], "job": ["a", "z"]})
     assert found.marginal_distance == {"age": 0.5, "job": 0.5}
     assert found.distortion["job"] == 0.5
-    assert found.ncp == {"age": 0, "job": 0}
+    assert found.ncp == {"age": 0.5, "job": 0.5}
+
+
+def test_a_cell_that_was_moved_costs_its_distance_and_never_more_than_a_hidden_one():
+    people = {"age": [10, 20, 30, 50], "job": list("aabc")}
+    moved = {"age": ["14", "[30, 40]", "30", "9000"], "job": ["a", "{b, c}", "b", "a"]}
+
+    found = compare(people, moved)
+
+    # ages: 4 / 40; a fourth of the range open, and 10 to 20, 15 on average, away; exact; 1 at most
+    assert found.ncp["age"] == pytest.approx((0.1 + 0.25 + 10 / 40 + 0 + 1) / 4)
+    assert found.ncp["job"] == pytest.approx((0 + 1 + 0 + 1) / 4)
+
+
+def test_more_noise_never_leaves_more():
+    rng = np.random.default_rng(0)
+    people = Table.read(
+        {"age": rng.integers(20, 80, 300), "pay": rng.normal(100, 15, 300)}, quasi_identifiers=["age", "pay"]
+    )
+    noise = rng.normal(size=(2, 300))
+    left = []
+    for sd in (0, 0.1, 1, 10, 100, 1000):
+        cells = {"age": people.quasi_identifiers[0].levels.low[people.quasi_identifiers[0].codes] + sd * noise[0]}
+        cells["pay"] = people.quasi_identifiers[1].levels.low[people.quasi_identifiers[1].codes] + sd * noise[1]
+        left.append(
+            1 - utility.evaluate(people, Table.read(cells, quasi_identifiers=["age", "pay"]), np.arange(300)).gcp
+        )
+    assert left[0] == 1
+    assert left == sorted(left, reverse=True)
+    assert left[-1] < 0.1
 
 
 def test_sensitive_columns_count_in_distributions_and_not_in_losses():

@@ -27,6 +27,7 @@ from unmask.cli.engine import (
 )
 from unmask.cli.files import (
     read_origin,
+    read_person,
     read_register,
     read_used,
     refuse_to_overwrite,
@@ -67,7 +68,7 @@ from unmask.made_by import specs
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from unmask.cases.at_risk import Watched
     from unmask.made_by import Spec
@@ -172,7 +173,7 @@ def audit(
         asked["steps"] |= output.report is not None
         files = dict(zip(names, paths, strict=True))
         outside = (register, control)
-        found, unused, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
+        found, warnings, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
     else:
         aside = {"control": control, "hold-back": taken(asked, ("hold_back",))["hold_back"] or None}
         refuse_in_engine(
@@ -186,9 +187,8 @@ def audit(
         kept = audit_in_engine(engine, dict(zip(names, releases, strict=True)), roles_of(given), **known)
         if kept is None:  # a dry run
             return
-        found, unused, suggest = kept, set(), None
+        found, warnings, suggest = kept, [], None
     output.keep(watched, paths)
-    warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
     rows = {"releases": [found.criteria[name]["rows"] for name in names]}
     output.give(found, rows=rows, warnings=warnings, suggest=suggest)
 
@@ -219,9 +219,9 @@ def _audit_in_memory(
     reading: dict[str, Any],
     asked: dict[str, Any],
     watched: Watched | None,
-) -> tuple[ReportData, set[str], Suggest | None]:
-    """The audit, the released columns without a role, and what tries changes of the one release, if its original is
-    there. outside : files of a register and of control people
+) -> tuple[ReportData, list[str], Suggest | None]:
+    """The audit, what is to be warned of, and what tries changes of the one release, if its original is there.
+    outside : files of a register and of control people
     """
     from unmask.cases.tables import audit as audit_tables
 
@@ -241,12 +241,14 @@ def _audit_in_memory(
     }
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
+    warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
+    person, several = (None, []) if original is None else read_person(original, reading)
     made = _made(asked.pop("protection"), list(tables))
-    known = {"register": people, "control": others, **asked}
+    known = {"register": people, "control": others, "person": person, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
-        return found, unused, None
-    return found, unused, partial(_suggest, before, known | {"steps": False, "levels": levels})
+        return found, warnings + several, None
+    return found, warnings + several, partial(_suggest, before, known | {"steps": False, "levels": levels})
 
 
 def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
@@ -330,9 +332,10 @@ def protect(
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
-        asked = {"hold_back": hold_back, "coarsen": coarsen}
+        person, several = read_person(Path(data), given)
+        asked = {"hold_back": hold_back, "coarsen": coarsen, "person": person}
         result = _protect_in_memory(table, protection, asked, output, origin, formulas)
-        _say_release({**result, "dropped": dropped}, output, as_json=as_json)
+        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=several)
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
@@ -360,19 +363,24 @@ def _protect_in_memory(
     return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 
-def _say_release(result: dict[str, Any], output: Path, *, as_json: bool) -> None:
+def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warnings: Sequence[str] = ()) -> None:
     from unmask.face.protecting import costs
 
     if as_json:
         made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
         width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
-        say_json(results=[made], tables={"width": width, "dropped": [{"column": name} for name in result["dropped"]]})
+        dropped = [{"column": name} for name in result["dropped"]]
+        say_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
+    for said in warnings:
+        click.echo(f"warning: {said}", err=True)
     click.echo(f"wrote {output}: {costs(result, result['width'])}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
         given = click.get_current_context().params
         truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
         held = ["--hold-back", f"{given['hold_back']:g}"] if given["hold_back"] else []
-        say_next("audit", output, *roles_given(), *truth, *held)
+        named = ["--identifiers", ",".join(given["identifiers"])] if truth and "k_people" in result else []
+        weighed = ["--weight", given["weight"]] if given["weight"] else []
+        say_next("audit", output, *roles_given(), *weighed, *named, *truth, *held)
 
 
 for command in (

@@ -134,11 +134,15 @@ def _compared(place: str, one: Any, other: Any) -> Iterator[str]:
             return
         for at, (left, right) in enumerate(zip(one, other, strict=True)):
             yield from _compared(f"{place}[{_named(left, at)}]", left, right)
-    elif isinstance(one, float) and isinstance(other, int | float):
+    elif _is_number(one) and _is_number(other):
         same = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * CLOSE)
         yield "" if same else f"{place}: {one:.9g} in the certificate, {other:.9g} now"
     else:
         yield "" if one == other and type(one) is type(other) else f"{place}: {_change(one, other)}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _named(line: Any, at: int) -> str:

@@ -97,6 +97,8 @@ class Output(NamedTuple):
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
+        for said in warnings:
+            click.echo(f"warning: {said}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
                 click.echo(f"wrote {path}", err=True)

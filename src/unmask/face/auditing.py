@@ -36,7 +36,7 @@ def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
 
     What else may be said depends on the release:
 
-    a table    : original, origin (one, or by release), register, coverage, targets, attacker, seed
+    a table    : original, origin (one, or by release), person, register, coverage, targets, attacker, seed
     a graph    : auxiliary, or overlaps to make both graphs of one; separation, attacks, seeds, runs, transition, seed
     a channel  : loss, coordinates, distortion, unit, limit
     clusters   : alpha, beta, and the other fields of `cases.pseudonyms.Sensitivity`; own

@@ -110,7 +110,8 @@ def of_targets(
     over = f"targets drawn from {drawn_from:,.0f} people" if drawn_from < inf else "targets, for people like these"
     if rate:
         spread = mean * (1 - mean)
-        size = spread / variance if variance > (ROUNDING * spread) ** 2 else n / left
+        differ = spread > 0 and variance > (ROUNDING * spread) ** 2  # a mean that rounds to 1 has values just below it
+        size = spread / variance if differ else n / left
         return Interval(*wilson(mean, size), over)
     if np.ptp(value) <= ROUNDING * np.abs(value).max():
         return Interval(None, None, "none: no two of the targets that were drawn differ")

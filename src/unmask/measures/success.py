@@ -136,7 +136,8 @@ def _standing_at(
     elsewhere = np.where(absent, np.where(n_unlisted > 0, 0.0, unlisted)[row], rest[row])
     probability = np.where(listed, np.exp(log_listed), elsewhere)
 
-    log_share, sharing = np.log(np.where(sharing > 0, share, 1.0))[row], sharing[row]
+    mass = np.where(sharing > 0, unlisted, 1.0)  # by its logarithm: a share of the smallest numbers is 0
+    log_share, sharing = (np.log(mass) - np.log(np.maximum(sharing, 1)))[row], sharing[row]
     log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
     ordered, before = _sorted_within_rows(belief)
     below = before(_bisect(ordered, start, stop, log_own - tie, right=False))

@@ -31,8 +31,12 @@ class Sample:
     fold: Rows | None = None
 
 
-def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
+def hold_back(
+    table: Table, share: float, *, person: Rows | None = None, rng: np.random.Generator | None = None
+) -> Sample:
     """Hold people back: round(share n) of the n who take part, each of them as likely as any other.
+
+    person : (n_rows,) who each row is of, where one person has several, which are held back together; None: a row each.
 
     A protection drops further people by what they are, such as their rare values; those are no control people. `rng` is
     for tests and studies: who was held back is as secret as the origin of a release.
@@ -42,26 +46,36 @@ def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = N
     >>> people.members.n_rows, people.held
     (8, array([6, 7]))
     """
-    able = table.taking_part
-    drawn = secret_unless(rng).choice(able, size=_number(share, len(able)), replace=False)
-    return _parted(table, np.sort(drawn))
+    able, who, people = _able(table, person)
+    drawn = secret_unless(rng).choice(people, size=_number(share, len(people)), replace=False)
+    return _parted(table, able[np.isin(who, drawn)])
 
 
-def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
+def held_back(table: Table, share: float, origins: Iterable[Rows], *, person: Rows | None = None) -> Sample:
     """Who was held back from releases: the people of the table who are in none of them.
 
     share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
             who was held back at random cannot be told: an error
     origins : of each release, the row of the table behind each of its records
+    person : as of `hold_back`
     """
-    out = np.setdiff1d(table.taking_part, np.concatenate([np.zeros(0, dtype=np.int64), *origins]))
-    wanted = _number(share, len(table.taking_part))
-    if len(out) != wanted:
+    able, who, people = _able(table, person)
+    released = np.concatenate([np.zeros(0, dtype=np.int64), *origins])
+    gone = np.setdiff1d(people, released if person is None else person[released])
+    wanted = _number(share, len(people))
+    if len(gone) != wanted:
         raise UnmaskError(
-            f"hold_back is {share:g}, which is {wanted:,} people, and {len(out):,} are in no release; give the share "
+            f"hold_back is {share:g}, which is {wanted:,} people, and {len(gone):,} are in no release; give the share "
             "with which the release was made, or the table of those who were held back as control"
         )
-    return _parted(table, out)
+    return _parted(table, able[np.isin(who, gone)])
+
+
+def _able(table: Table, person: Rows | None) -> tuple[Rows, Rows, Rows]:
+    """The rows that take part, who each of them is of, and those people."""
+    able = table.taking_part
+    who = able if person is None else person[able]
+    return able, who, np.unique(who)
 
 
 def _number(share: float, n: int) -> int:

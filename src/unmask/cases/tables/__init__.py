@@ -20,6 +20,7 @@ from unmask.cases.price import Motive
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
 from unmask.cases.tables.plane import Plane, plane
 from unmask.cases.tables.rotation import Made, in_turn
@@ -50,6 +51,7 @@ from unmask.tables.protections import Identity
 from unmask.tables.reading import check_columns, column_names
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
+from unmask.tables.spelling import one_spelling
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -86,6 +88,7 @@ def audit(
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
+    person: ArrayLike | None = None,
     synthetic: bool = False,
     parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
@@ -107,6 +110,8 @@ def audit(
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
     hold_back : share of the original that was held back at random: who of it is in no release is a control person
+    person   : (n_original,) who each row of the original is of, by any numbers, where one person has several rows: how
+               many people the classes of a release have is counted, and adversaries still look for rows
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
     parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets  : number of people attacked, drawn from the original; all when left out
@@ -126,7 +131,7 @@ def audit(
         name: _rows("origin", rows, releases[name]) for name, rows in _of_each("origin", origin, releases).items()
     }
     made = _of_each("protection", protection, releases)
-    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
+    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin, "person": person}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
     if original is None and made:
@@ -141,6 +146,11 @@ def audit(
         )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
+    if original is not None:
+        outside = [] if control is None else [control]
+        original, spelt = one_spelling(original, [*outside, *releases.values()])
+        control = spelt.pop(0) if outside else None
+        releases = dict(zip(releases, spelt, strict=True))
     evidence = Evidence(
         original=original,
         origins=origins,
@@ -148,6 +158,7 @@ def audit(
         coverage=coverage,
         register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
         control=control,
+        person=None if person is None else _rows("person", person, original),
         synthetic=synthetic,
         parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,
@@ -278,6 +289,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     scene, attack = _known_to(cell, population, scene, attack, rng)
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
+    refuse_contradicted(scene, attack)
     case = scene.case(cell.adversary.name, attack)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
@@ -296,6 +308,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
+    refuse_contradicted(scene, attack)
     case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")

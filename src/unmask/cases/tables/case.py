@@ -36,6 +36,9 @@ LEARNER = "learner"
 MECHANISM = "mechanism"
 """The adversary who knows what made a release, all but its random numbers."""
 
+NEAREST = "nearest"
+"""The adversary who takes the row that is nearest to a person for theirs."""
+
 OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER)
 """The standard adversaries that an audit may leave out; what it finds rests on the prosecutor."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.at_risk import Watched
+from unmask.reports import ORIGINAL
 from unmask.tables.control import held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.release import Table
@@ -24,6 +25,7 @@ class Evidence:
 
     origins : by release
     watched : takes down who is at risk, for the owner alone
+    person  : (n_original,) who each row of the original is of, where one person has several; None: each is a person
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
     without : adversaries who are left out
     protections : what made the releases, by release, where that is said
@@ -36,6 +38,7 @@ class Evidence:
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
+    person: NDArray[np.int64] | None = None
     row: NDArray[np.int64] | None = None
     synthetic: bool = False
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
@@ -50,12 +53,19 @@ class Evidence:
         """The rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
 
+    def people_of(self, release: str) -> NDArray[np.int64] | None:
+        """(n_rows,) who each row of a release, or of the original, is of; None where each is a person, or not known."""
+        if self.person is None or release == ORIGINAL:
+            return self.person
+        origin = self.origins.get(release)
+        return None if origin is None or np.any(origin < 0) else self.person[origin]
+
     def divided(self, share: float) -> Self:
         """The same where the original is of members alone, and those held back are control people; share : as of
         `unmask.tables.control.held_back`.
         """
         assert self.original is not None
-        people = held_back(self.original, share, self.origins.values())
+        people = held_back(self.original, share, self.origins.values(), person=self.person)
         register, place = self.register_origin, np.full(self.original.n_rows, ABSENT, dtype=np.int64)
         place[people.member] = np.arange(people.members.n_rows)
         return replace(
@@ -64,6 +74,7 @@ class Evidence:
             origins={name: place[rows] for name, rows in self.origins.items()},
             register_origin=None if register is None else np.where(register < 0, register, place[register]),
             control=people.control,
+            person=None if self.person is None else self.person[people.member],
             row=people.member,
         )
 

@@ -218,6 +218,7 @@ class Counts:
     """What is counted about a release besides beliefs, part by part; a table in memory is one part.
 
     original : the table before protection; foreign : no row of the release is a person's of it
+    person   : (n_rows,) who each row is of, where one person has several; None where that is not known
     examined : what each part contributes to the criteria
     without  : quasi-identifier -> `named` without it
     sizes    : (2, J) of each part, sizes of classes and how many classes have each
@@ -227,6 +228,7 @@ class Counts:
     table: Table | Reduced
     original: Table | None = None
     foreign: bool = False
+    person: NDArray[np.int64] | None = None
     examined: list[Examined] = field(default_factory=list)
     without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sizes: list[NDArray[np.int64]] = field(default_factory=list)
@@ -249,7 +251,28 @@ class Counts:
         """As a report shows them."""
         told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
         found = {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
-        return found | (dict(self._repeated()) if self.foreign else {})
+        return found | (dict(self._repeated()) if self.foreign else {}) | self._of_people() | dict(self._near())
+
+    def _near(self) -> Iterator[tuple[str, Value]]:
+        """How near the classes of a table in memory tell numbers, where its rows are people."""
+        if self.foreign or not isinstance(self.table, Table):
+            return
+        before = {} if self.original is None else {column.name: column for column in self.original.columns}
+        told = {one: criteria.near(self.table, one, original=before.get(one.name)) for one in self.table.sensitive}
+        found = {column.name: one for column, one in told.items() if one is not None}
+        if found:
+            best = max(found, key=lambda name: found[name].average)
+            yield "near_average", found[best].average
+            yield "near_prior", found[best].prior
+            yield "near_of", best
+            yield "near_max", max(one.largest for one in found.values())
+
+    def _of_people(self) -> dict[str, Value]:
+        """What k counts where rows are not people."""
+        if self.person is None or not isinstance(self.table, Table):
+            return {}
+        found = criteria.people_in_classes(self.table, self.person)
+        return {"k_people": found.fewest, "person_share": found.share}
 
     def _repeated(self) -> Iterator[tuple[str, Value]]:
         """What a release whose rows are nobody's repeats of the original."""

@@ -17,6 +17,7 @@ from unmask.cases.tables.counted import Sums, by_every_column, by_register, over
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.mechanism import by_mechanism
+from unmask.cases.tables.moved import by_distance
 from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
@@ -65,7 +66,10 @@ def audit_tables(
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
-    counts = {name: Counts(name, one, evidence.original, name in foreign) for name, one in everything.items()}
+    counts = {
+        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name))
+        for name, one in everything.items()
+    }
     found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign, _people(releases))
     for count in counts.values():
         found.take(count.release, count.table, _cases(count, evidence))
@@ -117,7 +121,7 @@ def _reported(
         shapes=tuple(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
-        assumptions=(*words.assumptions(first, evidence), *([words.KNOWN_COLUMNS] if tables else []), *notes, *hidden),
+        assumptions=(*words.assumptions(first, evidence), *words.columns_known(tables), *notes, *hidden),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,
@@ -179,6 +183,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
         yield from standard(scene, evidence)
         if isinstance(table, Table) and name != ORIGINAL:
             yield from by_mechanism(scene, evidence)
+            yield from by_distance(scene, evidence)
             yield from (question(scene, evidence) for question in QUESTIONS)
         del part, scene
     if isinstance(table, Reduced):

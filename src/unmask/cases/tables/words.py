@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
@@ -26,6 +26,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if evidence.protections:
         words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
+    words[NEAREST] = f"{words[PROSECUTOR]}, and all other columns that are not sensitive, and takes the nearest row"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
@@ -80,6 +81,7 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
+    yield from _several_rows(evidence)
     yield from _unreleased(evidence)
     if evidence.register is not None:
         yield (
@@ -88,6 +90,19 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
+
+
+def _several_rows(evidence: Evidence) -> Iterator[str]:
+    """Whether a row is a person."""
+    if evidence.person is None:
+        yield "Each row is taken for one person: k, shares and numbers of people count rows."
+        return
+    rows, people = len(evidence.person), len(distinct(evidence.person))
+    yield (
+        f"The {rows:,} rows are of {people:,} people, and adversaries look for rows: k, shares and numbers of people "
+        "count rows, and understate what happens to whoever has several rows in a class. The criteria k_people and "
+        "person_share count people."
+    )
 
 
 def _unreleased(evidence: Evidence) -> Iterator[str]:
@@ -172,7 +187,19 @@ _TOLD = (
     "the rows; nobody's own value has a part in what is believed of them."
 )
 
+
+def columns_known(tables: Mapping[str, Table]) -> Iterator[str]:
+    """Which columns of releases in memory adversaries may know."""
+    if tables:
+        yield KNOWN_COLUMNS
+    if any(table.weight is not None for table in tables.values()):
+        yield WEIGHT
+
+
 KNOWN_COLUMNS = "Every released column may be known; those that leave unchanged are compared as exact values."
+WEIGHT = (
+    "Nobody is taken to know the weight of a person, which is released; without --weight it is a column like others."
+)
 
 
 # --- what was not run -------------------------------------------------------------------------------------------------

@@ -12,7 +12,9 @@ from unmask.reports.words import IDENTITY, SPACE, listed, number, percent, plura
 
 def where_findings(scope: Scope) -> Iterator[str]:
     """The sentences of all sections that have something to say."""
-    yield from filter(None, (values_finding(scope), columns_finding(scope), classes_finding(scope)))
+    yield from filter(
+        None, (values_finding(scope), near_finding(scope), columns_finding(scope), classes_finding(scope))
+    )
 
 
 def values_finding(scope: Scope) -> str:
@@ -32,6 +34,24 @@ def values_finding(scope: Scope) -> str:
     many = counted(best.people)
     return (
         f"{where}{many if where else many[0].upper() + many[1:]} of {best.n:,} people are found to have {whose}{right}."
+    )
+
+
+def near_finding(scope: Scope) -> str:
+    """How often the class of a person tells a number of theirs within 10 %, of the release that tells most."""
+    told = {
+        name: (share, values["near_prior"], values["near_of"])
+        for name, values in scope.data.criteria.items()
+        if name != ORIGINAL and isinstance(share := values.get("near_average"), float)
+    }
+    if not told:
+        return ""
+    release = max(told, key=lambda name: told[name][0])
+    share, before, column = told[release]
+    where = _from(release, scope)
+    return (
+        f"{where}{'who' if where else 'Who'} knows the class of a person guesses their {column} within 10{SPACE}% for "
+        f"{percent(share)} of people; the numbers of the table alone give {percent(float(str(before)))}."
     )
 
 

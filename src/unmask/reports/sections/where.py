@@ -12,6 +12,7 @@ from unmask.reports.findings.where import (
     classes_finding,
     counted,
     given_finding,
+    near_finding,
     shares,
     step_finding,
     step_words,
@@ -41,7 +42,8 @@ def values_section(scope: Scope) -> Section | None:
     told = all(one.target in known for one in secrets)
     how = FOUND.format(believed="" if told else ", as the adversary believes, for the truth was not given")
     shown = parts(lead(how), value_tables(secrets))
-    return Section("values", "Which values are found out", shown, values_finding(scope))
+    said = " ".join(filter(None, (values_finding(scope), near_finding(scope))))
+    return Section("values", "Which values are found out", shown, said)
 
 
 def value_tables(values: Sequence[ValueRisk]) -> list[Grid]:

@@ -25,6 +25,8 @@ from unmask.tables.criteria.contributions import contributions
 from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
+from unmask.tables.criteria.near import Near, near
+from unmask.tables.criteria.people import PeopleInClasses, people_in_classes, person_by
 from unmask.tables.criteria.risk import (
     Risk,
     journalist,
@@ -42,6 +44,8 @@ __all__ = [
     "Criteria",
     "Disclosure",
     "Histograms",
+    "Near",
+    "PeopleInClasses",
     "Risk",
     "alpha",
     "beta_basic",
@@ -57,7 +61,10 @@ __all__ = [
     "l_recursive",
     "map_error",
     "marketer",
+    "near",
     "own_rows",
+    "people_in_classes",
+    "person_by",
     "population_sizes",
     "prosecutor",
     "replicated_uniques",

@@ -148,7 +148,8 @@ def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
 
 
 def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -> tuple[Restored, ...]:
-    """Which generalized cells a column beside them restores, of those that leave unchanged or are sensitive.
+    """Which generalized cells a column beside them restores, of those that leave unchanged or are sensitive; the weight
+    is one of them.
 
     For each quasi-identifier c and each such column d, over the cells of c that were generalized: how often the
     commonest original value among the other rows of the same released cell and the same d is the right one, against
@@ -156,7 +157,8 @@ def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -
 
     origin : (n_released,) the row of the original behind each record
     """
-    beside = release.sensitive + release.kept
+    known = {column.name for column in release.quasi_identifiers}
+    beside = [column for column in release.written if column.name not in known]
     found = [
         one
         for cell in release.quasi_identifiers

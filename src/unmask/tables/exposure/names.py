@@ -11,7 +11,8 @@ _WORDS: Mapping[Role, str] = {
     "identifier": (
         "id uuid guid name names surname lastname firstname forename fullname username user ssn passport iban account "
         "email mail phone telephone mobile fax address street ip mac url mrn patient pid plate vorname nachname "
-        "strasse telefon adresse"
+        "strasse telefon adresse patientennummer patientennr patientenid patienten patientin versichertennummer "
+        "versichertennr"
     ),
     "drop": "remark remarks comment comments note notes memo narrative freetext bemerkung bemerkungen kommentar "
     "notiz notizen anmerkung freitext",

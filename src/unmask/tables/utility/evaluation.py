@@ -109,7 +109,8 @@ def evaluate(
 
     NCP of a cell: numeric (hi - lo) / (max - min) with the bounds cut to the original's range; ordinal and categorical
     |set| / |domain|, 0 for a single value (not (|set| - 1) / (|domain| - 1), which others use). A missing cell costs 1
-    unless the original was missing; a constant column costs 0.
+    unless the original was missing; a constant column costs 0. A cell that does not hold the value that it stood for,
+    as after noise, costs its distance from that besides, over the span of the column (1 among categories), at most 1.
 
     A query counts the rows in a random range (ordered column) or random subset (categorical) of two random
     quasi-identifiers - of the one, where there is only one; the release answers with its spread cells. Error

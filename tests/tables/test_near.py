@@ -1,0 +1,70 @@
+"""How near classes tell a number, against every guess that could be best."""
+
+import numpy as np
+import pytest
+
+import unmask
+from unmask.tables import Table
+from unmask.tables.criteria import near
+
+
+def _best_by_hand(numbers):
+    """The most numbers that one guess is within 10 % of: the best is at an end of what some number allows."""
+    guesses = [part * x for x in numbers for part in (0.9, 1.0, 1.1)]
+    return max(sum(abs(g - x) <= abs(x) / 10 + 1e-9 * abs(x) for x in numbers) for g in guesses)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_best_guess_of_each_class_is_the_one_found_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 40))
+    numbers = np.round(rng.choice([1, -1, 0], n, p=[0.7, 0.2, 0.1]) * rng.lognormal(2, rng.uniform(0.05, 1), n), 2)
+    numbers[:10] = np.arange(1, 11)  # enough different ones
+    box = rng.integers(0, 4, n)
+    table = Table.read({"q": box.astype(str), "x": numbers}, quasi_identifiers="q", sensitive="x")
+
+    found = near(table, table.sensitive[0])
+
+    best = {one: _best_by_hand(numbers[box == one]) for one in np.unique(box)}
+    assert found.average == pytest.approx(sum(best.values()) / n)
+    assert found.largest == pytest.approx(max(most / (box == one).sum() for one, most in best.items()))
+    assert found.prior == pytest.approx(_best_by_hand(numbers) / n)
+
+
+def test_cells_that_are_no_single_number_are_never_near_and_marks_are_not_asked_about():
+    cells = [*map(str, range(10, 20)), "[10, 20]", ""]
+    table = Table.read({"q": list("a" * 12), "x": cells}, quasi_identifiers="q", sensitive="x")
+    marks = Table.read({"q": list("aab"), "x": [1, 2, 5]}, quasi_identifiers="q", sensitive="x")
+    words = Table.read(
+        {"q": list("a" * 26), "x": [chr(97 + at) * 3 for at in range(26)]}, quasi_identifiers="q", sensitive="x"
+    )
+
+    assert near(table, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
+    assert near(marks, marks.sensitive[0]) is None
+    assert near(words, words.sensitive[0]) is None
+
+
+def _paid(spread):
+    """Ten classes of twelve salaries each, all different, that differ by so much inside a class."""
+    rng = np.random.default_rng(1)
+    box = np.repeat(np.arange(10), 12)
+    pay = (20_000 * 1.3**box).round() + rng.permutation(12 * 10) * spread
+    return unmask.read_table({"age": box.astype(str), "pay": pay}, quasi_identifiers="age", sensitive="pay")
+
+
+def test_a_release_that_tells_salaries_nearly_is_not_called_safe():
+    found = unmask.audit(_paid(spread=1), policy="near_max <= 0.5")
+
+    success = next(row for row in found.data.rows if (row.target, row.measure) == ("pay", "success_probability"))
+    assert success.posterior < 0.1  # exactly, nearly nobody
+    assert found.data.criteria["release"]["near_average"] == 1
+    assert found.data.verdicts[0].state == "not acceptable"
+    assert "guesses their pay within 10\N{NO-BREAK SPACE}% for 100\N{NO-BREAK SPACE}% of people" in found.to_html()
+
+
+def test_of_several_numbers_the_one_told_best_is_said():
+    rng = np.random.default_rng(0)
+    cells = {"age": list("ab" * 30), "pay": rng.uniform(1, 1e6, 60), "rent": 900 + np.arange(60.0)}
+    table = unmask.read_table(cells, quasi_identifiers="age", sensitive=["pay", "rent"])
+    told = unmask.audit(table).data.criteria["release"]
+    assert (told["near_of"], told["near_average"], told["near_max"]) == ("rent", 1, 1)

@@ -1,0 +1,144 @@
+"""Several rows of one person: what k counts then, against a count by hand, from Python and from the command line."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import unmask
+from unmask.cli import main
+from unmask.errors import UnmaskError
+from unmask.tables import Mondrian, Table
+from unmask.tables.control import held_back, hold_back
+from unmask.tables.criteria import people_in_classes, person_by
+
+
+def _stays(seed=0, people=60):
+    """A hospital's stays: one to nine rows a person, who is alike in each of them."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(people), rng.integers(1, 10, people))
+    age, sex = rng.integers(20, 80, people), rng.integers(0, 2, people)
+    cells = {"age": age[person], "sex": sex[person], "ill": rng.integers(0, 4, len(person))}
+    return person, {name: [str(cell) for cell in column] for name, column in cells.items()}
+
+
+def _by_hand(classes, person):
+    rows, pairs = Counter(classes), Counter(zip(classes, person, strict=True))
+    people = Counter(of for of, _ in pairs)
+    return min(people.values()), max(count / rows[of] for (of, _), count in pairs.items())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_people_of_classes_are_those_counted_by_hand(seed):
+    person, cells = _stays(seed)
+    table = Table.read(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+    release, origin = Mondrian(k=5)(table)
+    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+
+    found = people_in_classes(release, person[origin])
+
+    assert tuple(found) == pytest.approx(_by_hand(shown, person[origin].tolist()))
+
+
+def test_rows_left_out_by_the_rule_for_missing_cells_are_nobodys():
+    table = Table.read({"age": ["30", "30", ""]}, quasi_identifiers="age", missing="excluded")
+
+    assert people_in_classes(table, np.array([1, 2, 3])) == (2, 0.5)
+
+
+def test_the_finest_identifier_that_repeats_tells_who_is_who():
+    stays = Table.read(
+        {"name": list("aabb"), "patient": ["1", "2", "3", "3"], "stay": list("wxyz")},
+        quasi_identifiers=["name", "patient", "stay"],
+    )
+
+    person = person_by(stays.columns)
+
+    assert len(set(person.tolist())) == 3
+    assert person[2] == person[3]
+    assert person_by([stays.column("stay")]) is None
+
+
+def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
+    person, cells = _stays()
+    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+    made = unmask.protect(table, k=5, person=person)
+    found = unmask.audit(made.release, original=table, origin=made.origin, person=person)
+
+    least, share = people_in_classes(made.release, person[made.origin])
+    assert least < 5
+    assert share > 1 / 5
+    assert (made.facts["k_people"], made.facts["person_share"]) == (least, share)
+    assert found.data.criteria["release"]["k_people"] == least
+    assert found.data.criteria["release"]["person_share"] == share
+    assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.assumptions)
+
+
+def test_an_audit_says_that_it_takes_a_row_for_a_person():
+    _, cells = _stays()
+    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+    found = unmask.audit(table)
+
+    assert "k_people" not in found.data.criteria["release"]
+    assert "Each row is taken for one person: k, shares and numbers of people count rows." in found.data.assumptions
+
+
+def test_people_of_no_original_are_refused():
+    _, cells = _stays()
+    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+
+    with pytest.raises(UnmaskError, match="person is about rows of the original"):
+        unmask.audit(table, person=np.arange(table.n_rows))
+
+
+def test_nobody_is_held_back_in_part():
+    person, cells = _stays()
+    table = Table.read(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+
+    people = hold_back(table, 0.25, person=person)
+    _, origin = Mondrian(k=5)(people.members)
+    again = held_back(table, 0.25, [people.member[origin]], person=person)
+
+    assert not set(person[people.member]) & set(person[people.held])
+    assert len(set(person[people.held])) == 15
+    assert np.array_equal(again.held, people.held)
+
+
+@pytest.fixture
+def stays(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    person, cells = _stays()
+    rows = zip([f"P{one:03d}" for one in person], *cells.values(), strict=True)
+    (tmp_path / "stays.csv").write_text("patient,age,sex,ill\n" + "".join(",".join(row) + "\n" for row in rows))
+    return person
+
+
+ROLES = ["-q", "age,sex", "-s", "ill", "--identifiers", "patient"]
+
+
+def _run(*words):
+    return CliRunner().invoke(main, [*map(str, words)])
+
+
+def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
+    made = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
+    evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
+    found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=5", "--json")
+
+    said = f"by patient, {len(stays)} rows are of {len(set(stays.tolist()))} people"
+    assert (made.exit_code, found.exit_code) == (0, 3)
+    assert said in made.stderr
+    assert "--identifiers patient" in made.stderr
+    assert said in " ".join(json.loads(found.stdout)["warnings"])
+    assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] < 5
+
+
+def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("id,age\n1,30\n2,30\n,31\n,31\nNA,31\nNA,30\n")
+    made = _run("protect", "p.csv", "-q", "age", "--identifiers", "id", "--k", 2, "-o", "r.csv")
+
+    assert made.exit_code == 0, made.stderr
+    assert "people" not in made.stderr
