@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import mutual, ranked, unsettle, write_back
+from unmask.graphs.attacks._kernels import mutual, ranked, scratch, unsettle, write_back
 from unmask.graphs.attacks._sides import Rule, Side
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
@@ -151,7 +151,8 @@ def _propagate(
         if attack.synchronous:
             matches, seen = _step(nodes, here, there, rule, threads=attack.threads)
         else:
-            matches, seen = sweep(nodes, here, there, rule)
+            forth, back = scratch(here, there, rule), scratch(there, here, rule)
+            matches, seen = sweep(nodes, here, there, rule, forth, back)
         sweeps.append(matches)
         visits += seen
     write_back(source_side, target_side, inside)
