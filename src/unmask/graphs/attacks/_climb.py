@@ -13,6 +13,10 @@ Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
 
 
+_SWEEPS = 20
+_SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 where its columns are full
+
+
 @compiled
 def evidence(
     source: Links,
@@ -43,6 +47,33 @@ def evidence(
             x = neighbor[i]
             for j in range(first[x], first[x + 1]):
                 near[candidate[j]] = 0.0
+
+
+@compiled
+def balance(
+    first: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    share: NDArray[np.float64],
+    used: NDArray[np.float64],
+) -> None:
+    """Scale the masses of pairs so that columns sum to at most 1 and rows to 1, in turns; rows come last.
+
+    share, used : (n_target,) what is left of each column, at first 1, and what rows ask of it
+    """
+    for sweep in range(_SWEEPS + 1):
+        used[:] = 0.0
+        for u in range(len(first) - 1):
+            total = _SLACK
+            for j in range(first[u], first[u + 1]):
+                total += mass[j] * share[candidate[j]]
+            for j in range(first[u], first[u + 1]):
+                if sweep < _SWEEPS:
+                    used[candidate[j]] += mass[j] / total
+                else:
+                    mass[j] = mass[j] * share[candidate[j]] / total
+        for c in range(len(used)):
+            share[c] = 1.0 / max(used[c], 1.0)
 
 
 @compiled

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import read_only
@@ -17,7 +16,7 @@ from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
-from unmask.segments import segment_max, segment_sum
+from unmask.segments import segment_max
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._sides import Links
@@ -28,8 +27,6 @@ STEPS = 25
 VOTE = 0.03
 """The least share of a node that the belief lists."""
 
-_SWEEPS = 20
-_SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 where its columns are full
 _TIE = 1e-6  # of what is equal but for rounding, such as the halves of a node that two twins hold
 
 
@@ -169,15 +166,12 @@ def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray
 
     With more nodes than candidates both cannot be: then the rows hold, and columns are full.
     """
+    from unmask.graphs.attacks._climb import balance
+
     first, candidate = pairs
-    length = np.diff(first)
-    mass = np.exp(logit - np.repeat(segment_max(logit, first, empty=0.0), length))
-    rows, share = csr_array((mass, candidate, first), shape=(len(length), n_target)), np.ones(n_target)
-    columns = rows.T
-    for _ in range(_SWEEPS):
-        share = 1.0 / np.maximum(columns @ (1.0 / (rows @ share + _SLACK)), 1.0)
-    mass = mass * share[candidate]
-    return mass / np.repeat(segment_sum(mass, first) + _SLACK, length)
+    mass = np.exp(logit - np.repeat(segment_max(logit, first, empty=0.0), np.diff(first)))
+    balance(first, candidate, mass, np.ones(n_target), np.empty(n_target))
+    return mass
 
 
 def _evidence(
