@@ -24,6 +24,8 @@ from unmask.graphs.attacks.matching import (
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
+_MANY = 200_000  # nodes, whose counts fit a cache better as float32; fewer share the loops of attacks that weigh
+
 Order = Literal["number", "degree"]
 
 
@@ -136,8 +138,9 @@ def _propagate(
     """Passes until one makes no match; scores are divided by the size of a degree."""
     from unmask.graphs.attacks._loops import sweep
 
+    count = np.float32 if max(knowledge.graph.n_nodes, release.n_nodes) > _MANY else np.float64
     source_side, target_side = (
-        side(graph, image, weight=np.ones(len(image), np.float32), size=size(positive_degree(graph)))
+        side(graph, image, weight=np.ones(len(image), count), size=size(positive_degree(graph)))
         for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
     )
     rule = Rule(ratio, False, float(attack.theta))
