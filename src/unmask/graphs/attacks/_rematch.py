@@ -11,6 +11,9 @@ from unmask.compiled import compiled, inner
 from unmask.graphs.attacks._likelihood import GRID, NEGLIGIBLE
 from unmask.graphs.attacks._loops import insert
 
+NEVER = -(2.0**50)
+"""A bound on log-odds in units of 1 / GRID that none is below."""
+
 COUNT = 40
 """Sums of weights fill the low 40 bits of an int64, the number of witnesses the bits above: one addition for both."""
 
@@ -30,6 +33,9 @@ class Rows(NamedTuple):
 
 
 BASE, KNOWN, REST, TOLL = range(4)
+
+TOTAL, MOST, LEAST_TOLL, AROUND = range(4)
+"""Columns of `Scratch.cell`."""
 
 
 class Alike(NamedTuple):
@@ -71,23 +77,28 @@ class Best(NamedTuple):
 class Scratch(NamedTuple):
     """Where one source node is scored after the other, (n_target,) each.
 
-    total   : weights added up, 0 between two nodes
+    cell    : (n_target, 4) int64, all that is read of a candidate that does not matter, in half a cache line: weights
+              added up, 0 between two nodes; base and toll in units of 1 / GRID, rounded up and down, so that a bound
+              made of them is none too low (base of a seed: `NEVER`); and its mapped neighbors
     mark    : the last source node of which this is a silent image, -1 for none
     touched : candidates of the node; images : of its neighbors
     bonus   : 0 between two nodes
     """
 
-    total: NDArray[np.int64]
+    cell: NDArray[np.int64]
     mark: NDArray[np.int32]
     touched: NDArray[np.int32]
     images: NDArray[np.int32]
     bonus: NDArray[np.float64]
 
     @classmethod
-    def of(cls, n: int) -> Scratch:
-        """For so many target nodes."""
-        total, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int32)
-        return cls(total, mark, np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n))
+    def of(cls, node: NDArray[np.float64]) -> Scratch:
+        """For the target nodes of `Rows`."""
+        n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
+        cell[:, MOST] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
+        cell[:, LEAST_TOLL], cell[:, AROUND] = np.floor(node[:, TOLL] * GRID), node[:, KNOWN]
+        mark = np.full(n, -1, dtype=np.int32)
+        return cls(cell, mark, np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n))
 
 
 @compiled
@@ -125,7 +136,7 @@ def best(
     image  : (n_source,) int32, the node that each source node is mapped to, -1 where none is
     weight : (n_target,) int64 on the grid, with 1 << COUNT added; of the images of source nodes
     """
-    total, touched, bonus, node = scratch.total, scratch.touched, scratch.bonus, target.node
+    cell, touched, bonus, node = scratch.cell, scratch.touched, scratch.bonus, target.node
     last_kept, visits = found.value.shape[1] - 1, 0
     for u in range(len(image)):
         base, rest = source.node[u, BASE], source.node[u, REST]
@@ -135,36 +146,46 @@ def best(
         last = _last_silent(n_images, scratch.images, target.indptr, reach)
         n_touched, silent, loudest, seen = _walk(u, n_images, last, target, weight, scratch)
         visits += seen
+        similar = alike.indptr[u] < alike.indptr[u + 1]
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             c = alike.candidate[j]
             bonus[c] = alike.bonus[j]
-            if alike.proposed[j] and total[c] == 0:
+            if alike.proposed[j] and cell[c, TOTAL] == 0:
                 touched[n_touched] = c
                 n_touched += 1
         if image[u] >= 0:
             y = image[u]
-            summed = total[y] + _silent(u, y, last, target, weight, scratch.mark)
+            summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
             found.own[u] = _value(base, rest, y, node, summed, spread) + bonus[y]
         ceiling = base - 0.5 * np.log(2 * np.pi * spread * (rest + 1.0))
         top, most, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
+        least = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the bound on what the log-odds are beyond the ceiling
         for t in range(n_touched):
             c = touched[t]
-            shared, evidence = _witnesses(total[c])
-            bound = ceiling + evidence - shared * node[c, TOLL] + node[c, BASE] + bonus[c]
-            bound += min(silent, node[c, KNOWN] - shared) * max(loudest / GRID - node[c, TOLL], 0.0)
-            if bound >= max(low, top - NEGLIGIBLE):
-                summed = total[c] + _silent(u, c, last, target, weight, scratch.mark)
-                v = _value(base, rest, c, node, summed, spread) + bonus[c]
+            total, toll = cell[c, TOTAL], cell[c, LEAST_TOLL]
+            cell[c, TOTAL] = 0
+            shared = (total + (1 << (COUNT - 1))) >> COUNT
+            bound = total - (shared << COUNT) - shared * toll + cell[c, MOST]
+            if silent > 0:
+                bound += min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0)
+            if (bound + bonus[c] * GRID if similar else bound) >= least:
+                v = _value(base, rest, c, node, total, spread) + bonus[c]
+                if silent > 0:  # ask for them only if they can matter: reading a row takes longest
+                    more = min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0) / GRID
+                    if v + more < max(low, top - NEGLIGIBLE) - 1e-6:
+                        continue
+                    total += _silent(u, c, last, target, weight, scratch.mark)
+                    v = _value(base, rest, c, node, total, spread) + bonus[c]
                 if v >= low and v > found.value[u, last_kept]:
                     insert(c, v, u, found.candidate, found.value)
-                top = max(top, v)
+                if v > top:
+                    top, least = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
                 if c == image[u] or v < low:
                     pass
                 elif v > most:
                     mass, most = mass * np.exp(most - v) + 1.0, v
                 else:
                     mass += np.exp(v - most)
-            total[c] = 0
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             bonus[alike.candidate[j]] = 0.0
         found.others[u] = most + np.log(mass)
@@ -230,7 +251,7 @@ def _walk(
     Returns how many candidates there are, how many images are silent, the largest of their weights, and the wedges
     walked. The candidate with most witnesses comes first, so that little is left to do for the others.
     """
-    indptr, neighbor, total, touched = target.indptr, target.neighbor, scratch.total, scratch.touched
+    indptr, neighbor, cell, touched = target.indptr, target.neighbor, scratch.cell, scratch.touched
     n, silent, loudest, visits, first = 0, 0, 0, 0, 0
     for i in range(n_images):
         y = scratch.images[i]
@@ -243,12 +264,13 @@ def _walk(
         visits += indptr[y + 1] - indptr[y]
         for j in range(indptr[y], indptr[y + 1]):
             c = neighbor[j]
-            if total[c] == 0:
+            before = cell[c, TOTAL]
+            if before == 0:
                 touched[n] = c
                 n += 1
-            total[c] += w
+            cell[c, TOTAL] = before + w
     for t in range(n):
-        if total[touched[t]] > total[touched[first]]:
+        if cell[touched[t], TOTAL] > cell[touched[first], TOTAL]:
             first = t
     if n:
         touched[0], touched[first] = touched[first], touched[0]

@@ -115,15 +115,18 @@ class Rematch:
         known = seeded(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
         seed = problem.inside(*known)
-        mapping = seed
+        earlier, before, mapping = seed, seed, seed
         sweeps: list[int] = []
         visits = 0
-        progress = self.progress
+        progress, lowest = self.progress, self.floor - self.margin
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
-            found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=self.floor - self.margin)
-            new = self._assigned(found, seed)
+            if len(sweeps) > 1 and np.array_equal(mapping.image, earlier.image):
+                new, seen = before, 0  # the mapping swings between two: what follows is known
+            else:
+                found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest)
+                new = self._assigned(found, seed)
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
-            mapping, visits = new, visits + seen
+            earlier, before, mapping, visits = before, mapping, new, visits + seen
             little = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
             if progress is not None and (little or len(sweeps) == self.steps):
                 progress(problem.outside(mapping.image))
@@ -288,17 +291,20 @@ def _best(
     base, base_there = known * miss - np.log(len(degree)) + problem.common, known_there * miss_there - np.log(share)
     base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
     rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
-    found = Best.of(len(mapping.image), width)
+    found, there = (
+        Best.of(len(mapping.image), width),
+        np.column_stack((base_there, known_there, rest_there, np.log(degree))),
+    )
     visits = best(
         Rows(source.indptr, source.neighbor, np.column_stack((base, known, rest, np.zeros(len(base))))),
-        Rows(target.indptr, target.neighbor, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
+        Rows(target.indptr, target.neighbor, there),
         problem.alike,
         mapping.image,
         witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
         model.spread,
         reach,
         low,
-        Scratch.of(len(degree)),
+        Scratch.of(there),
         found,
     )
     far = found.value < found.value[:, :1] - NEGLIGIBLE
