@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,7 +52,8 @@ def _fill(v: int, here: Arcs, there: Arcs, scratch: Scratch) -> tuple[int, int]:
 
     Links into v lead from images by links out of them; links out of v the other way.
     """
-    n, image, total = np.int64(0), here.image, scratch.total  # a bare 0 is a type of its own: `_add` for it, too
+    n: Any = np.int64(0)  # a bare 0 is a type of its own, for which `_add` would be compiled, too
+    image, total = here.image, scratch.total
     n, seen = _add(
         v, n, here.in_indptr, here.in_neighbor, image, there.out_indptr, there.out_neighbor, there.in_size, scratch
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,7 +29,7 @@ def distances(
     marks, queues : (n,) of either search; marks are -1 at first
     """
     here, there, queue, back, n = marks[0], marks[1], queues[0], queues[1], len(marks[0])
-    zero = np.int64(0)  # a bare 0 is a type of its own, for which `_step` would be compiled, too
+    zero: Any = np.int64(0)  # a bare 0 is a type of its own, for which `_step` would be compiled, too
     far, back_first, back_last, back_ahead, far_base = zero, zero, zero, zero, zero
     for i in range(len(start)):
         base = i * (n + 1)
