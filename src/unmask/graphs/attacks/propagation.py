@@ -138,9 +138,14 @@ def _propagate(
     """Passes until one makes no match; scores are divided by the size of a degree."""
     from unmask.graphs.attacks._loops import sweep
 
-    count = np.float32 if max(knowledge.graph.n_nodes, release.n_nodes) > _MANY else np.float64
+    many = max(knowledge.graph.n_nodes, release.n_nodes) > _MANY
     source_side, target_side = (
-        side(graph, image, weight=np.ones(len(image), count), size=size(positive_degree(graph)))
+        side(
+            graph,
+            image,
+            weight=np.ones(len(image), np.float32) if many else np.ones(len(image)),
+            size=size(positive_degree(graph)),
+        )
         for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
     )
     rule = Rule(ratio, False, float(attack.theta))
