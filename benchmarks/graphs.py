@@ -415,7 +415,7 @@ SPREADS = (
     "its passes visit 14,753 million candidates, some two hundred million in a second; 2,000 seeds do not spread here, "
     "and 20,000, which do and find 97 % of the people, visit 31,288 million"
 )
-SCORED = "beyond a visit, which Nar09 has too, candidates are bounded by their likelihood: ten times as long for each"
+SCORED = "beyond a visit, which Nar09 has too, each candidate is bounded by its likelihood, and 6 % weighed in full"
 ALONE = "what is not a pass, such as the belief, runs on one core, and both cores share the memory's bandwidth"
 GROUPS = ("pass", "nar09", "threads", "attacks", "superstep", "large", "huge", "load")
 
