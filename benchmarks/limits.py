@@ -273,9 +273,9 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         audit = Case("ours", our_start, rows, at_most=0.35, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
         network = ("audit", "graph", links, "--overlap", ".8,.8", "--seeds", "random:10", "--runs", "1", "--json")
-        limit = "numba compiles some 40 loops; half of it are the two that choose the candidates of Nar09 and Rematch"
+        limit = "numba compiles 38 loops: half the time is LLVM's, half its own; a fourth goes to the scores of Rematch"
         first = Case("nothing compiled before", first_network, network, at_most=4, limit=limit)
-        limit = "numba, SciPy and DuckDB are imported, and the compiled loops read from their files"
+        limit = "libraries, SciPy's optimizers and numba's types are loaded; the ensemble runs attacks in ten rounds"
         later = Case("all compiled before", our_start, network, at_most=1.2, limit=limit)
         bare = (Case("the libraries alone", start, ("-c", f"{LIBRARIES}, numba")),)
         yield Race("start", "audit of a network", (first, later), bare, "100 people, every attack")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics import Attacker, Prices, campaign, campaigner, play_out, price_posterior, stand_for
 from unmask.errors import UnmaskError
 from unmask.frames import frame_of_rows
 from unmask.measures import (
@@ -45,6 +44,9 @@ from unmask.posterior import Posterior
 from unmask.promise import Check
 from unmask.results import Row
 from unmask.truth import Truth
+
+if TYPE_CHECKING:
+    from unmask.economics import Attacker, Prices
 
 SELF_ASSESSED: tuple[Measure, ...] = (
     success_probability,
@@ -85,6 +87,8 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
     `rational_success` is what the attacker expects of the plans; `realized_rational_success` is what the same plans
     reach when they are played out against the truth.
     """
+    from unmask.economics import play_out, price_posterior  # here: most audits price nothing
+
     priced = lru_cache(maxsize=2)(lambda belief: price_posterior(attacker, belief))  # once for all measures
 
     def of(declared: Quantity, value: Callable[[Prices], NDArray[np.float64]]) -> Measure:
@@ -116,6 +120,7 @@ def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[
     Where a campaign is too large to be reckoned, the probability that the target is a candidate at all stands for it:
     no campaign exceeds that.
     """
+    from unmask.economics import campaign, campaigner, stand_for
 
     def success(belief: Posterior) -> NDArray[np.float64]:
         try:

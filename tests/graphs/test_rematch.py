@@ -103,6 +103,18 @@ def test_it_finds_the_pairs_of_its_definition(problem, attack):
     assert belief.sweeps.tolist() == sweeps
 
 
+@pytest.mark.parametrize("seed", [0, 4, 7, 10])
+def test_a_mapping_that_swings_goes_on_as_if_it_were_scored_again(seed):
+    rng = np.random.default_rng(seed)
+    pair = split(chung_lu(power_law_degrees(40, exponent=2.5, mean=6), rng=rng), 0.8, 0.6, rng)
+    seeds, attack = select_seeds(pair, "random", 5, rng), Rematch(steps=12)
+    belief = attack(pair.target, Auxiliary(pair.source, seeds))
+    given, sweeps = twin_of((pair.source, pair.target, seeds), attack)
+    assert belief.sweeps[-1] == belief.sweeps[-2] > 0  # it swings to the end
+    assert belief.sweeps.tolist() == sweeps
+    assert {int(v): int(belief.mapping[v]) for v in np.flatnonzero(belief.mapping >= 0)} == given.mu
+
+
 @settings(max_examples=40, deadline=None)
 @given(problems(), ATTACKS, st.integers(0, 9999))
 def test_with_a_similarity_it_finds_the_pairs_of_its_definition_too(problem, attack, seed):

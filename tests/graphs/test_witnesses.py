@@ -135,6 +135,14 @@ def test_broken_ties_name_twins_by_chance():
     assert right / 900 == pytest.approx(1 / 3, abs=0.08)  # 3 sigma of 300 independent draws
 
 
+def test_pairs_that_are_listed_in_several_parts_are_all_listed():
+    n = 1100  # more pairs than one part has room for, all of them equal
+    star = graph(n + 1, [(0, leaf) for leaf in range(1, n + 1)])
+    belief = Irma()(star, Auxiliary(star, (np.array([0]), np.array([0]))))
+    assert np.flatnonzero(belief.mapping >= 0).tolist() == [0]
+    assert belief.visits == 24 * n * n  # eleven passes of two tiers, and the pairs of one mark twice
+
+
 def test_the_numbers_that_break_ties_are_those_of_splitmix64():
     """S. Vigna, splitmix64.c: with seed 0 its first output is the finalizer of its increment."""
     high, low = divmod(0x9E3779B97F4A7C15, 2**32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, copy_into
+from unmask.compiled import compiled, copy_into, inner
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def chain(
     return worth[0], steps, n_turns, n_rows
 
 
-@compiled
+@inner
 def _skipped(left: int, worth: Floats, pays: Floats, least: float, free: float) -> int:
     """How many arms of a kind are not tried while fines are left, if nothing behind them is."""
     room = least - worth[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, copy_into
+from unmask.compiled import compiled, copy_into, inner
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +142,7 @@ def plans_in_doubt(
     return found
 
 
-@compiled
+@inner
 def _free(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
     """The tries from j on without any fine, candidates alike, money undiscounted: all of them or none."""
     rest = np.zeros(8)
@@ -275,7 +275,7 @@ def sums(chance: Floats, count: NDArray[np.int64]) -> Floats:
     return total
 
 
-@compiled
+@inner
 def _add(one: Floats, two: Floats, made: Floats) -> None:
     """The sum of two counts, what is more than the last in the last."""
     made[:] = 0.0

@@ -16,8 +16,6 @@ from unmask.frames import frame_of_rows
 from unmask.policy import Verdict
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
-from unmask.reports.overview import overview
-from unmask.reports.summary import summary
 from unmask.results import Row, as_json
 
 
@@ -90,6 +88,8 @@ class Result:
 
     def summary(self) -> str:
         """The result in plain language, in at most 25 lines."""
+        from unmask.reports.summary import summary
+
         return summary(self.data)
 
     @cached_property
@@ -133,4 +133,6 @@ class Result:
         return f'<iframe sandbox srcdoc="{escape(self.to_html())}" style="width:100%;height:40em;border:0"></iframe>'
 
     def __repr__(self) -> str:
+        from unmask.reports.overview import overview
+
         return overview(self.data)

@@ -2,80 +2,94 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
-from unmask.graphs.attacks._loops import Scratch, _insert, _standing_out
-from unmask.graphs.attacks._sides import Arcs, Rule
+from unmask.compiled import compiled, inner
+from unmask.graphs.attacks._loops import insert, standing_out
+from unmask.graphs.attacks._sides import Arcs, Rule, Scratch
 
 
 @compiled
-def sweep(nodes: NDArray[np.int32], source: Arcs, target: Arcs, rule: Rule) -> tuple[int, int]:
-    """One pass over unmapped nodes against the images as they are, then written; the matches, and the visits."""
-    forth, back = _scratch(target), _scratch(source)
-    found, matches, visits = np.full(len(nodes), -1, dtype=np.int32), 0, 0
+def winners(
+    nodes: NDArray[np.int32], here: Arcs, there: Arcs, rule: Rule, scratch: Scratch, winner: NDArray[np.int32]
+) -> int:
+    """Write the candidate that stands out for each node, -1 where none does; the candidates visited."""
+    visits = 0
     for i in range(len(nodes)):
-        v = nodes[i]
-        n, seen = _fill(v, source, target, forth)
+        n, seen = _fill(nodes[i], here, there, scratch)
+        winner[i] = standing_out(n, rule, scratch.candidate, scratch.score)[0]
         visits += seen
-        c = _standing_out(n, rule, forth.candidate, forth.score)[0]
-        if c < 0:
-            continue
-        n, seen = _fill(c, target, source, back)
-        visits += seen
-        if _standing_out(n, rule, back.candidate, back.score)[0] == v:
-            found[i] = c
-            matches += 1
-    for i in range(len(nodes)):
-        if found[i] >= 0:
-            source.image[nodes[i]], target.image[found[i]] = found[i], nodes[i]
-    return matches, visits
+    return visits
 
 
 @compiled
 def leaders(
-    nodes: NDArray[np.int32], source: Arcs, target: Arcs, width: int
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The best candidates of each node, best first, and their scores; 0 where there are fewer than `width`."""
-    candidate, score = np.full((len(nodes), width), -1, dtype=np.int32), np.zeros((len(nodes), width))
-    scratch = _scratch(target)
+    nodes: NDArray[np.int32],
+    here: Arcs,
+    there: Arcs,
+    _: Rule,
+    scratch: Scratch,
+    candidate: NDArray[np.int32],
+    score: NDArray[np.float64],
+) -> int:
+    """Write the best candidates of each node, best first, and their scores, as there are columns; the visits."""
+    last, visits = candidate.shape[1] - 1, 0
     for i in range(len(nodes)):
-        n, _ = _fill(nodes[i], source, target, scratch)
+        n, seen = _fill(nodes[i], here, there, scratch)
+        visits += seen
         for t in range(n):
-            if scratch.score[t] > score[i, width - 1]:
-                _insert(scratch.candidate[t], scratch.score[t], candidate[i], score[i])
-    return candidate, score
+            if scratch.score[t] > score[i, last]:
+                insert(scratch.candidate[t], scratch.score[t], i, candidate, score)
+    return visits
 
 
-@compiled
-def _scratch(there: Arcs) -> Scratch:
-    n = len(there.image)
-    return Scratch(np.zeros(n), np.empty(n + 1, dtype=np.int32), np.empty(n))
-
-
-@compiled
+@inner
 def _fill(v: int, here: Arcs, there: Arcs, scratch: Scratch) -> tuple[int, int]:
-    """List the candidates of v and their scores; the number of them, and of visits."""
-    n, visits = 0, 0
-    for inward in (True, False):  # links into v lead from images by links out of them; links out of v the other way
-        indptr, neighbor = (here.in_indptr, here.in_neighbor) if inward else (here.out_indptr, here.out_neighbor)
-        onward, reached = (there.out_indptr, there.out_neighbor) if inward else (there.in_indptr, there.in_neighbor)
-        size = there.in_size if inward else there.out_size
-        for i in range(indptr[v], indptr[v + 1]):
-            y = here.image[neighbor[i]]
-            if y < 0:
-                continue
-            visits += onward[y + 1] - onward[y]
-            for j in range(onward[y], onward[y + 1]):
-                c = reached[j]
-                if there.image[c] >= 0:
-                    continue
-                scratch.candidate[n] = c
-                n += scratch.total[c] == 0
-                scratch.total[c] += 1 / size[c]
+    """List the candidates of v and their scores; the number of them, and of visits.
+
+    Links into v lead from images by links out of them; links out of v the other way.
+    """
+    n: Any = np.int64(0)  # a bare 0 is a type of its own, for which `_add` would be compiled, too
+    image, total = here.image, scratch.total
+    n, seen = _add(
+        v, n, here.in_indptr, here.in_neighbor, image, there.out_indptr, there.out_neighbor, there.in_size, scratch
+    )
+    n, more = _add(
+        v, n, here.out_indptr, here.out_neighbor, image, there.in_indptr, there.in_neighbor, there.out_size, scratch
+    )
     for t in range(n):
         c = scratch.candidate[t]
-        scratch.score[t] = scratch.total[c]
-        scratch.total[c] = 0
+        scratch.score[t] = total[c]
+        total[c] = 0
+    return n, seen + more
+
+
+@inner
+def _add(
+    v: int,
+    n: int,
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    image: NDArray[np.int32],
+    onward: NDArray[np.int64],
+    reached: NDArray[np.int32],
+    size: NDArray[np.float64],
+    scratch: Scratch,
+) -> tuple[int, int]:
+    """Add up the scores from links of one direction, where n candidates are listed; how many then are, and visits."""
+    total, candidate, visits = scratch.total, scratch.candidate, 0
+    for i in range(indptr[v], indptr[v + 1]):
+        y = image[neighbor[i]]
+        if y < 0:
+            continue
+        visits += onward[y + 1] - onward[y]
+        for j in range(onward[y], onward[y + 1]):
+            c = reached[j]
+            before = total[c]
+            candidate[n] = c
+            n += before == 0
+            total[c] = before + 1 / size[c]
     return n, visits

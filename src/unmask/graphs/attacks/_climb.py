@@ -1,4 +1,4 @@
-"""The loops of `Climb` and of its support: evidence of pairs, balance of rows and columns, nearest profiles."""
+"""The loops of `Climb` and of its support: evidence of pairs, nearest profiles."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled
-from unmask.graphs.attacks._rematch import _insert
+from unmask.graphs.attacks._loops import insert
 from unmask.graphs.attacks._sides import Links
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
+
 
 _SWEEPS = 20
 _SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 where its columns are full
@@ -18,86 +19,73 @@ _SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 whe
 
 @compiled
 def evidence(
-    source: Links, target: Links, pairs: Links, free: NDArray[np.bool_], weighted: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """(n_pairs,) sum over neighbors x of u and y of c of weighted(x, y), for each pair (u, c) of free nodes u, else 0.
+    source: Links,
+    target: Links,
+    pairs: Links,
+    free: NDArray[np.bool_],
+    weighted: NDArray[np.float64],
+    near: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> None:
+    """Add, to each pair (u, c) of a free node u, the sum over neighbors x of u and y of c of weighted(x, y).
 
-    weighted : (n_pairs,) 0 of what is no pair
+    weighted : (n_pairs,) 0 of what is no pair; near : (n_target,) 0
     """
-    first, candidate = pairs
-    near, found = np.zeros(len(target[0]) - 1), np.zeros(len(candidate))
+    (indptr, neighbor), (indptr_there, neighbor_there), (first, candidate) = source, target, pairs
     for u in range(len(free)):
         if not free[u]:
             continue
-        for x in source[1][source[0][u] : source[0][u + 1]]:
+        for i in range(indptr[u], indptr[u + 1]):
+            x = neighbor[i]
             for j in range(first[x], first[x + 1]):
                 near[candidate[j]] += weighted[j]
         for j in range(first[u], first[u + 1]):
             c = candidate[j]
-            for y in target[1][target[0][c] : target[0][c + 1]]:
-                found[j] += near[y]
-        for x in source[1][source[0][u] : source[0][u + 1]]:
+            for i in range(indptr_there[c], indptr_there[c + 1]):
+                found[j] += near[neighbor_there[i]]
+        for i in range(indptr[u], indptr[u + 1]):
+            x = neighbor[i]
             for j in range(first[x], first[x + 1]):
                 near[candidate[j]] = 0.0
-    return found
 
 
 @compiled
-def summed_gaps(first: NDArray[np.int64], told: NDArray[np.float64]) -> tuple[float, float]:
-    """Sum over all pairs of (largest of the row - own)^2, and the largest of all."""
-    total, largest = 0.0, 0.0
-    for u in range(len(first) - 1):
-        top = 0.0
-        for j in range(first[u], first[u + 1]):
-            top = max(top, told[j])
-        for j in range(first[u], first[u + 1]):
-            total += (top - told[j]) ** 2
-        largest = max(largest, top)
-    return total, largest
+def balance(
+    first: NDArray[np.int64],
+    candidate: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    share: NDArray[np.float64],
+    used: NDArray[np.float64],
+) -> None:
+    """Scale the masses of pairs so that columns sum to at most 1 and rows to 1, in turns; rows come last.
 
-
-@compiled
-def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray[np.float64]:
-    """(n_pairs,) exp(logit) scaled so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn).
-
-    With more nodes than candidates both cannot be: then the rows hold, and columns are full.
+    share, used : (n_target,) what is left of each column, at first 1, and what rows ask of it
     """
-    first, candidate = pairs
-    mass, share, used = np.empty(len(candidate)), np.ones(n_target), np.zeros(n_target)
-    for u in range(len(first) - 1):
-        top = -np.inf
-        for j in range(first[u], first[u + 1]):
-            top = max(top, logit[j])
-        for j in range(first[u], first[u + 1]):
-            mass[j] = np.exp(logit[j] - top)
-    for _ in range(_SWEEPS):
+    for sweep in range(_SWEEPS + 1):
         used[:] = 0.0
         for u in range(len(first) - 1):
             total = _SLACK
             for j in range(first[u], first[u + 1]):
                 total += mass[j] * share[candidate[j]]
             for j in range(first[u], first[u + 1]):
-                used[candidate[j]] += mass[j] / total
-        for c in range(n_target):
+                if sweep < _SWEEPS:
+                    used[candidate[j]] += mass[j] / total
+                else:
+                    mass[j] = mass[j] * share[candidate[j]] / total
+        for c in range(len(used)):
             share[c] = 1.0 / max(used[c], 1.0)
-    for u in range(len(first) - 1):
-        total = _SLACK
-        for j in range(first[u], first[u + 1]):
-            mass[j] *= share[candidate[j]]
-            total += mass[j]
-        for j in range(first[u], first[u + 1]):
-            mass[j] /= total
-    return mass
 
 
 @compiled
 def keep_nearest(alike: NDArray[np.float32], start: int, rows: Leaders, columns: Leaders) -> None:
     """Note the largest entries of each row and of each column; row i of `alike` is row start + i of the whole."""
+    (node, value), (node_back, value_back) = rows, columns
+    last, last_back = value.shape[1] - 1, value_back.shape[1] - 1
     for i in range(alike.shape[0]):
-        node, value = rows[0][start + i], rows[1][start + i]
+        u = start + i
         for c in range(alike.shape[1]):
             v = alike[i, c]
-            if v > value[-1]:
-                _insert(c, v, node, value)
-            if v > columns[1][c, -1]:
-                _insert(start + i, v, columns[0][c], columns[1][c])
+            if v > value[u, last]:
+                insert(c, v, u, node, value)
+            if v > value_back[c, last_back]:
+                insert(u, v, c, node_back, value_back)

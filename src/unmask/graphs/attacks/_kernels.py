@@ -5,6 +5,7 @@ The loops are in `_loops`, which is imported when an attack runs.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._sides import NONE, Rule, Side
+from unmask.graphs.attacks._sides import NONE, Arcs, Links, Rule, Scratch, Side
 
 
 def ranked(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.int64], NDArray[np.int64]]:
@@ -55,13 +56,30 @@ def _renumbered(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], i
 def moved(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """`renumbered`, not to be written to, like the rows of a graph: loops are compiled once for both."""
+    """The same graph where node i is the old node order[i] and number the way back; rows are ascending."""
     from unmask.graphs.attacks._loops import renumbered
 
-    rows = renumbered(indptr, neighbor, order, number)
+    start = np.concatenate(([0], np.cumsum(np.diff(indptr)[order])))
+    after = np.empty(len(neighbor), dtype=np.int32)
+    renumbered(*read_only(indptr, neighbor), order, number, start[:-1].copy(), after)
+    return read_only(start, after)
+
+
+def read_only(indptr: NDArray[np.integer], neighbor: NDArray[np.integer]) -> Links:
+    """The rows of a graph as all loops take them, which are compiled for arrays that nobody writes to."""
+    rows = np.ascontiguousarray(indptr, dtype=np.int64).view(), np.ascontiguousarray(neighbor, dtype=np.int32).view()
     for array in rows:
         array.setflags(write=False)
     return rows
+
+
+def common(here: Links, there: Links, image: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(n_here,) neighbors of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
+    from unmask.graphs.attacks import _loops
+
+    count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(there[0]) - 1, NONE, dtype=np.int32)
+    _loops.common(*read_only(*here), *read_only(*there), image, next_to, count)
+    return count
 
 
 def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
@@ -72,7 +90,7 @@ def unsettle(nodes: NDArray[np.int32], side: Side) -> None:
 
 
 def mutual(
-    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, threads: int
+    nodes: NDArray[np.int32], source: Side | Arcs, target: Side | Arcs, rule: Rule, *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Pairs of a source node and a target node that stand out for each other, and the candidates visited.
 
@@ -92,31 +110,39 @@ def mutual(
 
 
 def _winners(
-    nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, threads: int
+    nodes: NDArray[np.int32], here: Side | Arcs, there: Side | Arcs, rule: Rule, threads: int
 ) -> tuple[NDArray[np.int32], int]:
-    from unmask.graphs.attacks._loops import winners
-
-    winner = np.empty(len(nodes), dtype=np.int32)
+    loops, winner = _loops_for(here), np.empty(len(nodes), dtype=np.int32)
 
     def run(nodes: NDArray[np.int32], winner: NDArray[np.int32]) -> int:
-        return winners(nodes, here, there, rule, winner)
+        return int(loops.winners(nodes, here, there, rule, scratch(here, there, rule), winner))
 
     return winner, sum(_in_threads(run, threads, nodes, winner))
 
 
 def best(
-    nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, *, width: int, threads: int
+    nodes: NDArray[np.int32], here: Side | Arcs, there: Side | Arcs, rule: Rule, *, width: int, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The `width` best candidates of each node, best first, -1 where there are fewer; and their scores."""
-    from unmask.graphs.attacks._loops import leaders
-
+    """The `width` best candidates of each node, best first, -1 where there are fewer; and their scores, then 0."""
+    loops = _loops_for(here)
     candidate, score = np.full((len(nodes), width), NONE, dtype=np.int32), np.zeros((len(nodes), width))
 
     def run(nodes: NDArray[np.int32], candidate: NDArray[np.int32], score: NDArray[np.float64]) -> int:
-        return leaders(nodes, here, there, rule, candidate, score)
+        return int(loops.leaders(nodes, here, there, rule, scratch(here, there, rule), candidate, score))
 
     _in_threads(run, threads, nodes, candidate, score)
     return candidate, score
+
+
+def _loops_for(here: Side | Arcs) -> Any:
+    """Where the loops for a side are; others are not compiled."""
+    return importlib.import_module(f"unmask.graphs.attacks.{'_arcs' if isinstance(here, Arcs) else '_loops'}")
+
+
+def scratch(here: Side | Arcs, there: Side | Arcs, rule: Rule) -> Scratch:
+    """Weights are added up in their own type; those of links are whole numbers divided by a size."""
+    dtype = np.float64 if isinstance(here, Arcs) else here.weight.dtype.type
+    return Scratch.of(there, revise=rule.revise, dtype=dtype)
 
 
 def _in_threads(run: Callable[..., int], threads: int, *rows: NDArray[Any]) -> list[int]:

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
-from unmask.graphs.attacks._sides import NONE, TIE, UNSETTLED, Links, Rule, Side
-
-
-class Scratch(NamedTuple):
-    """Where one thread adds up the scores of one node after the other.
-
-    total     : (n_there,) weights added up, 0 between two nodes; minus infinity marks a node that is no candidate, so
-                that one look-up tells whether it is one and what it has
-    candidate : the candidates in the order in which they were met
-    score     : their scores
-    """
-
-    total: NDArray[np.float32] | NDArray[np.float64]
-    candidate: NDArray[np.int32]
-    score: NDArray[np.float64]
+from unmask.compiled import compiled, inner
+from unmask.graphs.attacks._sides import NONE, TIE, UNSETTLED, Rule, Scratch, Side
 
 
 @compiled
 def renumbered(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The same graph where node i is the old node order[i] and number the way back; rows are ascending."""
-    n = len(order)
-    start = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        start[i + 1] = start[i] + indptr[order[i] + 1] - indptr[order[i]]
-    end, moved = start[:-1].copy(), np.empty(len(neighbor), dtype=np.int32)
-    for i in range(n):
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    order: NDArray[np.int64],
+    number: NDArray[np.int64],
+    end: NDArray[np.int64],
+    moved: NDArray[np.int32],
+) -> None:
+    """Write the neighbors of the graph where node i is the old node order[i] and number the way back, rows ascending.
+
+    end : (n,) where the row of each new node begins; then, where it ends
+    """
+    for i in range(len(order)):
         for j in range(indptr[order[i]], indptr[order[i] + 1]):
             other = number[neighbor[j]]
             moved[end[other]] = i
             end[other] += 1
-    return start, moved
 
 
 @compiled
-def winners(nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, winner: NDArray[np.int32]) -> int:
+def winners(
+    nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, scratch: Scratch, winner: NDArray[np.int32]
+) -> int:
     """Write the candidate that stands out for each node, -1 where none does; the candidates visited."""
-    scratch, visits = _scratch(here, there, rule), 0
+    visits = 0
     for i in range(len(nodes)):
         winner[i], seen = _winner(nodes[i], here, there, rule, scratch)
         visits += seen
@@ -54,9 +42,10 @@ def winners(nodes: NDArray[np.int32], here: Side, there: Side, rule: Rule, winne
 
 
 @compiled
-def sweep(nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule) -> tuple[int, int]:
+def sweep(
+    nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, forth: Scratch, back: Scratch
+) -> tuple[int, int]:
     """One pass over unmapped nodes that writes each match into both images at once; the matches, and the visits."""
-    forth, back = _scratch(source, target, rule), _scratch(target, source, rule)
     matches, visits = 0, 0
     for v in nodes:
         c, seen = _winner(v, source, target, rule, forth)
@@ -80,34 +69,45 @@ def leaders(
     here: Side,
     there: Side,
     rule: Rule,
+    scratch: Scratch,
     candidate: NDArray[np.int32],
     score: NDArray[np.float64],
 ) -> int:
     """Write the best candidates of each node, best first, and their scores, as there are columns; the visits."""
-    scratch, width, visits = _scratch(here, there, rule), candidate.shape[1], 0
+    last, visits = candidate.shape[1] - 1, 0
     for i in range(len(nodes)):
         n, seen = _fill(nodes[i], here, there, rule, scratch)
         visits += seen
         for t in range(n):
-            if scratch.score[t] > score[i, width - 1]:
-                _insert(scratch.candidate[t], scratch.score[t], candidate[i], score[i])
+            if scratch.score[t] > score[i, last]:
+                insert(scratch.candidate[t], scratch.score[t], i, candidate, score)
     return visits
 
 
 @compiled
-def common(here: Links, there: Links, image: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n_here,) neighbors of each mapped node whose image is next to the node's own image, 0 for unmapped nodes."""
-    count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(there[0]) - 1, NONE, dtype=np.int32)
+def common(
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    indptr_there: NDArray[np.int64],
+    neighbor_there: NDArray[np.int32],
+    image: NDArray[np.int32],
+    next_to: NDArray[np.int32],
+    count: NDArray[np.int64],
+) -> None:
+    """Add, for each mapped node, how many of its neighbors have an image next to the node's own.
+
+    next_to : (n_there,) the mapped node whose image was last seen next to each node, -1 for none
+    """
     for x in range(len(image)):
         y = image[x]
         if y < 0:
             continue
-        for j in range(there[0][y], there[0][y + 1]):
-            next_to[there[1][j]] = x
-        for i in range(here[0][x], here[0][x + 1]):
-            z = image[here[1][i]]
-            count[x] += z >= 0 and next_to[z] == x
-    return count
+        for j in range(indptr_there[y], indptr_there[y + 1]):
+            next_to[neighbor_there[j]] = x
+        for i in range(indptr[x], indptr[x + 1]):
+            z = image[neighbor[i]]
+            if z >= 0 and next_to[z] == x:
+                count[x] += 1
 
 
 @compiled
@@ -119,33 +119,25 @@ def unsettle(
         _unsettle(v, indptr, neighbor, best)
 
 
-@compiled
+@inner
 def _unsettle(v: int, indptr: NDArray[np.int64], neighbor: NDArray[np.int32], best: NDArray[np.int32]) -> None:
     for i in range(indptr[v], indptr[v + 1]):
         best[neighbor[i]] = UNSETTLED
 
 
-@compiled
-def _insert(c: int, score: float, candidate: NDArray[np.int32], value: NDArray[np.float64]) -> None:
-    at = len(value) - 1
-    while at > 0 and score > value[at - 1]:
-        candidate[at], value[at] = candidate[at - 1], value[at - 1]
+@inner
+def insert(
+    c: int, v: float, row: int, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]
+) -> None:
+    """Write a candidate into its place among the best of a row, best first; its value is above the last of them."""
+    at = value.shape[1] - 1
+    while at > 0 and v > value[row, at - 1]:
+        candidate[row, at], value[row, at] = candidate[row, at - 1], value[row, at - 1]
         at -= 1
-    candidate[at], value[at] = c, score
+    candidate[row, at], value[row, at] = c, v
 
 
-@compiled
-def _scratch(here: Side, there: Side, rule: Rule) -> Scratch:
-    n = len(there.image)
-    total = np.zeros(n, dtype=here.weight.dtype)
-    if not rule.revise:
-        for c in range(n):
-            if there.image[c] >= 0:
-                total[c] = -np.inf
-    return Scratch(total, np.empty(n + 1, dtype=np.int32), np.empty(n))
-
-
-@compiled
+@inner
 def _winner(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
     """The candidate that stands out for v, -1 if none does, and the visits: 0 if the verdict still holds."""
     first, second = here.best[v], here.rival[v]
@@ -154,17 +146,18 @@ def _winner(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tu
     if first >= 0 and scratch.total[first] == 0 and (second < 0 or scratch.total[second] == 0):
         return (first if second < 0 else NONE), 0
     n, visits = _fill(v, here, there, rule, scratch)
-    chosen, here.best[v], here.rival[v] = _standing_out(n, rule, scratch.candidate, scratch.score)
+    chosen, here.best[v], here.rival[v] = standing_out(n, rule, scratch.candidate, scratch.score)
     return chosen, visits
 
 
-@compiled
+@inner
 def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
     """List the candidates of v and their scores; the number of them, and of visits.
 
     Indices are unsigned where most time goes: the compiled code checks whether a signed one is negative.
     """
-    total, candidate = scratch.total, scratch.candidate
+    total, candidate, score = scratch.total, scratch.candidate, scratch.score
+    indptr, neighbor, size = there.indptr, there.neighbor, there.size
     n, visits = 0, 0
     for i in range(here.indptr[v], here.indptr[v + 1]):
         x = here.neighbor[i]
@@ -172,10 +165,10 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
         if y < 0:
             continue
         weight = here.weight[x]
-        start, stop = there.indptr[y], there.indptr[y + 1]
+        start, stop = indptr[y], indptr[y + 1]
         visits += stop - start
         for j in range(np.uint64(start), np.uint64(stop)):
-            c = np.uint32(there.neighbor[j])
+            c = np.uint32(neighbor[j])
             before = total[c]
             candidate[np.uint64(n)] = c
             n += before == 0
@@ -183,15 +176,15 @@ def _fill(v: int, here: Side, there: Side, rule: Rule, scratch: Scratch) -> tupl
     for t in range(n):
         c = np.uint32(candidate[t])
         if rule.ratio:
-            scratch.score[t] = total[c] * min(here.size[v] / there.size[c], there.size[c] / here.size[v])
+            score[t] = total[c] * min(here.size[v] / size[c], size[c] / here.size[v])
         else:
-            scratch.score[t] = total[c] / there.size[c]
+            score[t] = total[c] / size[c]
         total[c] = 0
     return n, visits
 
 
-@compiled
-def _standing_out(n: int, rule: Rule, candidate: NDArray[np.int32], score: NDArray[np.float64]) -> tuple[int, int, int]:
+@inner
+def standing_out(n: int, rule: Rule, candidate: NDArray[np.int32], score: NDArray[np.float64]) -> tuple[int, int, int]:
     """The candidate that stands out or -1, and the lasting verdict: best and rival of `Side`."""
     if n == 0 or (n == 1 and rule.revise):
         return NONE, NONE, NONE
@@ -210,19 +203,19 @@ def _standing_out(n: int, rule: Rule, candidate: NDArray[np.int32], score: NDArr
     # sigma of n numbers from 0 to top is at most top / sqrt(2), however many are taken away
     if top - next_ >= rule.theta * 0.75 * top:
         return chosen, chosen, NONE
-    stands = top - next_ >= rule.theta * _sigma(score[:n], rule)
+    stands = top - next_ >= rule.theta * _sigma(n, score, rule.revise)
     if rule.revise:
         return (chosen, chosen, NONE) if stands else (NONE, NONE, NONE)
     return (chosen if stands else NONE), UNSETTLED, NONE
 
 
-@compiled
-def _sigma(score: NDArray[np.float64], rule: Rule) -> float:
+@inner
+def _sigma(n: int, score: NDArray[np.float64], population: bool) -> float:
     mean = 0.0
-    for s in score:
-        mean += s
-    mean /= len(score)
+    for t in range(n):
+        mean += score[t]
+    mean /= n
     squares = 0.0
-    for s in score:
-        squares += (s - mean) * (s - mean)
-    return float(np.sqrt(squares / (len(score) if rule.revise else len(score) - 1)))
+    for t in range(n):
+        squares += (score[t] - mean) * (score[t] - mean)
+    return float(np.sqrt(squares / (n if population else n - 1)))

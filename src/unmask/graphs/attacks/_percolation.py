@@ -5,23 +5,30 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, copy_into
-from unmask.graphs.attacks._sides import Wedges
+from unmask.compiled import compiled, inner
+from unmask.graphs.attacks._sides import Marks, Wedges
 
 
 @compiled
 def mutual_best(
-    nodes: NDArray[np.int32], wedges: Wedges, open_target: NDArray[np.bool_], least: int
-) -> tuple[NDArray[np.int32], int]:
-    """The target node with which each of the nodes has the most marks, if it has no more with another of the nodes.
+    nodes: NDArray[np.int32],
+    wedges: Wedges,
+    open_target: NDArray[np.bool_],
+    least: int,
+    scratch: Marks,
+    most: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    best: NDArray[np.int32],
+) -> int:
+    """Write the target node with which each of the nodes has the most marks, if it has no more with another of them.
 
-    Only open target nodes count. -1 where there are fewer than `least` marks, or as many for another pair of either.
-    One pass over the rows; only the best and whether it is tied is kept, of each row and each column.
+    Only open target nodes count. -1, as it was, where there are fewer than `least` marks, or as many for another pair
+    of either. One pass over the rows; only the best and whether it is tied is kept, of each row and each column. The
+    visits.
+
+    most, owner : (n_target,) of each column, at first least - 1 and -1
     """
-    n_target = len(open_target)
-    mark, touched = np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
-    most, owner = np.full(n_target, least - 1, dtype=np.int32), np.full(n_target, -1, dtype=np.int32)
-    best, visits = np.full(len(nodes), -1, dtype=np.int32), 0
+    mark, touched, visits = scratch.mark, scratch.touched, 0
     for i in range(len(nodes)):
         n, seen = _count(nodes[i], wedges, open_target, mark, touched)
         visits += seen
@@ -41,33 +48,37 @@ def mutual_best(
     for i in range(len(nodes)):
         if best[i] >= 0 and owner[best[i]] != i:
             best[i] = -1
-    return best, visits
+    return visits
 
 
 @compiled
 def marked(
-    nodes: NDArray[np.int32], wedges: Wedges, open_target: NDArray[np.bool_], least: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
-    """All pairs (node, open target node) with at least `least` marks: nodes, target nodes, marks; and the visits."""
-    n_target = len(open_target)
-    mark, touched = np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
-    pairs = np.empty((3, 1024), dtype=np.int32)
-    found, visits = 0, 0
-    for v in nodes:
-        n, seen = _count(v, wedges, open_target, mark, touched)
+    nodes: NDArray[np.int32],
+    wedges: Wedges,
+    open_target: NDArray[np.bool_],
+    least: int,
+    scratch: Marks,
+    pairs: NDArray[np.int32],
+) -> tuple[int, int, int]:
+    """Write pairs (node, open target node) with at least `least` marks as columns: node, target node, marks.
+
+    pairs : (3, room for the pairs of one node at least)
+
+    Returns how many nodes were done before the room ran out, how many pairs there are, and the visits.
+    """
+    mark, touched, found, visits = scratch.mark, scratch.touched, 0, 0
+    for i in range(len(nodes)):
+        if found + len(mark) > pairs.shape[1]:
+            return i, found, visits
+        n, seen = _count(nodes[i], wedges, open_target, mark, touched)
         visits += seen
-        if found + n > pairs.shape[1]:
-            larger = np.empty((3, 2 * (found + n)), dtype=np.int32)
-            for row in range(3):
-                copy_into(larger[row], pairs[row, :found])
-            pairs = larger
         for t in range(n):
             c = touched[t]
             if mark[c] >= least:
-                pairs[0, found], pairs[1, found], pairs[2, found] = v, c, mark[c]
+                pairs[0, found], pairs[1, found], pairs[2, found] = nodes[i], c, mark[c]
                 found += 1
             mark[c] = 0
-    return pairs[0, :found].copy(), pairs[1, :found].copy(), pairs[2, :found].copy(), visits
+    return len(nodes), found, visits
 
 
 @compiled
@@ -77,14 +88,16 @@ def greedy(
     candidate: NDArray[np.int32],
     image: NDArray[np.int32],
     inverse: NDArray[np.int32],
+    claims: NDArray[np.int32],
+    claims_target: NDArray[np.int32],
 ) -> int:
     """Take pairs from the best class of equal pairs to the last, writing them into both images; how many were taken.
 
     start : (n_classes + 1,) class k is the pairs start[k]:start[k + 1]
     image : -1 for a node that is free, -2 for one that is left open. Of the pairs of a class whose two nodes are free,
             one that shares no node with another is taken; of all others, both nodes are left open.
+    claims, claims_target : as long as the images, 0
     """
-    claims, claims_target = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
     taken = 0
     for k in range(len(start) - 1):
         for i in range(start[k], start[k + 1]):
@@ -106,7 +119,7 @@ def greedy(
     return taken
 
 
-@compiled
+@inner
 def _count(
     v: int, wedges: Wedges, open_target: NDArray[np.bool_], mark: NDArray[np.int32], touched: NDArray[np.int32]
 ) -> tuple[int, int]:

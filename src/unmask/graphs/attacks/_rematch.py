@@ -7,8 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, inner
 from unmask.graphs.attacks._likelihood import GRID, NEGLIGIBLE
+from unmask.graphs.attacks._loops import insert
+
+NEVER = -(2.0**50)
+"""A bound on log-odds in units of 1 / GRID that none is below."""
 
 COUNT = 40
 """Sums of weights fill the low 40 bits of an int64, the number of witnesses the bits above: one addition for both."""
@@ -29,6 +33,9 @@ class Rows(NamedTuple):
 
 
 BASE, KNOWN, REST, TOLL = range(4)
+
+TOTAL, MOST, LEAST_TOLL, AROUND = range(4)
+"""Columns of `Scratch.cell`."""
 
 
 class Alike(NamedTuple):
@@ -53,26 +60,56 @@ class Best(NamedTuple):
     own       : (n,) log-odds of the node's image, -inf where it has none
     others    : (n,) log(1 + sum of the odds of all candidates but the image that have at least `low`), 1 being the
                 odds of none of them
-    visits    : wedges walked
     """
 
     candidate: NDArray[np.int32]
     value: NDArray[np.float64]
     own: NDArray[np.float64]
     others: NDArray[np.float64]
-    visits: int
+
+    @classmethod
+    def of(cls, n: int, width: int) -> Best:
+        """For so many nodes: nothing is found yet."""
+        candidate = np.full((n, width), -1, dtype=np.int32)
+        return cls(candidate, np.full((n, width), -np.inf), np.full(n, -np.inf), np.zeros(n))
+
+
+class Scratch(NamedTuple):
+    """Where one source node is scored after the other, (n_target,) each.
+
+    cell    : (n_target, 4) int64, all that is read of a candidate that does not matter, in half a cache line: weights
+              added up, 0 between two nodes; base and toll in units of 1 / GRID, rounded up and down, so that a bound
+              made of them is none too low (base of a seed: `NEVER`); and its mapped neighbors
+    mark    : the last source node of which this is a silent image, -1 for none
+    touched : candidates of the node; images : of its neighbors
+    bonus   : 0 between two nodes
+    """
+
+    cell: NDArray[np.int64]
+    mark: NDArray[np.int32]
+    touched: NDArray[np.int32]
+    images: NDArray[np.int32]
+    bonus: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, node: NDArray[np.float64]) -> Scratch:
+        """For the target nodes of `Rows`."""
+        n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
+        cell[:, MOST] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
+        cell[:, LEAST_TOLL], cell[:, AROUND] = np.floor(node[:, TOLL] * GRID), node[:, KNOWN]
+        mark = np.full(n, -1, dtype=np.int32)
+        return cls(cell, mark, np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n))
 
 
 @compiled
 def mapped_neighbors(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """(n,) how many neighbors of each node are mapped."""
-    count = np.zeros(len(image), dtype=np.int64)
+    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32], count: NDArray[np.int64]
+) -> None:
+    """Add how many neighbors of each node are mapped."""
     for v in range(len(image)):
         for i in range(indptr[v], indptr[v + 1]):
-            count[v] += image[neighbor[i]] >= 0
-    return count
+            if image[neighbor[i]] >= 0:
+                count[v] += 1
 
 
 @compiled
@@ -84,10 +121,11 @@ def best(
     weight: NDArray[np.int64],
     spread: float,
     reach: int,
-    width: int,
     low: float,
-) -> Best:
-    """Score the candidates of every source node and keep the `width` best of at least `low`.
+    scratch: Scratch,
+    found: Best,
+) -> int:
+    """Score the candidates of every source node and write the best of at least `low`; the wedges walked.
 
     A candidate c of node u shares witnesses with it: mapped neighbors of u whose image is next to c. With w of them
 
@@ -98,56 +136,63 @@ def best(
     image  : (n_source,) int32, the node that each source node is mapped to, -1 where none is
     weight : (n_target,) int64 on the grid, with 1 << COUNT added; of the images of source nodes
     """
-    n, n_target = len(image), len(target.node)
-    total, mark = np.zeros(n_target, dtype=np.int64), np.full(n_target, -1, dtype=np.int32)
-    touched, images = np.empty(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32)
-    bonus, candidate, value = np.zeros(n_target), np.full((n, width), -1, dtype=np.int32), np.full((n, width), -np.inf)
-    own, others = np.full(n, -np.inf), np.zeros(n)
-    visits = 0
-    for u in range(n):
-        me = source.node[u]
-        if np.isnan(me[BASE]):
+    cell, touched, bonus, node = scratch.cell, scratch.touched, scratch.bonus, target.node
+    last_kept, visits = found.value.shape[1] - 1, 0
+    for u in range(len(image)):
+        base, rest = source.node[u, BASE], source.node[u, REST]
+        if np.isnan(base):
             continue
-        n_images = _images(u, source, image, images)
-        last = _last_silent(images[:n_images], target.indptr, reach)
-        n_touched, silent, loudest, seen = _walk(u, images[:n_images], last, target, weight, total, mark, touched)
+        n_images = _images(u, source, image, scratch.images)
+        last = _last_silent(n_images, scratch.images, target.indptr, reach)
+        n_touched, silent, loudest, seen = _walk(u, n_images, last, target, weight, scratch)
         visits += seen
+        similar = alike.indptr[u] < alike.indptr[u + 1]
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             c = alike.candidate[j]
             bonus[c] = alike.bonus[j]
-            if alike.proposed[j] and total[c] == 0:
+            if alike.proposed[j] and cell[c, TOTAL] == 0:
                 touched[n_touched] = c
                 n_touched += 1
         if image[u] >= 0:
-            summed = total[image[u]] + _silent(u, image[u], last, target, weight, mark)
-            own[u] = _value(me, target.node[image[u]], summed, spread) + bonus[image[u]]
-        ceiling = me[BASE] - 0.5 * np.log(2 * np.pi * spread * (me[REST] + 1.0))
+            y = image[u]
+            summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
+            found.own[u] = _value(base, rest, y, node, summed, spread) + bonus[y]
+        ceiling = base - 0.5 * np.log(2 * np.pi * spread * (rest + 1.0))
         top, most, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
+        least = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the bound on what the log-odds are beyond the ceiling
         for t in range(n_touched):
             c = touched[t]
-            shared, evidence = _witnesses(total[c])
-            other = target.node[c]
-            bound = ceiling + evidence - shared * other[TOLL] + other[BASE] + bonus[c]
-            bound += min(silent, other[KNOWN] - shared) * max(loudest / GRID - other[TOLL], 0.0)
-            if bound >= max(low, top - NEGLIGIBLE):
-                v = _value(me, other, total[c] + _silent(u, c, last, target, weight, mark), spread) + bonus[c]
-                if v >= low and v > value[u, width - 1]:
-                    _insert(c, v, candidate[u], value[u])
-                top = max(top, v)
+            total, toll = cell[c, TOTAL], cell[c, LEAST_TOLL]
+            cell[c, TOTAL] = 0
+            shared = (total + (1 << (COUNT - 1))) >> COUNT
+            bound = total - (shared << COUNT) - shared * toll + cell[c, MOST]
+            if silent > 0:
+                bound += min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0)
+            if (bound + bonus[c] * GRID if similar else bound) >= least:
+                v = _value(base, rest, c, node, total, spread) + bonus[c]
+                if silent > 0:  # ask for them only if they can matter: reading a row takes longest
+                    more = min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0) / GRID
+                    if v + more < max(low, top - NEGLIGIBLE) - 1e-6:
+                        continue
+                    total += _silent(u, c, last, target, weight, scratch.mark)
+                    v = _value(base, rest, c, node, total, spread) + bonus[c]
+                if v >= low and v > found.value[u, last_kept]:
+                    insert(c, v, u, found.candidate, found.value)
+                if v > top:
+                    top, least = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
                 if c == image[u] or v < low:
                     pass
                 elif v > most:
                     mass, most = mass * np.exp(most - v) + 1.0, v
                 else:
                     mass += np.exp(v - most)
-            total[c] = 0
-        for c in alike.candidate[alike.indptr[u] : alike.indptr[u + 1]]:
-            bonus[c] = 0.0
-        others[u] = most + np.log(mass)
-    return Best(candidate, value, own, others, visits)
+        for j in range(alike.indptr[u], alike.indptr[u + 1]):
+            bonus[alike.candidate[j]] = 0.0
+        found.others[u] = most + np.log(mass)
+    return visits
 
 
-@compiled
+@inner
 def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.int32]) -> int:
     """Write the images of u's mapped neighbors; their number."""
     n = 0
@@ -159,81 +204,80 @@ def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.i
     return n
 
 
-@compiled
-def _last_silent(images: NDArray[np.int32], indptr: NDArray[np.int64], reach: int) -> int:
+@inner
+def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], reach: int) -> int:
     """The images above this number propose candidates, the others only speak for those proposed; -1: all propose.
 
     Nodes of one degree stand together, so that their numbers do not matter.
     """
     total, low, high = 0, len(indptr), 0
-    for y in images:
+    for i in range(n):
+        y = images[i]
         degree = indptr[y + 1] - indptr[y]
         total, low, high = total + degree, min(low, degree), max(high, degree)
     if total <= reach:
         return -1
     while high - low > 1:  # images of a degree up to `low` propose; those of `high` and above are too many
         middle = (low + high) // 2
-        if _wedges(images, indptr, middle) <= reach:
+        if _wedges(n, images, indptr, middle) <= reach:
             low = middle
         else:
             high = middle
     last = -1
-    for y in images:
+    for i in range(n):
+        y = images[i]
         if indptr[y + 1] - indptr[y] > low:
             last = max(last, y)
     return last
 
 
-@compiled
-def _wedges(images: NDArray[np.int32], indptr: NDArray[np.int64], most: int) -> int:
+@inner
+def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], most: int) -> int:
     """The neighbors of all images with at most so many of them."""
     total = 0
-    for y in images:
+    for i in range(n):
+        y = images[i]
         degree = indptr[y + 1] - indptr[y]
         total += degree if degree <= most else 0
     return total
 
 
-@compiled
+@inner
 def _walk(
-    u: int,
-    images: NDArray[np.int32],
-    last: int,
-    target: Rows,
-    weight: NDArray[np.int64],
-    total: NDArray[np.int64],
-    mark: NDArray[np.int32],
-    touched: NDArray[np.int32],
+    u: int, n_images: int, last: int, target: Rows, weight: NDArray[np.int64], scratch: Scratch
 ) -> tuple[int, int, int, int]:
     """Add up the weights of the images that propose, list what they propose, and mark the others.
 
     Returns how many candidates there are, how many images are silent, the largest of their weights, and the wedges
     walked. The candidate with most witnesses comes first, so that little is left to do for the others.
     """
+    indptr, neighbor, cell, touched = target.indptr, target.neighbor, scratch.cell, scratch.touched
     n, silent, loudest, visits, first = 0, 0, 0, 0, 0
-    for y in images:
+    for i in range(n_images):
+        y = scratch.images[i]
         w = weight[y]
         if y <= last:
-            mark[y] = u
+            scratch.mark[y] = u
             silent += 1
             loudest = max(loudest, w - (1 << COUNT))
             continue
-        visits += target.indptr[y + 1] - target.indptr[y]
-        for j in range(target.indptr[y], target.indptr[y + 1]):
-            c = target.neighbor[j]
-            if total[c] == 0:
+        visits += indptr[y + 1] - indptr[y]
+        for j in range(indptr[y], indptr[y + 1]):
+            c = neighbor[j]
+            before = cell[c, TOTAL]
+            if before == 0:
                 touched[n] = c
                 n += 1
-            total[c] += w
+            cell[c, TOTAL] = before + w
     for t in range(n):
-        if total[touched[t]] > total[touched[first]]:
+        if cell[touched[t], TOTAL] > cell[touched[first], TOTAL]:
             first = t
     if n:
         touched[0], touched[first] = touched[first], touched[0]
     return n, silent, loudest, visits
 
 
-@compiled
+@inner
 def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], mark: NDArray[np.int32]) -> int:
     """What the marked neighbors of c add; they have the lowest numbers, so its row is read from the front."""
     total = 0
@@ -246,67 +290,64 @@ def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], 
     return total
 
 
-@compiled
+@inner
 def _witnesses(total: int) -> tuple[int, float]:
     """The number of witnesses and the sum of their weights."""
     shared = (total + (1 << (COUNT - 1))) >> COUNT
     return shared, (total - (shared << COUNT)) / GRID
 
 
-@compiled
-def _value(me: NDArray[np.float64], other: NDArray[np.float64], total: int, spread: float) -> float:
+@inner
+def _value(base: float, rest: float, c: int, node: NDArray[np.float64], total: int, spread: float) -> float:
     shared, evidence = _witnesses(total)
-    variance = spread * (me[REST] + other[REST] + 1.0)
-    gap = other[REST] - me[REST]
+    variance = spread * (rest + node[c, REST] + 1.0)
+    gap = node[c, REST] - rest
     fit = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
-    return float(evidence - shared * other[TOLL] + me[BASE] + other[BASE] + fit)
-
-
-@compiled
-def _insert(c: int, v: float, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]) -> None:
-    at = len(value)
-    while at > 0 and v > value[at - 1]:
-        at -= 1
-    for i in range(len(value) - 1, at, -1):
-        candidate[i], value[i] = candidate[i - 1], value[i - 1]
-    if at < len(value):
-        candidate[at], value[at] = c, v
+    return float(evidence - shared * node[c, TOLL] + base + node[c, BASE] + fit)
 
 
 @compiled
 def assign(
-    listed: Best, image: NDArray[np.int32], inverse: NDArray[np.int32], margin: float, floor: float, rounds: int
-) -> None:
-    """Map pairs that are best for both, by at least `margin`, and at least `floor`; `rounds` times over those left."""
-    n, width = listed.candidate.shape
-    for _ in range(rounds):
-        first, second = np.full(n, -1, dtype=np.int64), np.full(n, -np.inf)
-        top, runner_up = np.full(len(inverse), -np.inf), np.full(len(inverse), -np.inf)
-        for u in range(n):
-            if image[u] >= 0:
+    candidate: NDArray[np.int32],
+    value: NDArray[np.float64],
+    image: NDArray[np.int32],
+    inverse: NDArray[np.int32],
+    margin: float,
+    floor: float,
+    first: NDArray[np.int32],
+    second: NDArray[np.float64],
+    top: NDArray[np.float64],
+    runner_up: NDArray[np.float64],
+) -> int:
+    """Map free pairs that are best for both, by at least `margin`, and at least `floor`; how many were mapped.
+
+    first, second  : (n,) the place of the best free candidate of each node, at first -1, and the next one's value
+    top, runner_up : (n_target,) the two largest values of each free target node; they and `second` at first -inf
+    """
+    for u in range(len(image)):
+        if image[u] >= 0:
+            continue
+        for k in range(candidate.shape[1]):
+            c, v = candidate[u, k], value[u, k]
+            if c < 0 or inverse[c] >= 0:
                 continue
-            for k in range(width):
-                c, v = listed.candidate[u, k], listed.value[u, k]
-                if c < 0 or inverse[c] >= 0:
-                    continue
-                if first[u] < 0:
-                    first[u] = k
-                elif second[u] == -np.inf:
-                    second[u] = v
-                if v > top[c]:
-                    top[c], runner_up[c] = v, top[c]
-                elif v > runner_up[c]:
-                    runner_up[c] = v
-        found = 0
-        for u in range(n):
             if first[u] < 0:
-                continue
-            c, v = listed.candidate[u, first[u]], listed.value[u, first[u]]
-            if v >= floor and v >= top[c] and v - second[u] >= margin and v - runner_up[c] >= margin:
-                image[u], inverse[c] = c, u
-                found += 1
-        if found == 0:
-            break
+                first[u] = k
+            elif second[u] == -np.inf:
+                second[u] = v
+            if v > top[c]:
+                top[c], runner_up[c] = v, top[c]
+            elif v > runner_up[c]:
+                runner_up[c] = v
+    found = 0
+    for u in range(len(image)):
+        if first[u] < 0:
+            continue
+        c, v = candidate[u, first[u]], value[u, first[u]]
+        if v >= floor and v >= top[c] and v - second[u] >= margin and v - runner_up[c] >= margin:
+            image[u], inverse[c] = c, u
+            found += 1
+    return found
 
 
 @compiled

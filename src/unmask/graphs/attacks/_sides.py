@@ -69,6 +69,41 @@ class Arcs(NamedTuple):
     in_size: NDArray[np.float64]
 
 
+class Scratch(NamedTuple):
+    """Where one thread adds up the scores of one node after the other.
+
+    total     : (n_there,) weights added up, 0 between two nodes; minus infinity marks a node that is no candidate, so
+                that one look-up tells whether it is one and what it has
+    candidate : the candidates in the order in which they were met
+    score     : their scores
+    """
+
+    total: NDArray[np.float32] | NDArray[np.float64]
+    candidate: NDArray[np.int32]
+    score: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, there: Side | Arcs, *, revise: bool, dtype: type[np.floating]) -> Scratch:
+        """For candidates of this side; all of them where matches are revised, else those that are free."""
+        n = len(there.image)
+        total = np.zeros(n, dtype=dtype)
+        if not revise:
+            total[there.image >= 0] = -np.inf
+        return cls(total, np.empty(n + 1, dtype=np.int32), np.empty(n))
+
+
+class Marks(NamedTuple):
+    """Where the marks of one node are counted. mark : (n_target,) 0 between two nodes; touched : those that are not."""
+
+    mark: NDArray[np.int32]
+    touched: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n_target: int) -> Marks:
+        """For so many target nodes."""
+        return cls(np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32))
+
+
 class Wedges(NamedTuple):
     """Two graphs in compressed rows, and a relation between them whose pairs mark all pairs of their neighbors.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._kernels import best
-from unmask.graphs.attacks._sides import TIE, Rule, Side
+from unmask.graphs.attacks._sides import TIE, Arcs, Rule, Side
 from unmask.graphs.attacks.matching import Matching
 from unmask.posterior import equal_weights
 
@@ -101,8 +101,8 @@ def softmax_of(
 
 
 def believe(
-    source: Side,
-    target: Side,
+    source: Side | Arcs,
+    target: Side | Arcs,
     rule: Rule,
     *,
     listed: int,

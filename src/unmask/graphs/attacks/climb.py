@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import read_only
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
+from unmask.segments import segment_max
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._sides import Links
@@ -124,14 +126,12 @@ class Climb:
         first : (n_pairs,) log-shares that P begins with, before they are scaled; None where all candidates share alike
         alike : (n_pairs,) l / scale; None for 0
         """
-        from unmask.graphs.attacks._climb import balanced, evidence
-
         relations, (rare, discount) = _relations(support.source, support.target), self._weights(support)
         pairs, free, n_target = (support.indptr, support.candidate), support.image < 0, support.target.n_nodes
         even = 1.0 / np.diff(support.indptr)[support.row]
         share = even if first is None else balanced(pairs, first, n_target)
         for step in range(steps):
-            told = discount * sum(evidence(here, there, pairs, free, share * rare) for here, there in relations)
+            told = discount * _evidence(relations, pairs, free, share * rare, n_target)
             logit = (bold + step) * (told / spread(told, support) + (0.0 if alike is None else alike))
             share += 2 / (step + 3) * (balanced(pairs, logit, n_target) - share)
         return share
@@ -146,20 +146,48 @@ class Climb:
 def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Links]]:
     """The edges of both sides; where both have directions, their links out, and their links in."""
     if source.way is None or target.way is None:
-        return [((source.indptr, source.neighbor), (target.indptr, target.neighbor))]
+        return [(read_only(source.indptr, source.neighbor), read_only(target.indptr, target.neighbor))]
     here, there = DirectedGraph.of(source), DirectedGraph.of(target)
-    out = (here.out_indptr, here.out_neighbor), (there.out_indptr, there.out_neighbor)
-    back = (here.in_indptr, here.in_neighbor), (there.in_indptr, there.in_neighbor)
+    out = read_only(here.out_indptr, here.out_neighbor), read_only(there.out_indptr, there.out_neighbor)
+    back = read_only(here.in_indptr, here.in_neighbor), read_only(there.in_indptr, there.in_neighbor)
     return [out, back]
 
 
 def spread(told: NDArray[np.float64], support: Support) -> float:
     """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
-    from unmask.graphs.attacks._climb import summed_gaps
+    top = np.maximum(segment_max(told, support.indptr, empty=0.0), 0.0)
+    gap = np.repeat(top, np.diff(support.indptr)) - told
+    root = float(np.sqrt(gap @ gap / max(len(support), 1)))
+    return root if root > _TIE * top.max(initial=0.0) else 1.0
 
-    total, largest = summed_gaps(support.indptr, told)
-    root = float(np.sqrt(total / max(len(support), 1)))
-    return root if root > _TIE * largest else 1.0
+
+def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray[np.float64]:
+    """(n_pairs,) exp(logit) scaled so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn).
+
+    With more nodes than candidates both cannot be: then the rows hold, and columns are full.
+    """
+    from unmask.graphs.attacks._climb import balance
+
+    first, candidate = pairs
+    mass = np.exp(logit - np.repeat(segment_max(logit, first, empty=0.0), np.diff(first)))
+    balance(first, candidate, mass, np.ones(n_target), np.empty(n_target))
+    return mass
+
+
+def _evidence(
+    relations: list[tuple[Links, Links]],
+    pairs: Links,
+    free: NDArray[np.bool_],
+    weighted: NDArray[np.float64],
+    n_target: int,
+) -> NDArray[np.float64]:
+    """(n_pairs,) the G of `Climb` for P w: each kind of link speaks for a pair by itself."""
+    from unmask.graphs.attacks._climb import evidence
+
+    found, near = np.zeros(len(weighted)), np.zeros(n_target)
+    for here, there in relations:
+        evidence(here, there, pairs, free, weighted, near, found)
+    return found
 
 
 def _mapping(support: Support, share: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.graphs.attacks._kernels import mutual, read_only
 from unmask.graphs.attacks._sides import Arcs, Rule
-from unmask.graphs.attacks.beliefs import softmax_of
+from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, check_theta, seeded
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.directed import DirectedGraph
@@ -49,27 +50,25 @@ class DirectedNar09:
         self, release: Graph, knowledge: Auxiliary[Graph], *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        from unmask.graphs.attacks._arcs import leaders, sweep
-
         image, inverse = seeded(release, knowledge)
         here, there = _arcs(knowledge.graph, image), _arcs(release, inverse)
         rule = Rule(False, False, float(self.theta))
         sweeps: list[int] = []
         visits = 0
         while not sweeps or sweeps[-1]:
-            matches, seen = sweep(np.flatnonzero(image < 0).astype(np.int32), here, there, rule)
-            sweeps.append(matches)
+            free = np.flatnonzero(image < 0).astype(np.int32)
+            node, candidate, seen = mutual(free, here, there, rule, threads=1)
+            image[node], inverse[candidate] = candidate, node
+            sweeps.append(len(node))
             visits += seen
-        n_target, free = release.n_nodes, np.flatnonzero(image < 0).astype(np.int32)
-        found = leaders(free, here, there, self.listed + 1)
-        return softmax_of(free, image, found, n_target=n_target, sweeps=sweeps, visits=visits, attack=repr(self))
+        return believe(here, there, rule, listed=self.listed, sweeps=sweeps, visits=visits, attack=repr(self))
 
 
 def _arcs(graph: SocialGraph | DirectedGraph, image: NDArray[np.int32]) -> Arcs:
     if isinstance(graph, SocialGraph):
         if graph.way is None:
-            size, rows = np.sqrt(np.maximum(graph.degree, 1)), (graph.indptr, graph.neighbor)
+            size, rows = np.sqrt(np.maximum(graph.degree, 1)), read_only(graph.indptr, graph.neighbor)
             return Arcs(*rows, *rows, image, size, size)
         graph = DirectedGraph.of(graph)
-    sizes = (np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree))
-    return Arcs(graph.out_indptr, graph.out_neighbor, graph.in_indptr, graph.in_neighbor, image, *sizes)
+    out, back = read_only(graph.out_indptr, graph.out_neighbor), read_only(graph.in_indptr, graph.in_neighbor)
+    return Arcs(*out, *back, image, *(np.sqrt(np.maximum(degree, 1)) for degree in (graph.out_degree, graph.in_degree)))

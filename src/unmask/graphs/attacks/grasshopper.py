@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import mutual, ranked, unsettle, write_back
+from unmask.graphs.attacks._kernels import common, mutual, ranked, unsettle, write_back
 from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
@@ -123,8 +123,6 @@ def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArra
 
 def _weigh(here: Side, there: Side, weighting: Weighting) -> None:
     """Write the weights of mapped neighbors (released) or of candidates (printed); forget verdicts that they touch."""
-    from unmask.graphs.attacks._loops import common
-
     x = np.flatnonzero(here.image >= 0)
     y = here.image[x]
     root = np.sqrt(np.maximum(np.diff(here.indptr)[x], 1) * np.maximum(np.diff(there.indptr)[y], 1))

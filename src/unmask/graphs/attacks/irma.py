@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._sides import Rule, Side, Wedges
+from unmask.graphs.attacks._sides import Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.witnesses import plain, wedges
@@ -114,8 +114,6 @@ class _Work(NamedTuple):
 
 def _percolate(work: _Work) -> tuple[list[int], int]:
     """Step 1, written into the images; the matches of each pass and the candidates visited."""
-    from unmask.graphs.attacks._percolation import marked
-
     sweeps: list[int] = []
     visits, stuck = 0, 0
     expanded: Pairs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
@@ -126,7 +124,7 @@ def _percolate(work: _Work) -> tuple[list[int], int]:
         stuck += matches == 0
         if stuck == 1 and not len(expanded[0]):
             free = np.flatnonzero(work.here.image < 0).astype(np.int32)
-            node, candidate, _, seen = marked(free, wedges(work.here, work.there), work.there.image < 0, 1)
+            node, candidate, _, seen = _marked(free, wedges(work.here, work.there), work.there.image < 0, 1)
             expanded = node, candidate
             visits += seen
     return sweeps, visits
@@ -153,17 +151,34 @@ def _repair(work: _Work, known: Pairs, least: int) -> tuple[int, int]:
 
 def _choose(work: _Work, relation: Wedges, least: int) -> tuple[int, int]:
     """Add the greedy choice among free nodes to the images; the matches made and the candidates visited."""
-    from unmask.graphs.attacks._percolation import greedy, marked
+    from unmask.graphs.attacks._percolation import greedy
 
     image, inverse = work.here.image, work.there.image
     matches, visits = 0, 0
     for tier in sorted({_HIGH_TIER, 2, least}, reverse=True):
         free = np.flatnonzero(image == -1).astype(np.int32)
-        node, candidate, marks, seen = marked(free, relation, inverse == -1, tier)
-        matches += greedy(*_classes(work, node, candidate, marks), image, inverse)
+        node, candidate, marks, seen = _marked(free, relation, inverse == -1, tier)
+        claims = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
+        matches += greedy(*_classes(work, node, candidate, marks), image, inverse, *claims)
         visits += seen
     image[image < 0], inverse[inverse < 0] = -1, -1
     return matches, visits
+
+
+def _marked(
+    nodes: NDArray[np.int32], relation: Wedges, open_target: NDArray[np.bool_], least: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
+    """All pairs (node, open target node) with at least `least` marks: nodes, target nodes, marks; and the visits."""
+    from unmask.graphs.attacks._percolation import marked
+
+    scratch, parts, visits = Marks.of(len(open_target)), [np.empty((3, 0), dtype=np.int32)], 0
+    pairs = np.empty((3, 2**20 + len(open_target)), dtype=np.int32)
+    while len(nodes):
+        done, found, seen = marked(nodes, relation, open_target, least, scratch, pairs)
+        parts.append(pairs[:, :found].copy())
+        nodes, visits = nodes[done:], visits + seen
+    node, candidate, marks = np.concatenate(parts, axis=1)
+    return node, candidate, marks, visits
 
 
 def _classes(

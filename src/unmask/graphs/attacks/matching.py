@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import read_only
 from unmask.graphs.attacks._sides import UNSETTLED, Side
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.release import SocialGraph
@@ -109,12 +110,8 @@ def side(
     size: NDArray[np.float64],
 ) -> Side:
     """A graph as the kernels take it; its own arrays are passed as views that cannot be written to."""
-    indptr, neighbor = graph.indptr.astype(np.int64, copy=False), graph.neighbor.astype(np.int32, copy=False)
-    indptr, neighbor = np.ascontiguousarray(indptr).view(), np.ascontiguousarray(neighbor).view()
-    indptr.setflags(write=False)
-    neighbor.setflags(write=False)
     best, rival = np.full((2, len(image)), UNSETTLED, dtype=np.int32)
-    return Side(indptr, neighbor, image, weight, size, best, rival)
+    return Side(*read_only(graph.indptr, graph.neighbor), image, weight, size, best, rival)
 
 
 def _nodes(nodes: NDArray[np.integer], n: int, which: str) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import mutual, ranked, unsettle, write_back
+from unmask.graphs.attacks._kernels import mutual, ranked, scratch, unsettle, write_back
 from unmask.graphs.attacks._sides import Rule, Side
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import (
@@ -23,6 +23,8 @@ from unmask.graphs.attacks.matching import (
 )
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
+
+_MANY = 200_000  # nodes, whose counts fit a cache better as float32; fewer share the loops of attacks that weigh
 
 Order = Literal["number", "degree"]
 
@@ -136,8 +138,14 @@ def _propagate(
     """Passes until one makes no match; scores are divided by the size of a degree."""
     from unmask.graphs.attacks._loops import sweep
 
+    many = max(knowledge.graph.n_nodes, release.n_nodes) > _MANY
     source_side, target_side = (
-        side(graph, image, weight=np.ones(len(image), np.float32), size=size(positive_degree(graph)))
+        side(
+            graph,
+            image,
+            weight=np.ones(len(image), np.float32) if many else np.ones(len(image)),
+            size=size(positive_degree(graph)),
+        )
         for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
     )
     rule = Rule(ratio, False, float(attack.theta))
@@ -151,7 +159,8 @@ def _propagate(
         if attack.synchronous:
             matches, seen = _step(nodes, here, there, rule, threads=attack.threads)
         else:
-            matches, seen = sweep(nodes, here, there, rule)
+            forth, back = scratch(here, there, rule), scratch(there, here, rule)
+            matches, seen = sweep(nodes, here, there, rule, forth, back)
         sweeps.append(matches)
         visits += seen
     write_back(source_side, target_side, inside)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import moved
+from unmask.graphs.attacks._kernels import common, moved
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
@@ -115,20 +115,23 @@ class Rematch:
         known = seeded(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
         seed = problem.inside(*known)
-        mapping = seed
+        earlier, before, mapping = seed, seed, seed
         sweeps: list[int] = []
         visits = 0
-        progress = self.progress
+        progress, lowest = self.progress, self.floor - self.margin
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
-            found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=self.floor - self.margin)
-            new = self._assigned(found, seed)
+            if len(sweeps) > 1 and np.array_equal(mapping.image, earlier.image):
+                new, seen = before, 0  # the mapping swings between two: what follows is known
+            else:
+                found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest)
+                new = self._assigned(found, seed)
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
-            mapping, visits = new, visits + found.visits
+            earlier, before, mapping, visits = before, mapping, new, visits + seen
             little = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
             if progress is not None and (little or len(sweeps) == self.steps):
                 progress(problem.outside(mapping.image))
                 progress = None
-        found = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
+        found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
         final = _filled(found, mapping) if self.forced else mapping
         row, candidate, log_p = _entries(seed, mapping, found)
         return matching_of(
@@ -136,7 +139,7 @@ class Rematch:
             (problem.source.order[row], problem.target.order[candidate], log_p),
             n_target=release.n_nodes,
             sweeps=sweeps,
-            visits=visits + found.visits,
+            visits=visits + seen,
             attack=repr(self),
         )
 
@@ -144,8 +147,12 @@ class Rematch:
         from unmask.graphs.attacks._rematch import assign
 
         image, inverse = seed.image.copy(), seed.inverse.copy()
-        rounds = 1 if self.assignment == "mutual" else len(image)
-        assign(found, image, inverse, max(self.margin, TIE), self.floor, rounds)
+        listed, limits = (found.candidate, found.value), (max(self.margin, TIE), self.floor)
+        for _ in range(1 if self.assignment == "mutual" else len(image)):
+            places, nothing = np.full(len(image), -1, dtype=np.int32), np.full(len(image), -np.inf)
+            columns = np.full((2, len(inverse)), -np.inf)
+            if not assign(*listed, image, inverse, *limits, places, nothing, columns[0], columns[1]):
+                break
         return _Mapping(image, inverse)
 
 
@@ -176,7 +183,7 @@ def log_odds(
         problem = _Problem.of(auxiliary, target)
         given = problem.inside(*seeded(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
         free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
-        found = _best(problem, free, given, reach, width=1, low=-np.inf)
+        found, _ = _best(problem, free, given, reach, width=1, low=-np.inf)
         sure[problem.source.order] = found.own - found.others
     return sure
 
@@ -250,8 +257,6 @@ def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[
 
 def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> Model:
     """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbors of each node."""
-    from unmask.graphs.attacks._loops import common
-
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
@@ -267,16 +272,18 @@ def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_
     )
 
 
-def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, width: int, low: float) -> Best:
-    """The best candidates of each source node given a mapping; those that tie across the limit are left out together.
+def _best(
+    problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, width: int, low: float
+) -> tuple[Best, int]:
+    """The best candidates of each source node given a mapping, and the wedges walked.
 
+    Those that tie across the limit are left out together.
     Position thus never decides who is listed.
     """
-    from unmask.graphs.attacks._rematch import COUNT, Rows, best, mapped_neighbors
+    from unmask.graphs.attacks._rematch import COUNT, Best, Rows, Scratch, best
 
     source, target = problem.source, problem.target
-    known = mapped_neighbors(source.indptr, source.neighbor, mapping.image)
-    known_there = mapped_neighbors(target.indptr, target.neighbor, mapping.inverse)
+    known, known_there = _known(source, mapping.image), _known(target, mapping.inverse)
     model = _read(problem, mapping, known, known_there)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
@@ -284,21 +291,35 @@ def _best(problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, w
     base, base_there = known * miss - np.log(len(degree)) + problem.common, known_there * miss_there - np.log(share)
     base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
     rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
-    found = best(
+    found, there = (
+        Best.of(len(mapping.image), width),
+        np.column_stack((base_there, known_there, rest_there, np.log(degree))),
+    )
+    visits = best(
         Rows(source.indptr, source.neighbor, np.column_stack((base, known, rest, np.zeros(len(base))))),
-        Rows(target.indptr, target.neighbor, np.column_stack((base_there, known_there, rest_there, np.log(degree)))),
+        Rows(target.indptr, target.neighbor, there),
         problem.alike,
         mapping.image,
         witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
         model.spread,
         reach,
-        width,
         low,
+        Scratch.of(there),
+        found,
     )
     far = found.value < found.value[:, :1] - NEGLIGIBLE
     left_out = far | (found.value <= found.value[:, -1:] + TIE)
     found.candidate[left_out], found.value[left_out] = -1, -np.inf
-    return found
+    return found, visits
+
+
+def _known(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(n,) how many neighbors of each node are mapped."""
+    from unmask.graphs.attacks._rematch import mapped_neighbors
+
+    count = np.zeros(len(image), dtype=np.int64)
+    mapped_neighbors(side.indptr, side.neighbor, image, count)
+    return count
 
 
 def _filled(found: Best, mapping: _Mapping) -> _Mapping:

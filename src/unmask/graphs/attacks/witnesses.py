@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._sides import Rule, Side, Wedges
+from unmask.graphs.attacks._sides import Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded, side
 from unmask.graphs.auxiliary import Auxiliary
@@ -73,7 +73,10 @@ class KorulaLattanzi:
 
         nodes = np.flatnonzero((here.image < 0) & (np.diff(here.indptr) >= least))
         others = (there.image < 0) & (np.diff(there.indptr) >= least)
-        best, visits = mutual_best(nodes.astype(np.int32), wedges(here, there), others, self.witnesses)
+        most, owner = np.full(len(others), self.witnesses - 1, np.int32), np.full(len(others), -1, np.int32)
+        best, scratch = np.full(len(nodes), -1, np.int32), Marks.of(len(others))
+        relation = wedges(here, there)
+        visits = mutual_best(nodes.astype(np.int32), relation, others, self.witnesses, scratch, most, owner, best)
         found = best >= 0
         here.image[nodes[found]], there.image[best[found]] = best[found], nodes[found]
         return int(found.sum()), visits

@@ -10,29 +10,30 @@ from unmask.compiled import compiled
 
 @compiled
 def two_hops(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Per node v: the number of nodes c != v at the end of a path v - x - c, and sum and sum of squares of |d_c - d_v|.
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    degree: NDArray[np.int32],
+    seen: NDArray[np.int32],
+    reached: NDArray[np.float64],
+    total: NDArray[np.float64],
+    squares: NDArray[np.float64],
+) -> None:
+    """Write, of each node v, how many nodes c != v end a path v - x - c, and sum and sum of squares of |d_c - d_v|.
 
-    Each node is counted once, however many paths lead there: `seen[c] == v` says that it has been.
+    Each node is counted once, however many paths lead there: `seen[c] == v`, at first -1, says that it has been.
     """
-    n = len(indptr) - 1
-    reached, total, squares = np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n)
-    degree = (indptr[1:] - indptr[:-1]).astype(np.int32)
-    seen = np.full(n, -1, dtype=np.int32)
-    for v in range(n):
+    for v in range(len(seen)):
         seen[v] = v
-        count, first, second = 0, 0, 0.0
-        for x in neighbor[indptr[v] : indptr[v + 1]]:
-            for c in neighbor[indptr[x] : indptr[x + 1]]:
+        for i in range(indptr[v], indptr[v + 1]):
+            x = neighbor[i]
+            for j in range(indptr[x], indptr[x + 1]):
+                c = neighbor[j]
                 if seen[c] != v:
                     seen[c] = v
-                    gap = abs(degree[c] - degree[v])
-                    count += 1
-                    first += gap
-                    second += float(gap) * gap
-        reached[v], total[v], squares[v] = count, first, second
-    return reached, total, squares
+                    gap = float(degree[c] - degree[v])
+                    reached[v] += 1
+                    total[v] += abs(gap)
+                    squares[v] += gap * gap
 
 
 @compiled

@@ -64,7 +64,9 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
         return found
     from unmask.graphs.criteria._kernels import two_hops  # numba is imported where a kernel runs
 
-    reached, total, squares = two_hops(graph.indptr, graph.neighbor)
+    reached, total, squares = np.zeros((3, graph.n_nodes))
+    seen = np.full(graph.n_nodes, -1, dtype=np.int32)
+    two_hops(graph.indptr, graph.neighbor, graph.degree.astype(np.int32), seen, reached, total, squares)
     n = np.maximum(reached, 1)
     variance = (squares - total * total / n) / np.maximum(n - 1, 1)
     divisors = {"A": n, "B": np.maximum(graph.degree, 2), "C": n * np.sqrt(np.maximum(variance, 1.0))}

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, inner
 
 
 @compiled
 def distances(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], start: NDArray[np.int32], end: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Length of the shortest path from start[i] to end[i], -2 where there is none.
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    start: NDArray[np.int32],
+    end: NDArray[np.int32],
+    marks: tuple[NDArray[np.int64], NDArray[np.int64]],
+    queues: tuple[NDArray[np.int32], NDArray[np.int32]],
+    result: NDArray[np.int64],
+) -> None:
+    """Write the length of the shortest path from start[i] to end[i], -2 where there is none.
 
     Two breadth-first searches, of which the one with fewer edges ahead of it takes the next step, until they meet.
     Pairs that follow each other with one end share the search from there. The mark of a node is the search's base plus
     its depth; later searches have higher bases, so nothing is ever wiped.
+
+    marks, queues : (n,) of either search; marks are -1 at first
     """
-    n = len(indptr) - 1
-    result = np.empty(len(start), dtype=np.int64)
-    here, there = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    queue, back = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    far, back_first, back_last, back_ahead, far_base = 0, 0, 0, 0, 0
+    here, there, queue, back, n = marks[0], marks[1], queues[0], queues[1], len(marks[0])
+    zero: Any = np.int64(0)  # a bare 0 is a type of its own, for which `_step` would be compiled, too
+    far, back_first, back_last, back_ahead, far_base = zero, zero, zero, zero, zero
     for i in range(len(start)):
         base = i * (n + 1)
         if i == 0 or end[i] != end[i - 1]:
-            far_base, far, back_first, back_last = base, 0, 0, 1
+            far_base, far, back_first, back_last = base, zero, zero, zero + 1
             back[0], there[end[i]], back_ahead = end[i], base, indptr[end[i] + 1] - indptr[end[i]]
         if there[start[i]] >= far_base:
             result[i] = there[start[i]] - far_base
             continue
-        queue[0], here[start[i]], first, last, near = start[i], base, 0, 1, 0
+        queue[0], here[start[i]], first, last, near = start[i], base, zero, zero + 1, zero
         ahead = indptr[start[i] + 1] - indptr[start[i]]
         result[i] = -2
         while first < last and back_first < back_last:
@@ -48,10 +56,9 @@ def distances(
             if met:
                 result[i] = near + far
                 break
-    return result
 
 
-@compiled
+@inner
 def _step(
     indptr: NDArray[np.int64],
     neighbor: NDArray[np.int32],
@@ -68,7 +75,8 @@ def _step(
     tail, ahead, met = last, 0, False
     for at in range(first, last):
         x = queue[at]
-        for c in neighbor[indptr[x] : indptr[x + 1]]:
+        for i in range(indptr[x], indptr[x + 1]):
+            c = neighbor[i]
             if mark[c] < least:
                 mark[c] = value
                 queue[tail] = c

@@ -102,5 +102,8 @@ def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.intege
     """Distance of each pair of nodes, `UNREACHABLE` where there is none."""
     from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
 
-    found: NDArray[np.int64] = distances(graph.indptr, graph.neighbor, start.astype(np.int32), end.astype(np.int32))
+    found, pairs = np.empty(len(start), dtype=np.int64), (start.astype(np.int32), end.astype(np.int32))
+    marks = np.full(graph.n_nodes, -1, dtype=np.int64), np.full(graph.n_nodes, -1, dtype=np.int64)
+    queues = np.empty(graph.n_nodes, dtype=np.int32), np.empty(graph.n_nodes, dtype=np.int32)
+    distances(graph.indptr, graph.neighbor, *pairs, marks, queues, found)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, inner
 
 
 @compiled
@@ -125,7 +125,7 @@ def cliques_like(
     return n, found
 
 
-@compiled
+@inner
 def _fits(
     indptr: NDArray[np.int64],
     neighbor: NDArray[np.int32],

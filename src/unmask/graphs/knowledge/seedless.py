@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.graphs.attacks._kernels import common
 from unmask.graphs.attacks.climb import Climb, spread
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support, nearest
@@ -125,8 +126,6 @@ def _found(source: SocialGraph, target: SocialGraph, n: int) -> _Found:
 
 def _judged(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Found:
     """The n surest of those whom nobody resembles, ties in the order of the nodes' numbers, and the edges kept."""
-    from unmask.graphs.attacks._loops import common
-
     order = np.argsort(-log_odds(target, source, mapping), kind="stable")
     sole = _sole(source) & np.append(_sole(target), False)[mapping]  # the last one is that of nobody
     surest = order[sole[order]][:n]

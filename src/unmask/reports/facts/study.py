@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import le
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from unmask.errors import UnmaskError
 from unmask.measures.registry import SHARES
 from unmask.policy import Judged, Policy
 from unmask.policy.verdict import State, line_of, times
 from unmask.reports.facts.found import Found, plain_row
-from unmask.reports.facts.game import GameData
 from unmask.reports.words import styles_of
 from unmask.results import Row
+
+if TYPE_CHECKING:
+    from unmask.reports.facts.game import GameData
 
 
 @dataclass(frozen=True)
