@@ -84,8 +84,8 @@ class GraphMatching:
         place = np.argsort(_apart(both, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
         found = self._best((auxiliary, order), (release, order_there), image, shares)
-        shares = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
-        belief = shares[0] @ found @ shares[1]
+        here, there = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
+        belief = here @ found @ there
         row, candidate = belief.nonzero()
         probability = np.asarray(belief[row, candidate])
         mapping = np.full(auxiliary.n_nodes, -1, dtype=np.int32)
@@ -130,10 +130,11 @@ def _whole(
     shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], free_there: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """(k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
-    n, k = max(shares.shape), len(free)
-    found = sparse.coo_array(shares)
-    padded = sparse.csr_array((found.data, found.coords), shape=(n, n))[free][:, free_there].toarray()
-    return np.asarray(padded + (1.0 - padded.sum(axis=1, keepdims=True)) / max(k, 1))
+    n, m = shares.shape
+    padded = np.zeros((max(n, m), max(n, m)))
+    padded[:n, :m] = shares.toarray()
+    own = padded[np.ix_(free, free_there)]
+    return np.asarray(own + (1.0 - own.sum(axis=1, keepdims=True)) / max(len(free), 1))
 
 
 def _colors(
