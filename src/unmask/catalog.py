@@ -125,6 +125,7 @@ def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
     if is_plugin(use):
         return _checked(load(use, folder) if ":" in use else _installed(use), use, kind)
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
+    near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
 
 

@@ -1,5 +1,6 @@
 """The ensemble: its deals, the logit and the presence score against enumeration, and what it announces."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +29,7 @@ from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage,
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.attacks.weighing import Scene
 from unmask.graphs.seeds import Guessed
+from unmask.promise import Check
 
 
 def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
@@ -225,7 +227,14 @@ def test_announced_is_realized_on_a_planted_pair():
     right = (belief.mapping == pair.truth)[there].mean()
     assert belief.earned == "calibrated"
     assert right > 0.3
-    assert abs(np.nan_to_num(belief.there[there]).mean() - right) < 0.1
+    assert abs(np.nan_to_num(belief.there[there]).mean() - right) < belief.margin < 0.1
+
+
+def test_the_fewer_seeds_tell_it_the_farther_the_mean_may_be_off():
+    few = attacked(*planted(60, n_seeds=2))
+    assert few.margin is None
+    assert replace(few, check=Check(30, 0.5, 0.5, refuted=False)).margin == pytest.approx(1.96 * 0.5 / 32**0.5)
+    assert replace(few, check=Check(30, 0.9, 1.0, refuted=False)).margin > 0.05
 
 
 def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing():

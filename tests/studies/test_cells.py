@@ -5,7 +5,7 @@ import pytest
 
 from unmask.cases.tables.useful import USEFUL
 from unmask.errors import UnmaskError
-from unmask.graphs import Auxiliary, Nar09, datasets, select_seeds, split
+from unmask.graphs import Auxiliary, Nar09, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability
 from unmask.reports import render
@@ -226,6 +226,17 @@ def test_a_graph(tmp_path):
     absent = np.mean(pair.truth[free] < 0)  # of a random node's people, 1 / n of the others are right
     assert (prior["false_positives"], prior["precision"]) == pytest.approx((absent, (1 - absent) / n))
     assert (prior["recall"], prior["named_wrongly"]) == pytest.approx((1 / n, 1 - 1 / n))
+
+
+def test_the_people_of_a_network_in_a_file_may_have_any_names(tmp_path):
+    friends = datasets.barabasi_albert(300, 5, rng=np.random.default_rng(0))
+    named = SocialGraph.from_edges(*friends.edges(), labels=[f"p{number}" for number in range(300)])
+    named.write(tmp_path / "friends.txt")
+    text = GRAPH.replace("graphs.barabasi_albert", "graphs.file").replace(
+        "with = { n = 400, m = 5 }", 'file = "friends.txt"'
+    )
+    (cell,) = cells_of(tmp_path, text)
+    assert values(run_cell(cell))["recall"] > 0.5
 
 
 def test_a_graph_whose_people_separate_their_identities(tmp_path):

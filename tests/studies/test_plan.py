@@ -145,6 +145,10 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: text.replace("targets = 50", 'targets = "all"'), "wrong kind"),
         (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "unmask list"),
         (lambda text: text + "[budget]\nmemory_gib = inf\n", "budget.memory_gib"),
+        (
+            lambda text: text + '[[data]]\nuse = "graphs.SocialGraph.read"\nname = "friends"\n',
+            "graphs.watts_strogatz, graphs.file",
+        ),
         (lambda text: text + '[[adversaries]]\nuse = "graphs.Nar09"\nknows = {edge_overlap = 0}\n', "above 0, to 1"),
     ],
 )

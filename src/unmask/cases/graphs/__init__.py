@@ -20,6 +20,7 @@ from unmask.cases.graphs.scenes import (
     Plan,
     Scene,
     Separation,
+    numbered,
     parse_seeds,
     scene_name,
     usual_seeds,
@@ -217,8 +218,8 @@ def columns(_file: Path) -> list[str]:
 
 
 def load(_dataset: Part, made: Any) -> SocialGraph | Pair:
-    """The graph, or the pair."""
-    found: SocialGraph | Pair = SocialGraph.read(made) if isinstance(made, Path) else made
+    """The graph, or the pair; the people of a file have numbers for names."""
+    found: SocialGraph | Pair = numbered(SocialGraph.read(made)) if isinstance(made, Path) else made
     return found
 
 

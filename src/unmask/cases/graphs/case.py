@@ -198,6 +198,7 @@ def announcement(belief: Announced, outcome: NDArray[np.int8], truth: Truth) -> 
         present=None if share is None else (share.value, share.low, share.high),
         held=str(belief.check or ""),
         refused=belief.refused,
+        margin=belief.margin,
     )
 
 

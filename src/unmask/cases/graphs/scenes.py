@@ -175,7 +175,7 @@ class Derived:
 
     def pair(self, rng: np.random.Generator) -> Pair:
         """The graphs of one run, another perturbation and choice of adopters; source labels number the people."""
-        pair = split(_numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
+        pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
         if self.separation is None:
             return pair
         return SeparatedPair.of(
@@ -266,7 +266,7 @@ class Acquired:
     def pair(self, rng: np.random.Generator) -> Pair:
         """The same graphs under other node numbers."""
         truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
-        pair = Pair(_numbered(self.auxiliary), _numbered(self.target), truth, self.origin).shuffled(rng=rng)
+        pair = Pair(numbered(self.auxiliary), numbered(self.target), truth, self.origin).shuffled(rng=rng)
         return pair if pair.origin is None else SeparatedPair.of_release(pair)
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
@@ -347,7 +347,8 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
     return (f"Of {whose}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
 
 
-def _numbered(graph: SocialGraph) -> SocialGraph:
+def numbered(graph: SocialGraph) -> SocialGraph:
+    """The graph with the number of each node for its name: people are told apart by number."""
     return replace(graph, labels=np.arange(graph.n_nodes))
 
 

@@ -41,21 +41,20 @@ class Signed(NamedTuple):
         links = sparse.coo_array((2 * inside.data, (inside.row, inside.col)), shape=(k, k))
         return cls(sparse.csr_array(links + sparse.diags_array(real)), real, to)
 
-    @property
-    def total(self) -> Floats:
-        """(k,) sums of rows."""
-        return np.asarray(self.links @ self.real - self.real * self.real.sum())
+    def between(self, values: Floats) -> Floats:
+        """(k, n) the matrix times these (k, n)."""
+        return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
 
 
-def best_places(source: Signed, target: Signed, steps: int) -> Nodes:
+def best_places(source: Signed, target: Signed, steps: int, first: Floats) -> Nodes:
     """(k,) the column of each row after Frank-Wolfe steps towards the permutation P of largest f(P).
 
     f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), A and B the signed matrices and S and T those to the seeds. It starts
-    from P = 1 / k and ends in the permutation nearest to the last P. The step from P to the best permutation Q of the
-    gradient is that which is best on the line between them.
+    from P = first (k, k) and ends in the permutation nearest to the last P. The step from P to the best permutation Q
+    of the gradient is that which is best on the line between them.
     """
     k = len(source.real)
-    share, seen = np.full((k, k), 1 / max(k, 1)), np.outer(source.total, target.total) / max(k, 1)  # P and A P B
+    share, seen = first, target.between(source.between(first).T).T  # P and A P B
     told = source.to @ target.to.T
     for _ in range(steps):
         column = _assigned(told + seen)

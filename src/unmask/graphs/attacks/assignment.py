@@ -60,6 +60,19 @@ class GraphMatching:
         self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
+        return self.begun(release, knowledge, sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
+
+    def begun(
+        self,
+        release: SocialGraph,
+        knowledge: Auxiliary[SocialGraph],
+        shares: sparse.csr_array[np.float64, tuple[int, int]],
+    ) -> Matching:
+        """The belief of a climb that begins elsewhere than in the center: with a first guess, such as that of `Climb`.
+
+        shares : (n_source, n_target) how much of a node is given to another, at most 1 of each; what is left is shared
+                 by all nodes
+        """
         auxiliary, n = knowledge.graph, max(release.n_nodes, knowledge.graph.n_nodes)
         if n > self.largest:
             raise UnmaskError(
@@ -70,9 +83,9 @@ class GraphMatching:
         both, color = _colors(auxiliary, release, image)
         place = np.argsort(_apart(both, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
-        found = self._best((auxiliary, order), (release, order_there), image, n)
-        shares = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
-        belief = shares[0] @ found @ shares[1]
+        found = self._best((auxiliary, order), (release, order_there), image, shares)
+        here, there = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
+        belief = here @ found @ there
         row, candidate = belief.nonzero()
         probability = np.asarray(belief[row, candidate])
         mapping = np.full(auxiliary.n_nodes, -1, dtype=np.int32)
@@ -92,24 +105,36 @@ class GraphMatching:
         auxiliary: tuple[SocialGraph, NDArray[np.int64]],
         target: tuple[SocialGraph, NDArray[np.int64]],
         image: NDArray[np.int32],
-        n: int,
+        shares: sparse.csr_array[np.float64, tuple[int, int]],
     ) -> sparse.csr_array[np.float64, tuple[int, int]]:
         """(n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
 
         auxiliary, target : with the order in which their nodes are taken
         """
-        (here, order), (there, order_there) = auxiliary, target
+        (here, order), (there, order_there), n = auxiliary, target, max(shares.shape)
         known = np.flatnonzero(image[order] >= 0)
         known_there = np.argsort(order_there)[image[order[known]]]
         free, free_there = (np.setdiff1d(np.arange(n), seeds) for seeds in (known, known_there))
         sides = Signed.of(here.take(order), known, n), Signed.of(there.take(order_there), known_there, n)
         taken = np.empty(n, dtype=np.int64)
-        taken[known], taken[free] = known_there, free_there[best_places(*sides, self.steps)]
+        first = _whole(shares[order][:, order_there], free, free_there)
+        taken[known], taken[free] = known_there, free_there[best_places(*sides, self.steps, first)]
         place = np.flatnonzero(taken[: here.n_nodes] < there.n_nodes)
         node, candidate = order[place], order_there[taken[place]]
         real = (image[node] >= 0) | ((here.degree[node] > 0) & (there.degree[candidate] > 0))
         shape = (here.n_nodes, there.n_nodes)
         return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
+
+
+def _whole(
+    shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], free_there: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """(k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
+    n, m = shares.shape
+    padded = np.zeros((max(n, m), max(n, m)))
+    padded[:n, :m] = shares.toarray()
+    own = padded[np.ix_(free, free_there)]
+    return np.asarray(own + (1.0 - own.sum(axis=1, keepdims=True)) / max(len(free), 1))
 
 
 def _colors(

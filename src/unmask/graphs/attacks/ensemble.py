@@ -81,16 +81,26 @@ class Announced(Matching):
         found[self.row[named]] = np.exp(self.log_probability[named], dtype=np.float64)
         return found
 
+    @property
+    def margin(self) -> float | None:
+        """By how much the mean of `there` may be off by the luck of the held seeds that tell it: 1.96 standard errors
+        of a share of so many people, one more of them right and one more wrong. None where they are too few.
+        """
+        if self.check is None:
+            return None
+        likely = (self.check.people * self.check.realized + 1) / (self.check.people + 2)
+        return float(1.96 * np.sqrt(likely * (1 - likely) / (self.check.people + 2)))
+
 
 @dataclass(frozen=True)
 class Ensemble:
     """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
 
     A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
-    100,000 nodes, and in small graphs `Irma` and `GraphMatching`, from three quarters of the seeds (less of more than
-    225, three fifths of 900 or more). A fifth of all seeds is treated like anybody; so is the rest, whose images have
-    lost their edges, so that they are absent for certain. Votes of a kind of attack for a pair (u, c) over the rounds,
-    x_j(u, c), make the probability that c is u if u is in the target,
+    100,000 nodes, and in small graphs `Irma` and, from where a climb ends, `GraphMatching`. It knows three quarters of
+    the seeds (less of more than 225, three fifths of 900 or more). A fifth of all seeds is treated like anybody; so is
+    the rest, whose images have lost their edges, so that they are absent for certain. Votes of a kind of attack for a
+    pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 

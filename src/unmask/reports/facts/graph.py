@@ -51,6 +51,7 @@ class Announcement:
     present   : share of the others who are in the release, by the attack, and its bounds; None where a run refuses
     held      : of held-back seeds, what was announced and what came true, in the run that refuses most
     refused   : why a number is not announced, in that run
+    margin    : by how much `there` may be off by the luck of the seeds that tell it, in that run
     """
 
     there: float | None
@@ -59,6 +60,7 @@ class Announcement:
     present: tuple[float, float, float] | None
     held: str
     refused: tuple[str, ...] = ()
+    margin: float | None = None
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,8 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
         parts = []
         if said.there is not None:
             came = f", and {percent(attack.recall)} are" if attack.recall is not None else ""
-            parts.append(f"{percent(said.there)} on average if the person is in the release{came} (calibrated)")
+            off = "" if said.margin is None else f"; held-back seeds tell it within {100 * said.margin:.0f} points"
+            parts.append(f"{percent(said.there)} on average if the person is in the release{came} (calibrated{off})")
         if said.right is not None and said.present is not None:
             came = f", and {percent(said.came_true)} are" if said.came_true is not None else ""
             share, low, high = (percent(one, 0) for one in said.present)

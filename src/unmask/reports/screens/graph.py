@@ -61,7 +61,8 @@ def _sure(graph: GraphRisk) -> Iterator[str]:
     said = next((one.announced for one in graph.attacks if one.announced is not None), None)
     if said is not None and said.there is not None:
         anybody = "who is absent cannot be told" if said.right is None else f"{percent(said.right)} of anybody"
-        yield f"{percent(said.there)} right if the person is in the release; {anybody}"
+        off = "" if said.margin is None else f", give or take {100 * said.margin:.0f} points"
+        yield f"{percent(said.there)} right if the person is in the release{off}; {anybody}"
     elif said is not None:
         yield "no probability is announced"
 
