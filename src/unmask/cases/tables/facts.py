@@ -17,6 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
+from unmask.measures.places import places
 from unmask.measures.secret import place_of, secret_probability, secret_values
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS, ORIGINAL
@@ -102,16 +103,19 @@ def promises(case: Case) -> Iterator[Promise]:
     """
     if case.truth is None or case.belief.status == "scores" or not case.truth.judged.any():
         return
-    assert realized_success.realized is not None
-    known = np.flatnonzero(case.truth.judged)
-    announced = success_probability.per_target(case.belief)[known]
-    realized = realized_success.realized(case.belief, case.truth)[known]
+    assert realized_success.of_places is not None
+    found = places(case.belief, case.truth)
+    known = np.flatnonzero(found.truth.judged)
+    announced = success_probability.per_target(found.belief)[known]
+    realized = realized_success.of_places(found)[known]
     bins = np.maximum(np.searchsorted(SURE, np.round(announced, 9), side="left") - 1, 0)
     names = case.release, case.adversary, case.target
+    weight, people = found.belief.weight[known], found.people[known]
     for at in np.unique(bins).tolist():
-        own, weight = bins == at, case.belief.weight[known]
+        own = bins == at
         a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
-        yield Promise(*names, int(own.sum()), a, r, *wilson(r, int(own.sum())))
+        n = int(people[own].sum())
+        yield Promise(*names, n, a, r, *wilson(r, n))
 
 
 def people_of_both(one: Distribution, two: Distribution) -> Distribution:
