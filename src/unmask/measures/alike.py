@@ -84,14 +84,16 @@ def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
     length, start, times = np.diff(belief.indptr), belief.indptr[:-1], belief.times
     same: NDArray[np.bool_] = length == length[example]
     same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
-    row = belief.row
-    listed = np.flatnonzero(same[row])
-    other = (start[example] - start)[row[listed]] + listed
-    p, prior = belief.log_probability, belief.prior_of(belief.candidate)
-    differ = (p[listed] != p[other]) | (prior[listed] != prior[other])
+    away = np.repeat(np.where(same, start[example] - start, 0), length)  # a row of another length is its own example
+    other = away + np.arange(len(away))
+    differ = belief.log_probability != belief.log_probability[other]
+    if isinstance(belief.log_prior, np.ndarray):
+        prior = belief.prior_of(belief.candidate)
+        differ |= prior != prior[other]
     if times is not None:
-        differ |= times[listed] != times[other]
-    same[row[listed[differ]]] = False
+        differ |= times != times[other]
+    unlike = np.flatnonzero(differ)
+    same[np.searchsorted(belief.indptr, unlike, side="right") - 1] = False
     return same
 
 

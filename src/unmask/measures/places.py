@@ -112,13 +112,11 @@ def bisect(
     at once.
     """
     low, high = start.copy(), stop.copy()
-    if not len(values):
-        return low
-    for _ in range(int(np.max(stop - start, initial=0)).bit_length()):
-        open_ = low < high
-        middle = (low + high) // 2
-        seen = values[np.minimum(middle, len(values) - 1)]
-        go_right = open_ & ((seen <= wanted) if right else (seen < wanted))
-        low = np.where(go_right, middle + 1, low)
-        high = np.where(open_ & ~go_right, middle, high)
+    left = np.flatnonzero(low < high)
+    while len(left):  # those of short rows are soon found
+        one, other = low[left], high[left]
+        middle = (one + other) // 2
+        go_right = values[middle] <= wanted[left] if right else values[middle] < wanted[left]
+        low[left], high[left] = np.where(go_right, middle + 1, one), np.where(go_right, other, middle)
+        left = left[low[left] < high[left]]
     return low

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,12 @@ def distribution(case: Case) -> Distribution:
     if case.unreleased is not None:
         gone = np.bincount(case.belief.observation, case.belief.weight * case.unreleased, len(weight))
         success, weight = np.append(success, 0.0), np.append(weight - gone, gone.sum())
-    bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
-    counts = np.bincount(bins, weight, len(EDGES) - 1)
+    values = np.unique(success)
+    mass = np.bincount(np.searchsorted(values, success), weight)
+    bins = np.maximum(np.searchsorted(EDGES, values, side="left") - 1, 0)
+    counts = np.bincount(bins, mass, len(EDGES) - 1)
     shares = tuple(float(share) for share in counts / counts.sum())
-    values, place = np.unique(success, return_inverse=True)
-    each = tuple(zip(values.tolist(), np.bincount(place, weight).tolist(), strict=True))
+    each = tuple(zip(values.tolist(), mass.tolist(), strict=True))
     of_all = case.drawn_from or 0
     drawn_from = int(of_all) if people < of_all < math.inf else 0
     found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, {}, each, drawn_from)
@@ -190,16 +191,19 @@ def _found(case: Case, row: NDArray[np.int64], value: NDArray[np.int32], p: NDAr
     belief, surer = case.belief, np.round(p, 9) > LIMITS["value"]  # as in `distribution`
     said, sure = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
     said[row[surer]], sure[row[surer]] = value[surer], p[surer]
-    of_target, weight = said[belief.observation], belief.weight * belief.n_targets
+    told = np.flatnonzero(said >= 0)
+    weight = belief.observation_weight[told] * belief.n_targets
+    people, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
+    if case.truth is None:
+        return _People(people, believed, *np.zeros((2, belief.n_candidates)))
+    asked = np.flatnonzero((case.truth.candidate != UNKNOWN) & (said[belief.observation] >= 0))
+    value_of, weight = said[belief.observation[asked]], belief.weight[asked] * belief.n_targets
+    right = weight * (case.truth.candidate[asked] == value_of)
+    return _People(people, believed, *(_sums(value_of, each, belief) for each in (weight, right)))
 
-    def count(each: NDArray[Any]) -> NDArray[np.float64]:
-        told = of_target >= 0
-        counted = np.bincount(of_target[told], (weight * each)[told], belief.n_candidates)
-        return counted.astype(np.float64)  # of nobody they are whole numbers
 
-    truth = np.full(belief.n_targets, UNKNOWN) if case.truth is None else case.truth.candidate
-    every = np.ones(belief.n_targets)
-    return _People(count(every), count(sure[belief.observation]), count(truth != UNKNOWN), count(truth == of_target))
+def _sums(value: NDArray[np.int64], each: NDArray[np.float64], belief: Posterior) -> NDArray[np.float64]:
+    return np.bincount(value, each, belief.n_candidates).astype(np.float64)  # of nobody they are whole numbers
 
 
 def _ratio(part: float, whole: float) -> float | None:
