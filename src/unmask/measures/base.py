@@ -101,7 +101,7 @@ def _per_target(
     function: Callable[[Places], NDArray[np.float64]], belief: Posterior, truth: Truth
 ) -> NDArray[np.float64]:
     found = places(belief, truth)
-    return function(found)[found.of]
+    return np.asarray(function(found)[found.of])
 
 
 @lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
@@ -270,7 +270,7 @@ def _judged(measure: Measure, belief: Posterior, truth: Truth | None) -> _Judged
         raise UndefinedError(f"{measure.name} is 0/0: nobody is of those that it is of")
     mass, seen = found.belief.weight[some], found.n_observations
     if not some.all():
-        seen = np.count_nonzero(np.bincount(belief.observation[some[found.of]]))
+        seen = int(np.count_nonzero(np.bincount(belief.observation[some[found.of]])))
 
     def of_targets() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mine = some[found.of]

@@ -11,7 +11,7 @@ import numpy as np
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
-from unmask.cases.tables.ahead import ahead
+from unmask.cases.tables.ahead import MANY, ahead
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
@@ -36,11 +36,6 @@ from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
-
-MANY = 100_000
-"""Rows of an original from which on the next belief is made while the measures of one are taken, which takes the memory
-of one more belief.
-"""
 
 
 def audit_tables(
