@@ -62,6 +62,8 @@ class Seen:
         found = np.flatnonzero(people)
         found = found[np.lexsort((-people[found], -highest[found]))]
         found = found[list(_skyline(people[found]))]
+        if not len(found):  # no record fits anybody
+            return
         values = [""] * len(found) if named else _values(belief, observation[_surest(found, at, risk, highest)])
         for one, value in zip(found.tolist(), values, strict=True):
             yield ClassRisk(case.release, case.target, one, int(people[one]), float(highest[one]), value)
