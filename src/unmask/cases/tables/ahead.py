@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -21,12 +23,11 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
     >>> list(ahead(iter("abc")))
     ['a', 'b', 'c']
     """
-    with ThreadPoolExecutor(1) as maker:
-        following = maker.submit(next, items, None)
-        while (item := following.result()) is not None:
-            following = maker.submit(next, items, None)
-            yield item
-            del item
+    following = _begun(next, items, None)
+    while (item := following.result()) is not None:
+        following = _begun(next, items, None)
+        yield item
+        del item
 
 
 def two_at_once(function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
@@ -35,5 +36,23 @@ def two_at_once(function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
     >>> list(two_at_once(str.upper, "abc"))
     ['A', 'B', 'C']
     """
-    with ThreadPoolExecutor(2) as pool:
-        yield from pool.map(function, items)
+    running: deque[Future[T]] = deque()
+    for item in items:
+        running.append(_begun(function, item))
+        if len(running) == 2:
+            yield running.popleft().result()
+    yield from (one.result() for one in running)
+
+
+def _begun(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """What a thread is at; the command may be ended without waiting for it, as it could not for that of a pool."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function(*arguments))
+        except BaseException as error:  # noqa: BLE001  # raised again where the result is waited for
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
