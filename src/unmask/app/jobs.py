@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from unmask.errors import UnmaskError
+from unmask.kept import FOLDER, KEPT
 from unmask.writing import write_text
 
 State = Literal["running", "finished", "failed", "stopped"]
@@ -204,12 +205,13 @@ class Jobs:
     def _process(self, command: Command, to: str | None) -> subprocess.Popen[bytes]:
         """A command that is loaded, and begins when it is told to. to : file for its standard output"""
         root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
+        keeps = {} if command[0] == "count" else {KEPT: str(root / FOLDER)}  # of all columns, which nobody reads again
         out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             return subprocess.Popen(
                 [sys.executable, "-m", "unmask.app.child", *command],
                 cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0,
-                env={**os.environ, **ALLOCATED, "TMPDIR": str(root), "PYTHONPATH": paths},
+                env={**os.environ, **ALLOCATED, **keeps, "TMPDIR": str(root), "PYTHONPATH": paths},
             )  # fmt: skip
         finally:
             if to is not None:

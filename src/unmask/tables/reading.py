@@ -26,6 +26,7 @@ from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import BLANKS
 from unmask.errors import FailedError, UnmaskError
+from unmask.kept import kept
 from unmask.segments import CHUNK
 
 _LISTED = 40  # column names in a message
@@ -74,6 +75,11 @@ def read_encoded(
     >>> columns["age"].texts, columns["age"].codes.tolist()
     (('20', '30'), [1, 0, 1])
     """
+    as_text = _AsText(delimiter, header, encoding)
+    return kept(source, (asked, dropped, as_text), lambda: _read(source, asked, dropped, as_text))
+
+
+def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
     wanted = (*(asked or ()), *dropped)
     notes: tuple[str, ...] = ()
 
@@ -86,10 +92,9 @@ def read_encoded(
         columns = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
-            as_text = _AsText(delimiter, header, encoding)
             names, relation, notes = _relation(connection, folder, source, wanted, as_text)
-            kept = [at for at, name in enumerate(names) if is_read(name)]
-            columns = {names[at]: column for at, column in zip(kept, _encode(connection, relation, kept), strict=True)}
+            some = [at for at, name in enumerate(names) if is_read(name)]
+            columns = {names[at]: column for at, column in zip(some, _encode(connection, relation, some), strict=True)}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
     return Source(columns, notes)
