@@ -29,8 +29,14 @@ EXIT_ABOVE = 3
 BEGIN = b"\n"
 """What a command is told that is loaded."""
 
-ALLOCATED = {"MALLOC_MMAP_THRESHOLD_": f"{32 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}"}
-"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again."""
+ALLOCATED = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": f"{32 << 20}",
+    "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}",
+}
+"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again; in one lot for
+all threads, each of which would keep its own.
+"""
 
 
 @dataclass(frozen=True)
