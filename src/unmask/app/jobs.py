@@ -34,8 +34,8 @@ ALLOCATED = {
     "MALLOC_MMAP_THRESHOLD_": f"{32 << 20}",
     "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}",
 }
-"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again; in one lot for
-all threads, each of which would keep its own.
+"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again; in one lot
+for all threads, each of which would keep its own.
 """
 
 
