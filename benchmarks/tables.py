@@ -109,9 +109,10 @@ def our_read(path: str, names: Sequence[str]) -> Step:
 DISTINCT_ROWS = 1_000_000
 PAGE = ("--force", "--report")
 BEYOND = (
-    "a sixth is importing, and less than a third reading five columns and their codes; the rest are a million classes "
-    "with their criteria, the 2^4 subsets of the quasi-identifiers, and three beliefs with their measures, which "
-    "hold a few numbers for every person each"
+    "a fifth is reading five columns and their codes, and a tenth each importing, what beliefs are alike and the 2^4 "
+    "subsets of the quasi-identifiers; the rest are a million classes with their criteria, and three beliefs with "
+    "their measures. At the peak some thirty numbers are held for every person: the table, its classes, a belief about "
+    "records and one about values, with what is being counted"
 )
 COLUMNS = ("age", "zip", "sex", "education", "diagnosis")
 

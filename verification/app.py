@@ -49,6 +49,7 @@ class User:
         self.folder = folder
         command = [sys.executable, "-m", "unmask_command", "open", "--no-browser"]
         room = {**os.environ, "TMPDIR": str(folder)}
+        room.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's Python compiles a module once, and not in every process
         start = time.monotonic()
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=room)
         assert self.process.stdout is not None

@@ -36,6 +36,7 @@ from unmask.measures import (
 )
 from unmask.measures.alike import alike
 from unmask.measures.base import UndefinedError, listed
+from unmask.measures.places import places
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import per_rows
 from unmask.measures.success import standing
@@ -204,6 +205,7 @@ def audit(
                 not_run.append((measure.name, str(error)))
     status, why = earned(belief, truth)
     standing.cache_clear()  # which would hold the belief
+    places.cache_clear()
     alike.cache_clear()
     listed.cache_clear()
     note = "; ".join(said for said in (note, why) if said)
@@ -253,8 +255,10 @@ def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
         status, why = ("model", "never checked on held-out people") if check is None else (status, f"held out: {check}")
     if status == "scores" or truth is None or not truth.judged.any():
         return status, why
-    assert realized_success.realized is not None
-    announced, realized = success_probability.per_target(belief), realized_success.realized(belief, truth)
-    known = np.flatnonzero(truth.judged)
-    found = Check.of(announced[known], realized[known], belief.weight[known], within=WITHIN[status])
+    assert realized_success.of_places is not None
+    at = places(belief, truth)
+    known = at.truth.judged
+    announced, realized = success_probability.per_target(at.belief), realized_success.of_places(at)
+    weight, people = at.belief.weight[known], at.people[known]
+    found = Check.of(announced[known], realized[known], weight, people, within=WITHIN[status])
     return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)

@@ -48,18 +48,22 @@ class Check:
         announced: NDArray[np.floating],
         realized: NDArray[np.generic],
         weight: NDArray[np.float64] | None = None,
+        people: NDArray[np.int64] | None = None,
         *,
         within: float = 0.0,
     ) -> Check:
-        """announced, realized, weight : (n,) of each person, weights alike when left out."""
+        """announced, realized, weight : (n,) of each person, weights alike when left out; or of as many people as
+        `people` says, who are alike, the weight of all of them.
+        """
         a, r = announced.astype(np.float64), realized.astype(np.float64)
-        weight = np.ones(len(a)) if weight is None else weight
+        people = np.ones(len(a), dtype=np.int64) if people is None else people
+        weight = people.astype(np.float64) if weight is None else weight
         tenth = np.minimum((a * (TENTHS + 1e-9)).astype(np.int64), TENTHS - 1)
         parts: list[tuple[float, Check]] = []
         for at in (None, *np.unique(tenth).tolist()):
             mine = weight > 0 if at is None else (weight > 0) & (tenth == at)
             if mine.any():
-                parts.append(_weighed(a[mine], r[mine], weight[mine], within, at))
+                parts.append(_weighed(a[mine], r[mine], weight[mine], people[mine], within, at))
         return max(parts, key=lambda part: (part[1].refuted, part[1].refuted and part[0]))[1]
 
     def __str__(self) -> str:
@@ -72,11 +76,12 @@ def _weighed(
     announced: NDArray[np.float64],
     realized: NDArray[np.float64],
     weight: NDArray[np.float64],
+    people: NDArray[np.int64],
     within: float,
     tenth: int | None,
 ) -> tuple[float, Check]:
     """The evidence against some people's part of a belief, -log of its level, and the check."""
-    n, share = len(weight), weight / weight.max()
+    n, share = int(people.sum()), weight / (weight / people).max()
     a, r = float(share @ announced) / n, float(share @ realized) / n
     evidence = n * _divergence(r, a) if abs(r - a) > 1e-9 else 0.0
     mean_a, mean_r = a * n / share.sum(), r * n / share.sum()

@@ -93,5 +93,5 @@ def expanded(
     indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
     if np.all(row[1:] > row[:-1]):
         return indptr, candidate, values
-    order = np.lexsort((candidate, np.repeat(row, sizes)))
+    order = np.argsort(np.repeat(row, sizes) * (int(members.max(initial=0)) + 1) + candidate)  # by both
     return indptr, candidate[order], values[order]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from unmask.errors import UnmaskError
+from unmask.kept import FOLDER, KEPT
 from unmask.writing import write_text
 
 State = Literal["running", "finished", "failed", "stopped"]
@@ -28,8 +29,14 @@ EXIT_ABOVE = 3
 BEGIN = b"\n"
 """What a command is told that is loaded."""
 
-ALLOCATED = {"MALLOC_MMAP_THRESHOLD_": f"{32 << 20}", "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}"}
-"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again."""
+ALLOCATED = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": f"{32 << 20}",
+    "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}",
+}
+"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again; in one lot
+for all threads, each of which would keep its own.
+"""
 
 
 @dataclass(frozen=True)
@@ -204,12 +211,13 @@ class Jobs:
     def _process(self, command: Command, to: str | None) -> subprocess.Popen[bytes]:
         """A command that is loaded, and begins when it is told to. to : file for its standard output"""
         root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
+        keeps = {} if command[0] == "count" else {KEPT: str(root / FOLDER)}  # of all columns, which nobody reads again
         out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             return subprocess.Popen(
                 [sys.executable, "-m", "unmask.app.child", *command],
                 cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0,
-                env={**os.environ, **ALLOCATED, "TMPDIR": str(root), "PYTHONPATH": paths},
+                env={**os.environ, **ALLOCATED, **keeps, "TMPDIR": str(root), "PYTHONPATH": paths},
             )  # fmt: skip
         finally:
             if to is not None:

@@ -19,6 +19,7 @@ from unmask.app.jobs import Jobs
 from unmask.document import load, populations
 from unmask.engines.given import SUFFIXES
 from unmask.errors import FailedError, UnmaskError
+from unmask.kept import FOLDER
 from unmask.toml_text import DOCUMENT, text_of_document
 from unmask.writing import write_text
 
@@ -42,7 +43,7 @@ COUNTED = "counted.pickle"
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    TRIED, GUESSED, PASSED, GAME, PRICED, "jobs", "lock",
+    TRIED, GUESSED, PASSED, GAME, PRICED, FOLDER, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 

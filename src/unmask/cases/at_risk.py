@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.measures import success_probability
+from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS
@@ -73,9 +74,12 @@ class Watched:
         success, guess = about(belief), float(about(belief.prior())[0])
         limit = LIMITS["identity" if target == IDENTITY else "value"]
         stands = np.full(len(rows), -1) if at is None else at
-        reasons = _reasons(belief, success, guess, target)
         above = (success > max(limit, guess) + SURER)[belief.observation]
         risky = np.flatnonzero(above if unreleased is None else above & ~unreleased)
+        if not len(risky):
+            return
+        few = np.unique(belief.observation[risky])
+        reasons = dict(zip(few.tolist(), _reasons(rows_of(belief, few), success[few], guess, target), strict=True))
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)
             for row, seen, place in zip(

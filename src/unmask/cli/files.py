@@ -270,9 +270,9 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
             f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
             "expected a heading and one row number a line"
         )
-    small = (text if len(text) < 19 else n_original for text in digits)  # others are beyond 64 bits
-    origin = np.fromiter(map(int, small), dtype=np.int64, count=n_released)
-    if origin.max() >= n_original or np.bincount(origin).max() > 1:
+    origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
+    beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits
+    if beyond or np.bincount(origin).max() > 1:
         raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
     return origin
 

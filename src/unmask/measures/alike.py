@@ -17,8 +17,10 @@ from unmask.measures.rows import Rows, per_row
 from unmask.posterior import Posterior
 
 FEW = 1 << 12
-"""Up to so many observations a measure is quicker than looking for those that are alike. As many are tried of more, and
-the others only where at most a quarter of these differ."""
+"""Up to so many observations a measure is quicker than looking for those that are alike. As many are tried of more, or
+as have `TRIED` entries, spread over all, and the others only where a sixteenth of these are like another."""
+
+TRIED = 1 << 18
 
 
 class Kinds(NamedTuple):
@@ -43,7 +45,8 @@ def alike(belief: Posterior) -> Kinds:
     (1, 8000, array([0]))
     """
     n = belief.n_observations
-    if n > FEW and len(np.unique(per_row(_rows_of(belief, np.arange(FEW)), _mark))) <= FEW // 4:
+    some = np.arange(0, n, max(n // max(FEW, n * TRIED // max(len(belief.candidate), 1)), 1))
+    if n > FEW and len(np.unique(per_row(rows_of(belief, some), _mark))) <= 15 * len(some) // 16:
         return kinds_of(belief)
     return Kinds(belief, np.arange(n))
 
@@ -55,7 +58,7 @@ def kinds_of(belief: Posterior) -> Kinds:
     example[of[::-1]] = np.arange(n)[::-1]
     first = np.full(len(example), -1, dtype=np.int64)
     first[of[belief.seen[::-1]]] = belief.seen[::-1]
-    kinds = _rows_of(belief, example)
+    kinds = rows_of(belief, example)
     return Kinds(replace(kinds, observation=of[belief.observation], weight=belief.weight), first)
 
 
@@ -81,18 +84,22 @@ def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
     length, start, times = np.diff(belief.indptr), belief.indptr[:-1], belief.times
     same: NDArray[np.bool_] = length == length[example]
     same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
-    row = belief.row
-    listed = np.flatnonzero(same[row])
-    other = (start[example] - start)[row[listed]] + listed
-    p, prior = belief.log_probability, belief.prior_of(belief.candidate)
-    differ = (p[listed] != p[other]) | (prior[listed] != prior[other])
+    away = np.repeat(
+        np.where(same, start[example] - start, 0), length
+    )  # those that differ are compared with themselves
+    other = away + np.arange(len(away))
+    differ = belief.log_probability != belief.log_probability[other]
+    if isinstance(belief.log_prior, np.ndarray):
+        prior = belief.prior_of(belief.candidate)
+        differ |= prior != prior[other]
     if times is not None:
-        differ |= times[listed] != times[other]
-    same[row[listed[differ]]] = False
+        differ |= times != times[other]
+    unlike = np.flatnonzero(differ)
+    same[np.searchsorted(belief.indptr, unlike, side="right") - 1] = False
     return same
 
 
-def _rows_of(belief: Posterior, rows: NDArray[np.int64]) -> Posterior:
+def rows_of(belief: Posterior, rows: NDArray[np.int64]) -> Posterior:
     """Some rows of a belief, a target for each."""
     length = np.diff(belief.indptr)[rows]
     indptr = np.concatenate(([0], np.cumsum(length)))

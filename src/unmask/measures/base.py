@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.alike import Kinds, alike
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
+from unmask.measures.places import Places, one_by_one, places
 from unmask.measures.registry import Quantity
 from unmask.measures.rows import OfRows, per_row
 from unmask.posterior import Posterior, Status
@@ -30,7 +31,9 @@ class Measure(Quantity):
     of_rows       : the same as a function of `rows.Rows`, which know of candidates how likely they are, not which; it
                     is then asked once for observations that are alike, and in one pass with other measures
     realized      : posterior, truth -> (n_targets,), needs it; nan where a target is not of those that the measure is
-                    of. Exactly one of the three is given.
+                    of. Exactly one of the four is given.
+    of_places     : the same as a function of `places.Places`, (n_places,): asked once for targets whose truth stands in
+                    one place
     of_classes    : whether it minds for whom an entry stands, `Posterior.representative`; a measure that does not, and
                     is not of rows, is handed a belief with an entry for each candidate
     rate          : the mean over targets is a proportion, so that Wilson's interval is the right one
@@ -43,6 +46,7 @@ class Measure(Quantity):
     self_assessed: Callable[[Posterior], NDArray[np.float64]] | None = None
     realized: Callable[[Posterior, Truth], NDArray[np.float64]] | None = None
     of_rows: OfRows | None = None
+    of_places: Callable[[Places], NDArray[np.float64]] | None = None
     of_classes: bool = False
     rate: bool = False
     needs_probabilities: bool = False
@@ -51,12 +55,14 @@ class Measure(Quantity):
     def __post_init__(self) -> None:
         if self.of_rows is not None:
             object.__setattr__(self, "self_assessed", partial(per_row, function=self.of_rows))
+        if self.of_places is not None:
+            object.__setattr__(self, "realized", partial(_per_target, self.of_places))
         if (self.self_assessed is None) == (self.realized is None):
             raise UnmaskError(
                 f"measure {self.name!r} needs either a self-assessed or a realized value, not both or none"
             )
         object.__setattr__(self, "needs_truth", self.realized is not None)
-        if self.of_rows is None and not self.of_classes:
+        if self.of_rows is None and self.of_places is None and not self.of_classes:
             value = "realized" if self.needs_truth else "self_assessed"
             object.__setattr__(self, value, partial(_of_listed, getattr(self, value)))
 
@@ -64,7 +70,7 @@ class Measure(Quantity):
         """The mean over targets, by weight; targets whose truth is UNKNOWN are left out of realized measures."""
         self.check(belief)
         if self.realized is not None:
-            return _mean(*_judged(self, belief, truth)[:2])
+            return _judged(self, belief, truth).mean
         return _mean(self.per_target(belief), belief.weight / belief.weight.sum())
 
     def check(self, belief: Posterior) -> None:
@@ -77,13 +83,25 @@ class Measure(Quantity):
         if self.self_assessed is not None:
             return self.self_assessed(belief)[belief.observation]
         assert self.realized is not None
+        self.check_truth(belief, truth)
+        assert truth is not None
+        return self.realized(belief, truth)
+
+    def check_truth(self, belief: Posterior, truth: Truth | None) -> None:
+        """Refuse a truth that is missing, or of other targets."""
         if truth is None:
             raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
         if len(truth) != belief.n_targets:
             raise UnmaskError(
                 f"the truth has {len(truth)} targets and the posterior {belief.n_targets}, expected the same"
             )
-        return self.realized(belief, truth)
+
+
+def _per_target(
+    function: Callable[[Places], NDArray[np.float64]], belief: Posterior, truth: Truth
+) -> NDArray[np.float64]:
+    found = places(belief, truth)
+    return np.asarray(function(found)[found.of])
 
 
 @lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
@@ -173,11 +191,9 @@ def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] |
 
 
 def _judged_values(measure: Measure, belief: Posterior, truth: Truth | None) -> _Taken:
-    value, weight, known = _judged(measure, belief, truth)
-    prior = _mean(*_judged(measure, belief.prior(), truth)[:2])
-    seen = belief.observation[known]
-    n_observations = int(np.count_nonzero(np.bincount(seen)))
-    return _Taken(prior, value, weight, seen, len(value), n_observations, lambda: (value, weight))
+    found = _judged(measure, belief, truth)
+    prior = _judged(measure, belief.prior(), truth).mean
+    return _Taken(prior, found.value, found.mass, found.first, found.n, found.n_observations, found.of_targets)
 
 
 def filed(
@@ -226,18 +242,52 @@ class UndefinedError(UnmaskError):
     """A measure has no value, as nobody is of those that it is of."""
 
 
-def _judged(
-    measure: Measure, belief: Posterior, truth: Truth | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
-    """The values of the targets whose truth is known and who have one, their weights, and which targets those are."""
-    every = measure.per_target(belief, truth)
-    assert truth is not None
-    if not truth.judged.any():
+class _Judged(NamedTuple):
+    """The values at the targets whose truth is known and who have one; those of one place of the truth share theirs.
+
+    value, mass, first, n, n_observations, of_targets : as in `_Taken`
+    """
+
+    value: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    first: NDArray[np.int64]
+    n: int
+    n_observations: int
+    of_targets: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+    @property
+    def mean(self) -> float:
+        """Over targets, by weight."""
+        return _mean(self.value, self.mass)
+
+
+def _judged(measure: Measure, belief: Posterior, truth: Truth | None) -> _Judged:
+    found, every = _placed(measure, belief, truth)
+    if not found.truth.judged.any():
         raise UnmaskError(f"{measure.name} is measured against the truth, which is unknown for every target")
-    known = np.flatnonzero(truth.judged & ~np.isnan(every))
-    if not len(known):
+    some = found.truth.judged & ~np.isnan(every)
+    if not some.any():
         raise UndefinedError(f"{measure.name} is 0/0: nobody is of those that it is of")
-    return every[known], belief.weight[known] / belief.weight[known].sum(), known
+    mass, seen = found.belief.weight[some], found.n_observations
+    if not some.all():
+        seen = int(np.count_nonzero(np.bincount(belief.observation[some[found.of]])))
+
+    def of_targets() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        mine = some[found.of]
+        return every[found.of][mine], belief.weight[mine] / belief.weight[mine].sum()
+
+    return _Judged(every[some], mass / mass.sum(), found.first[some], int(found.people[some].sum()), seen, of_targets)
+
+
+def _placed(measure: Measure, belief: Posterior, truth: Truth | None) -> tuple[Places, NDArray[np.float64]]:
+    """The places of the truth, and the value of the measure at each."""
+    if truth is None or measure.of_places is None:
+        every = measure.per_target(belief, truth)
+        assert truth is not None
+        return one_by_one(belief, truth), every
+    measure.check_truth(belief, truth)
+    found = places(belief, truth)
+    return found, measure.of_places(found)
 
 
 def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
+from unmask.measures.places import Places
 from unmask.measures.registry import declare_all
 from unmask.measures.success import missed, realized_success
 from unmask.posterior import Posterior
@@ -221,7 +222,7 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     """
     named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
-        return _of_loss("realized_error", loss, realized=_missed, of_classes=True, **named)
+        return _of_loss("realized_error", loss, of_places=_missed, **named)
     measured = _truths_first(loss)
     return _of_loss(
         "realized_error",
@@ -231,9 +232,9 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     )
 
 
-def _missed(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-    assert realized_success.realized is not None
-    return 1.0 - realized_success.realized(belief, truth)
+def _missed(places: Places) -> NDArray[np.float64]:
+    assert realized_success.of_places is not None
+    return 1.0 - realized_success.of_places(places)
 
 
 def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.alike import alike
 from unmask.measures.base import Measure
+from unmask.measures.places import Places, bisect, entry_of
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows
 from unmask.posterior import LogProbabilities, Posterior
@@ -101,7 +102,7 @@ def _standing(belief: Posterior, target: NDArray[np.int64], true: NDArray[np.int
     """Where a candidate stands in the row of a target: asked once for those who stand in one place of rows that are
     alike, where that is less.
     """
-    entry, listed = _entry_of(belief, belief.observation[target], true)
+    entry, listed = entry_of(belief, belief.observation[target], true)
     kinds, absent = alike(belief).belief, true < 0
     row = kinds.observation[target]
     entry += kinds.indptr[row] - belief.indptr[belief.observation[target]]
@@ -140,8 +141,8 @@ def _standing_at(
     log_share, sharing = (np.log(mass) - np.log(np.maximum(sharing, 1)))[row], sharing[row]
     log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
     ordered, before = _sorted_within_rows(belief)
-    below = before(_bisect(ordered, start, stop, log_own - tie, right=False))
-    upto = before(_bisect(ordered, start, stop, log_own + tie, right=True))
+    below = before(bisect(ordered, start, stop, log_own - tie, right=False))
+    upto = before(bisect(ordered, start, stop, log_own + tie, right=True))
     better = before(stop) - upto + np.where(log_share > log_own + tie, sharing, 0)
     tied = upto - below + np.where(np.abs(log_share - log_own) <= tie, sharing, 0)
 
@@ -155,26 +156,10 @@ def _find(
     belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each candidate is listed in its row, and its log-probability (0 where it is not)."""
-    entry, listed = _entry_of(belief, row, true)
+    entry, listed = entry_of(belief, row, true)
     found = np.zeros(len(row))
     found[listed] = belief.log_probability[entry[listed]]
     return listed, found
-
-
-def _entry_of(
-    belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The entry of each candidate in its row, and whether there is one."""
-    if len(true) and true.max() >= belief.n_candidates:
-        raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
-    if not len(belief.candidate):
-        return np.zeros(len(true), dtype=np.int64), np.zeros(len(true), dtype=bool)
-    if belief.representative is not None:
-        true = np.where(true < 0, true, belief.representative[true])
-    stop = belief.indptr[row + 1]
-    entry = _bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
-    inside = np.minimum(entry, len(belief.candidate) - 1)
-    return inside, (entry < stop) & (belief.candidate[inside] == true)
 
 
 def _sorted_within_rows(
@@ -200,30 +185,6 @@ def _sorted_alone(belief: Posterior) -> LogProbabilities:
             at = belief.indptr[first:last][length == n][:, None] + np.arange(n)
             log_p[at] = np.sort(log_p[at], axis=1)
     return log_p
-
-
-def _bisect(
-    values: NDArray[np.generic],
-    start: NDArray[np.int64],
-    stop: NDArray[np.int64],
-    wanted: NDArray[np.generic],
-    *,
-    right: bool,
-) -> NDArray[np.int64]:
-    """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all
-    at once.
-    """
-    low, high = start.copy(), stop.copy()
-    if not len(values):
-        return low
-    for _ in range(int(np.max(stop - start, initial=0)).bit_length()):
-        open_ = low < high
-        middle = (low + high) // 2
-        seen = values[np.minimum(middle, len(values) - 1)]
-        go_right = open_ & ((seen <= wanted) if right else (seen < wanted))
-        low = np.where(go_right, middle + 1, low)
-        high = np.where(open_ & ~go_right, middle, high)
-    return low
 
 
 def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
@@ -263,8 +224,7 @@ def realized_success_at(k: int) -> Measure:
         direction="high",
         range=(0.0, 1.0),
         source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
-        realized=lambda belief, truth: _success_at(belief, truth, k),
-        of_classes=True,
+        of_places=lambda places: _success_at(places.belief, places.truth, k),
         rate=True,
     )
 
@@ -275,8 +235,8 @@ realized_success = realized_success_at(1)
 FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
 
-def _rank(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-    place = standing(belief, truth)
+def _rank(places: Places) -> NDArray[np.float64]:
+    belief, place = places.belief, standing(places.belief, places.truth)
     return np.where(place.tied > 0, place.better + (place.tied + 1) / (place.right + 1), belief.n_candidates + 1.0)
 
 
@@ -288,16 +248,15 @@ rank = Measure(
     direction="low",
     range=(1.0, np.inf),
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
-    realized=_rank,
-    of_classes=True,
+    of_places=_rank,
 )
 """How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / (right + 1); the
 number of candidates plus 1 where the target is ABSENT."""
 
 
-def _log_loss(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+def _log_loss(places: Places) -> NDArray[np.float64]:
     with np.errstate(divide="ignore"):
-        return -np.log2(standing(belief, truth).probability) + 0.0
+        return -np.log2(standing(places.belief, places.truth).probability) + 0.0
 
 
 log_loss_bits = Measure(
@@ -307,23 +266,24 @@ log_loss_bits = Measure(
     unit="bits",
     direction="low",
     source="I. J. Good, 'Rational decisions', 1952",
-    realized=_log_loss,
-    of_classes=True,
+    of_places=_log_loss,
     needs_probabilities=True,
 )
 """-log2 p(x_true given y): infinite once the adversary ruled the truth out. For a belief that is exact its mean is the
 conditional Shannon entropy."""
 
 
-def _calibration(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+def _calibration(places: Places) -> NDArray[np.float64]:
+    belief, judged = places.belief, places.truth.judged & (places.belief.weight > 0)
     announced = success_probability.per_target(belief)
     bins = tenth(announced * (1.0 + belief.resolution))
-    weight = np.where(truth.judged, belief.weight, 0.0)
-    n, mass = _in_bins(bins, weight > 0), _in_bins(bins, weight)
-    away = announced - _success_at(belief, truth, 1)
+    weight, people = np.where(judged, belief.weight, 0.0), np.where(judged, places.people, 0)
+    n, mass = _in_bins(bins, people), _in_bins(bins, weight)
+    away = announced - _success_at(belief, places.truth, 1)
     gap = _in_bins(bins, weight * away) / np.where(mass > 0, mass, 1.0)
     gap = np.where(np.abs(gap) > belief.resolution, gap, 0.0)
-    square = _in_bins(bins, (weight * (away - gap[bins])) ** 2) / np.where(mass > 0, mass, 1.0) ** 2
+    squares = weight**2 / places.people  # of as many targets of equal weight
+    square = _in_bins(bins, squares * (away - gap[bins]) ** 2) / np.where(mass > 0, mass, 1.0) ** 2
     by_chance = np.where(n > 1, square * n / np.maximum(n - 1, 1), gap**2)
     return np.asarray(np.sqrt(np.maximum(gap**2 - by_chance, 0.0))[bins])
 
@@ -345,8 +305,7 @@ calibration_error = Measure(
     direction="low",
     range=(0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
-    realized=_calibration,
-    of_classes=True,
+    of_places=_calibration,
     needs_probabilities=True,
     has_interval=False,
 )

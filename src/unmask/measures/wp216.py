@@ -40,7 +40,7 @@ parts_linked = declare(
         unit="share",
         range=(0.0, 1.0),
         source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
-        realized=realized_success.realized,
+        of_places=realized_success.of_places,
         rate=True,
     )
 )

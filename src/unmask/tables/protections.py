@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
+from unmask.segments import by_class
 from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
@@ -370,7 +371,8 @@ def _release(
 def _ordered(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
     """The rows in the order of what is released of them, equal ones in random order; origin : the row behind each."""
     shuffled = secret_unless(rng).permutation(release.n_rows)
-    order = shuffled[np.argsort(classes_of(release.written).of_row[shuffled], kind="stable")]
+    classes = classes_of(release.written)
+    order = shuffled[by_class(classes.of_row[shuffled], len(classes.sizes))]
     return release.take(order), origin[order]
 
 

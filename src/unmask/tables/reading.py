@@ -26,6 +26,8 @@ from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import BLANKS
 from unmask.errors import FailedError, UnmaskError
+from unmask.kept import kept
+from unmask.segments import CHUNK
 
 _LISTED = 40  # column names in a message
 
@@ -73,6 +75,11 @@ def read_encoded(
     >>> columns["age"].texts, columns["age"].codes.tolist()
     (('20', '30'), [1, 0, 1])
     """
+    as_text = _AsText(delimiter, header, encoding)
+    return kept(source, (asked, dropped, as_text), lambda: _read(source, asked, dropped, as_text))
+
+
+def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
     wanted = (*(asked or ()), *dropped)
     notes: tuple[str, ...] = ()
 
@@ -85,10 +92,9 @@ def read_encoded(
         columns = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
-            as_text = _AsText(delimiter, header, encoding)
             names, relation, notes = _relation(connection, folder, source, wanted, as_text)
-            kept = [at for at, name in enumerate(names) if is_read(name)]
-            columns = {names[at]: column for at, column in zip(kept, _encode(connection, relation, kept), strict=True)}
+            some = [at for at, name in enumerate(names) if is_read(name)]
+            columns = {names[at]: column for at, column in zip(some, _encode(connection, relation, some), strict=True)}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
     return Source(columns, notes)
@@ -262,10 +268,32 @@ def _hashed(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) 
         return _hashed(connection, name, salt=salt + 1)
     texts: list[str | None] = found["text"].tolist()
     rows = connection.execute(f"select if({name} is null, null, {of}) as hash from cells").fetchnumpy()["hash"]
-    codes = np.searchsorted(found["hash"], np.ma.getdata(rows)).astype(np.int32)
     missing = np.ma.getmaskarray(rows)
-    codes[missing] = len(texts)
+    codes = np.full(len(rows), len(texts), dtype=np.int32)
+    codes[~missing] = places_of(found["hash"], np.ma.getdata(rows)[~missing])
     return Encoded((*texts, None) if missing.any() else tuple(texts), codes)
+
+
+def places_of(ordered: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """(n,) where each hash stands among those in ascending order; every one of them is there.
+
+    Hashes are spread evenly, so that their first bits say where to begin, and few stand further on: a fourth of the
+    time of a binary search.
+
+    >>> places_of(np.array([3, 7, 1 << 63], np.uint64), np.array([7, 1 << 63, 3], np.uint64))
+    array([1, 2, 0], dtype=int32)
+    """
+    shift = np.uint64(64 - min(len(ordered).bit_length() + 3, 22))
+    first = np.concatenate(([0], np.cumsum(np.bincount((ordered >> shift).astype(np.int64))))).astype(np.int32)
+    place = np.empty(len(wanted), dtype=np.int32)
+    for start in range(0, len(wanted), CHUNK):  # whose temporaries stay in the cache
+        some, found = wanted[start : start + CHUNK], place[start : start + CHUNK]
+        found[:] = first[(some >> shift).astype(np.int64)]
+        left = np.flatnonzero(ordered[found] != some)
+        while len(left):
+            found[left] += np.int32(1)
+            left = left[ordered[found[left]] != some[left]]
+    return place
 
 
 def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:

@@ -18,6 +18,7 @@ from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disc
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
 from unmask.measures.alike import alike
+from unmask.measures.places import places
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
 from unmask.measures.success import standing
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
@@ -146,6 +147,7 @@ def attempt(
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
     )
     standing.cache_clear()  # which would hold the belief
+    places.cache_clear()
     alike.cache_clear()
     return run, belief
 

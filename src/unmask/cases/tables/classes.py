@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables.case import Case, boxes_of
 from unmask.measures import success_probability
+from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
+from unmask.posterior import Posterior
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
 
@@ -51,19 +53,39 @@ class Seen:
         belief, named = case.belief, case.target == IDENTITY
         about = success_probability.self_assessed if named else secret_probability
         assert about is not None
-        risk = np.round(about(belief), 9)[belief.observation]
-        inside = np.flatnonzero(self.at >= 0)
-        people = np.bincount(self.at[inside])
-        highest, surest = np.zeros(len(people)), np.zeros(len(people), dtype=np.int64)
-        np.maximum.at(highest, self.at[inside], risk[inside])
-        sure = inside[risk[inside] == highest[self.at[inside]]][::-1]
-        surest[self.at[sure]] = sure  # the first of a class is written last
+        inside = slice(None) if self.at.min(initial=0) >= 0 else np.flatnonzero(self.at >= 0)
+        at, observation = (one[inside] for one in (self.at, belief.observation))
+        risk = np.round(about(belief), 9)[observation]
+        people = np.bincount(at)
+        highest = np.zeros(len(people))
+        np.maximum.at(highest, at, risk)
         found = np.flatnonzero(people)
         found = found[np.lexsort((-people[found], -highest[found]))]
-        which, place = (None, []) if named else (likeliest_secret(belief)[belief.observation], place_of(belief))
-        for at in found[list(_skyline(people[found]))].tolist():
-            value = "" if which is None or which[surest[at]] < 0 else place[which[surest[at]]]
-            yield ClassRisk(case.release, case.target, at, int(people[at]), float(highest[at]), value)
+        found = found[list(_skyline(people[found]))]
+        if not len(found):  # no record fits anybody
+            return
+        values = [""] * len(found) if named else _values(belief, observation[_surest(found, at, risk, highest)])
+        for one, value in zip(found.tolist(), values, strict=True):
+            yield ClassRisk(case.release, case.target, one, int(people[one]), float(highest[one]), value)
+
+
+def _surest(
+    found: NDArray[np.int64], at: NDArray[np.int64], risk: NDArray[np.float64], highest: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """(n_found,) the first target of each class who is at the risk of the class."""
+    place = np.full(len(highest), -1)
+    place[found] = np.arange(len(found))
+    mine = np.flatnonzero(place[at] >= 0)
+    mine = mine[risk[mine] == highest[at[mine]]][::-1]
+    surest = np.zeros(len(found), dtype=np.int64)
+    surest[place[at[mine]]] = mine  # the first of a class is written last
+    return surest
+
+
+def _values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
+    """What is likeliest at some observations, by its place among the commonest values; "" where no secret is."""
+    place = place_of(belief)
+    return [place[value] if value >= 0 else "" for value in likeliest_secret(rows_of(belief, observation)).tolist()]
 
 
 def _skyline(people: NDArray[np.int64]) -> Iterator[int]:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
+from unmask.measures.places import places
 from unmask.measures.secret import place_of, secret_probability, secret_values
 from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS, ORIGINAL
@@ -80,11 +81,12 @@ def distribution(case: Case) -> Distribution:
     if case.unreleased is not None:
         gone = np.bincount(case.belief.observation, case.belief.weight * case.unreleased, len(weight))
         success, weight = np.append(success, 0.0), np.append(weight - gone, gone.sum())
-    bins = np.maximum(np.searchsorted(EDGES, success, side="left") - 1, 0)
-    counts = np.bincount(bins, weight, len(EDGES) - 1)
+    values = np.unique(success)
+    mass = np.bincount(np.searchsorted(values, success), weight)
+    bins = np.maximum(np.searchsorted(EDGES, values, side="left") - 1, 0)
+    counts = np.bincount(bins, mass, len(EDGES) - 1)
     shares = tuple(float(share) for share in counts / counts.sum())
-    values, place = np.unique(success, return_inverse=True)
-    each = tuple(zip(values.tolist(), np.bincount(place, weight).tolist(), strict=True))
+    each = tuple(zip(values.tolist(), mass.tolist(), strict=True))
     of_all = case.drawn_from or 0
     drawn_from = int(of_all) if people < of_all < math.inf else 0
     found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, {}, each, drawn_from)
@@ -102,16 +104,19 @@ def promises(case: Case) -> Iterator[Promise]:
     """
     if case.truth is None or case.belief.status == "scores" or not case.truth.judged.any():
         return
-    assert realized_success.realized is not None
-    known = np.flatnonzero(case.truth.judged)
-    announced = success_probability.per_target(case.belief)[known]
-    realized = realized_success.realized(case.belief, case.truth)[known]
+    assert realized_success.of_places is not None
+    found = places(case.belief, case.truth)
+    known = np.flatnonzero(found.truth.judged)
+    announced = success_probability.per_target(found.belief)[known]
+    realized = realized_success.of_places(found)[known]
     bins = np.maximum(np.searchsorted(SURE, np.round(announced, 9), side="left") - 1, 0)
     names = case.release, case.adversary, case.target
+    weight, people = found.belief.weight[known], found.people[known]
     for at in np.unique(bins).tolist():
-        own, weight = bins == at, case.belief.weight[known]
+        own = bins == at
         a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
-        yield Promise(*names, int(own.sum()), a, r, *wilson(r, int(own.sum())))
+        n = int(people[own].sum())
+        yield Promise(*names, n, a, r, *wilson(r, n))
 
 
 def people_of_both(one: Distribution, two: Distribution) -> Distribution:
@@ -186,16 +191,19 @@ def _found(case: Case, row: NDArray[np.int64], value: NDArray[np.int32], p: NDAr
     belief, surer = case.belief, np.round(p, 9) > LIMITS["value"]  # as in `distribution`
     said, sure = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
     said[row[surer]], sure[row[surer]] = value[surer], p[surer]
-    of_target, weight = said[belief.observation], belief.weight * belief.n_targets
+    told = np.flatnonzero(said >= 0)
+    weight = belief.observation_weight[told] * belief.n_targets
+    people, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
+    if case.truth is None:
+        return _People(people, believed, *np.zeros((2, belief.n_candidates)))
+    asked = np.flatnonzero((case.truth.candidate != UNKNOWN) & (said[belief.observation] >= 0))
+    value_of, weight = said[belief.observation[asked]], belief.weight[asked] * belief.n_targets
+    right = weight * (case.truth.candidate[asked] == value_of)
+    return _People(people, believed, *(_sums(value_of, each, belief) for each in (weight, right)))
 
-    def count(each: NDArray[Any]) -> NDArray[np.float64]:
-        told = of_target >= 0
-        counted = np.bincount(of_target[told], (weight * each)[told], belief.n_candidates)
-        return counted.astype(np.float64)  # of nobody they are whole numbers
 
-    truth = np.full(belief.n_targets, UNKNOWN) if case.truth is None else case.truth.candidate
-    every = np.ones(belief.n_targets)
-    return _People(count(every), count(sure[belief.observation]), count(truth != UNKNOWN), count(truth == of_target))
+def _sums(value: NDArray[np.int64], each: NDArray[np.float64], belief: Posterior) -> NDArray[np.float64]:
+    return np.bincount(value, each, belief.n_candidates).astype(np.float64)  # of nobody they are whole numbers
 
 
 def _ratio(part: float, whole: float) -> float | None:

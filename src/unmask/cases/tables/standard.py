@@ -11,6 +11,7 @@ import numpy as np
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
+from unmask.cases.tables.ahead import MANY, ahead
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
@@ -200,6 +201,7 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield scene.identity(PROSECUTOR, link)
     for column in scene.table.sensitive:
         yield from values(scene, column, link)
+    del link
     if isinstance(scene.table, Combinations):
         return
     yield from _by_columns(scene)
@@ -294,7 +296,8 @@ class _Found:
         """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
         seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None
-        for case in cases:
+        long = self.evidence.original is not None and self.evidence.original.n_rows >= MANY
+        for case in ahead(cases) if long else cases:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))

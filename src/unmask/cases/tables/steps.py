@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables import facts
+from unmask.cases.tables.ahead import MANY, two_at_once
 from unmask.cases.tables.case import PROSECUTOR, Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import values
@@ -38,9 +39,10 @@ def steps(found: ReportData, releases: Mapping[str, Table], evidence: Evidence) 
         if evidence.known is None or name not in evidence.origins or evidence.synthetic:
             continue
         now, present = _told(found, name), _Attacked(name, release, evidence.origins[name], evidence)
-        for column in release.quasi_identifiers:
-            if now and np.count_nonzero(column.counts) > 1:
-                yield from present.step(column.name, now)
+        told = (c.name for c in release.quasi_identifiers if now and np.count_nonzero(c.counts) > 1)
+        tried = two_at_once if release.n_rows >= MANY else map
+        for step in tried(partial(present.step, present=now), told):
+            yield from step
 
 
 Told = Mapping[str, tuple[float, Distribution]]
@@ -64,7 +66,7 @@ class _Attacked:
     origin: NDArray[np.int64]
     evidence: Evidence
 
-    def step(self, name: str, present: Told) -> Iterator[Step]:
+    def step(self, name: str, present: Told) -> list[Step]:
         """One column made coarser, by target."""
         level, made, origin = self._coarser(name)
         changed = _Attacked(self.name, made, origin, self.evidence)
@@ -72,11 +74,13 @@ class _Attacked:
         column = self.release.column(name)
         ladder = column.type if column.hierarchy is None else "hierarchy"
         utility = [1.0 - float(np.mean([*lost.values()])) for lost in (before, after)]
+        found = []
         for target, (success, spread) in present.items():
             now, then = changed.found[target]
             limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
             counted = spread.above[limit], then.above[limit]
-            yield Step(self.name, name, ladder, level, target, success, now, *counted, spread.people, *utility)
+            found.append(Step(self.name, name, ladder, level, target, success, now, *counted, spread.people, *utility))
+        return found
 
     def _coarser(self, name: str) -> tuple[float | str, Table, NDArray[np.int64]]:
         assert self.evidence.original is not None

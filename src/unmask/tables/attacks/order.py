@@ -14,6 +14,7 @@ from scipy.sparse import coo_array
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior, equal_weights, stored
+from unmask.segments import by_class
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
 from unmask.tables.attacks.sortedness import grouped, sorted_by_content
@@ -216,8 +217,9 @@ class _Scene:
         yield _Order(every)
         yield _Order(every[::-1])
         for codes in self.known:
-            for value in (codes, codes.max(initial=0) - codes):
-                person = np.argsort(value, kind="stable")
+            last = int(codes.max(initial=0))
+            for value in (codes, last - codes):
+                person = by_class(value, last + 1).astype(np.int64)
                 yield _Order(person)
                 if self.only is not None:
                     ranked = value[person]

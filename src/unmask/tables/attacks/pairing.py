@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -24,6 +24,9 @@ from unmask.tables.release import Table
 
 CHUNK = 1 << 22
 """Pairs of observation and candidate class that are held at once."""
+
+BLOCK = 1 << 18
+"""Pairs that are asked for together: what is held of them stays in the cache."""
 
 ENOUGH = 1 << 14
 """Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
@@ -296,19 +299,29 @@ def _asked(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Of the right rows of the lots those that fit, by left row, and then by right row."""
     ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(left)))
-    cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + CHUNK, CHUNK)))
+    cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
+    tests = [_test(fit, left[:, i], right[:, i]) for i, fit in enumerate(fits)]
     for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(left)])):
         part = lots.size[start:stop]
         row = np.repeat(lots.row[start:stop], part)
         column = lots.order[np.repeat(lots.first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
-        for i, fit in enumerate(fits):
-            one, other = left[row, i], right[column, i]
-            good = fit.meets(one, other) if isinstance(fit, Same) else fit[one, other]
+        for fitting in tests:
+            good = fitting(row, column)
             row, column = row[good], column[good]
         if len(lots.row) > len(left):
             turn = np.lexsort((column, row))
             row, column = row[turn], column[turn]
         yield row, column
+
+
+def _test(
+    fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]
+) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
+    """Which rows on the left and on the right go together in a column, pair by pair."""
+    if isinstance(fit, Same):
+        return lambda row, column: fit.meets(left[row], right[column])
+    flat, start, right = fit.ravel(), left.astype(np.int64) * fit.shape[1], right.copy()
+    return lambda row, column: flat[start[row] + right[column]]
 
 
 def _on_bits(

@@ -1,0 +1,122 @@
+"""Where the truth stands in beliefs: targets that no measure of that tells apart are looked at once.
+
+A million people whose beliefs are of a handful of kinds find their true candidate in a handful of places.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import UnmaskError
+from unmask.measures.alike import alike, rows_of
+from unmask.posterior import Posterior
+from unmask.truth import Truth
+
+
+class Places(NamedTuple):
+    """The places where the truth of some target stands: one entry of rows that are alike, what is not listed in them,
+    or "none of these".
+
+    belief, truth  : of an example of each place; the belief's weight is that of all its targets
+    of             : (n_targets,) the place of each target
+    people         : (n_places,) how many targets are of each
+    first          : (n_places,) the first observation of any of them
+    n_observations : how many observations they have
+    """
+
+    belief: Posterior
+    truth: Truth
+    of: NDArray[np.integer]
+    people: NDArray[np.int64]
+    first: NDArray[np.int64]
+    n_observations: int
+
+
+@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+def places(belief: Posterior, truth: Truth) -> Places:
+    """The places of the truth; each target is one by itself where they would not be half as many, where people are
+    several candidates, and where targets differ in weight.
+
+    >>> belief = Posterior.from_dense(np.array([[0.5, 0.5], [0.0, 1.0]]), observation=np.arange(20) % 2)
+    >>> places(belief, Truth(np.ones(20, dtype=int))).people
+    array([10, 10])
+    """
+    key, n = _key(belief, truth), belief.n_targets
+    counts = np.zeros(0, dtype=np.int64) if key is None else np.bincount(key)
+    used = np.flatnonzero(counts)
+    if key is None or 2 * len(used) > n:
+        return one_by_one(belief, truth)
+    number = np.zeros(len(counts), dtype=np.int32)
+    number[used] = np.arange(len(used), dtype=np.int32)
+    of, example, first = number[key], np.empty(len(used), np.int64), np.full(len(used), belief.n_observations)
+    example[of] = np.arange(n)
+    np.minimum.at(first, of, belief.observation)
+    rows, observation = np.unique(belief.observation[example], return_inverse=True)
+    weight = counts[used] * belief.weight[0]
+    few = replace(rows_of(belief, rows), observation=observation, weight=weight)
+    judged = Truth(truth.candidate[example], leaked=truth.leaked[example])
+    return Places(few, judged, of, counts[used], first, len(belief.seen))
+
+
+def one_by_one(belief: Posterior, truth: Truth) -> Places:
+    """Each target as a place by itself."""
+    n = belief.n_targets
+    return Places(belief, truth, np.arange(n), np.ones(n, np.int64), belief.observation, len(belief.seen))
+
+
+def _key(belief: Posterior, truth: Truth) -> NDArray[np.int64] | None:
+    """(n_targets,) a number for the place of the truth of each, and for whether it is judged; None where there are
+    more such numbers than are counted, and where no two targets are put together.
+    """
+    kinds = alike(belief).belief
+    row, n_entries, n_rows = kinds.observation, len(kinds.candidate), kinds.n_observations
+    unlike = truth.person is not None or np.any(belief.weight != belief.weight[0])
+    if unlike or n_entries + 2 * n_rows > 2 * len(row):
+        return None
+    entry, listed = entry_of(belief, belief.observation, truth.candidate)
+    entry += kinds.indptr[row] - belief.indptr[belief.observation]
+    place = np.where(listed, entry, n_entries + n_rows * (truth.candidate < 0) + row)
+    return np.asarray(2 * place + truth.judged)
+
+
+def entry_of(
+    belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The entry of each candidate in its row, and whether there is one."""
+    if len(true) and true.max() >= belief.n_candidates:
+        raise UnmaskError(f"the truth names candidate {true.max()}, expected 0..{belief.n_candidates - 1}")
+    if not len(belief.candidate):
+        return np.zeros(len(true), dtype=np.int64), np.zeros(len(true), dtype=bool)
+    if belief.representative is not None:
+        true = np.where(true < 0, true, belief.representative[true])
+    stop = belief.indptr[row + 1]
+    entry = bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
+    inside = np.minimum(entry, len(belief.candidate) - 1)
+    return inside, (entry < stop) & (belief.candidate[inside] == true)
+
+
+def bisect(
+    values: NDArray[np.generic],
+    start: NDArray[np.int64],
+    stop: NDArray[np.int64],
+    wanted: NDArray[np.generic],
+    *,
+    right: bool,
+) -> NDArray[np.int64]:
+    """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all
+    at once.
+    """
+    low, high = start.copy(), stop.copy()
+    left = np.flatnonzero(low < high)
+    while len(left):  # those of short rows are soon found
+        one, other = low[left], high[left]
+        middle = (one + other) // 2
+        go_right = values[middle] <= wanted[left] if right else values[middle] < wanted[left]
+        low[left], high[left] = np.where(go_right, middle + 1, one), np.where(go_right, other, middle)
+        left = left[low[left] < high[left]]
+    return low

@@ -1,0 +1,66 @@
+"""Targets whose truth stands in one place share what a measure of that says: nothing changes but the time it takes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from unmask import Posterior, Truth
+from unmask.audit import STANDARD
+from unmask.measures import base, evaluate, places
+from unmask.measures.places import one_by_one
+from unmask.promise import Check
+from unmask.truth import ABSENT, UNKNOWN
+
+NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "quantiles")
+
+
+def crowd(rng: np.random.Generator, n: int = 4_000) -> tuple[Posterior, Truth]:
+    """Many people in few kinds of rows, some unlisted, some absent, some unknown, some leaked."""
+    table = np.array([[0.5, 0.3, 0.1, 0.0], [0.1, 0.5, 0.3, 0.0], [0.25] * 4, [0.0, 0.0, 0.0, 0.6]])[
+        rng.integers(0, 4, 300)
+    ]
+    observation, true = rng.integers(0, len(table), n), rng.integers(ABSENT, 4, n)
+    return Posterior.from_dense(table, observation=observation), Truth(true, leaked=rng.random(n) < 0.1)
+
+
+def test_a_measure_of_places_is_that_of_each_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    belief, truth = crowd(np.random.default_rng(0))
+    found = places.places(belief, truth)
+    assert len(found.people) < belief.n_targets / 2
+    assert found.people.sum() == belief.n_targets
+    assert {ABSENT, UNKNOWN} <= set(found.truth.candidate.tolist())
+    measures = [one for one in STANDARD if one.of_places is not None]
+    assert len(measures) == 6
+    together = [evaluate(one, belief, truth, drawn_from=10_000) for one in measures]
+    monkeypatch.setattr(base, "places", one_by_one)
+    for row, measure in zip(together, measures, strict=True):
+        alone = evaluate(measure, belief, truth, drawn_from=10_000)
+        assert replace(row, **dict.fromkeys(NUMBERS, 0.0)) == replace(alone, **dict.fromkeys(NUMBERS, 0.0))
+        for name in NUMBERS:
+            mine, theirs = (np.array(getattr(one, name), dtype=float) for one in (row, alone))  # none is nan
+            np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("why", ["several candidates", "weights"])
+def test_targets_that_are_not_alike_stand_alone(why: str) -> None:
+    rng = np.random.default_rng(0)
+    belief, truth = crowd(rng)
+    if why == "weights":
+        weight = rng.random(belief.n_targets)
+        belief = replace(belief, weight=weight / weight.sum())
+    else:
+        truth = Truth(truth.candidate, person=np.array([0, 1, 1, 2]))
+    assert len(places.places(belief, truth).people) == belief.n_targets
+
+
+def test_a_promise_to_many_alike_is_that_to_each() -> None:
+    people = np.array([400, 100, 300])
+    announced, realized, weight = np.array([0.95, 0.95, 0.31]), np.array([1.0, 0.0, 0.2]), people / people.sum()
+    together = Check.of(announced, realized, weight, people)
+    each = [np.repeat(one, people) for one in (announced, realized)]
+    alone = Check.of(*each, np.full(800, 1 / 800))
+    assert together.refuted
+    assert together.people == alone.people
+    assert together.sure == alone.sure
+    assert (together.announced, together.realized) == pytest.approx((alone.announced, alone.realized), rel=1e-12)
