@@ -270,7 +270,7 @@ def _learned(
     """
     p = [_overall(one)[None] for one in counts]
     for (step, rows), each in zip(tallied, strengths, strict=True):
-        p = [_backed(n, *one) for n, one in zip(rows, zip((before[step.shorter] for before in p), each), strict=True)]
+        p = [_backed(n, before[step.shorter], one) for n, before, one in zip(rows, p, each, strict=True)]
     return step.of, p
 
 
