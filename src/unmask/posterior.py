@@ -118,7 +118,7 @@ class Posterior:
 
     @cached_property
     def even(self) -> bool:
-        """Whether all rows have as many entries, and at least `LONG`: a matrix, which is summed sooner than segments."""
+        """Whether all rows have as many entries, at least `LONG`: a matrix, which is summed sooner than segments."""
         length = int(self.indptr[1])
         return length >= LONG and bool(np.all(np.diff(self.indptr) == length))
 

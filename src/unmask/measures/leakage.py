@@ -44,7 +44,9 @@ def _total_variation(rows: Rows) -> NDArray[np.float64]:
 
 
 def _confirmation(rows: Rows) -> NDArray[np.float64]:
-    return np.maximum(np.maximum(rows.max(rows.ratio, empty=-np.inf), rows.log_rest), 0.0)
+    one = rows.one_prior
+    listed = rows.max(rows.ratio, empty=-np.inf) if one is None else rows.top - one
+    return np.maximum(np.maximum(listed, rows.log_rest), 0.0)
 
 
 def _refutation(rows: Rows) -> NDArray[np.float64]:

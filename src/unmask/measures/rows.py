@@ -98,9 +98,14 @@ class Rows:
     @cached_property
     def q(self) -> NDArray[np.float64]:
         """(n_entries,) prior of each listed candidate."""
-        if self.log_q.strides == (0,):  # one number for all
-            return np.broadcast_to(np.exp(self.log_q[:1]), self.log_q.shape)
+        if self.one_prior is not None:
+            return np.broadcast_to(np.exp(self.one_prior), self.log_q.shape)
         return np.exp(self.log_q)
+
+    @property
+    def one_prior(self) -> np.float64 | None:
+        """The log of the prior that all candidates have; None where they differ."""
+        return self.log_q[0] if len(self.log_q) and self.log_q.strides == (0,) else None
 
     @cached_property
     def ratio(self) -> NDArray[np.float64]:
