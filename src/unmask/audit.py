@@ -37,6 +37,7 @@ from unmask.measures import (
 )
 from unmask.measures.alike import alike
 from unmask.measures.base import UndefinedError, listed
+from unmask.measures.losses.distances import decided
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import per_rows
 from unmask.measures.success import standing
@@ -201,6 +202,7 @@ def audit(
     standing.cache_clear()  # which would hold the belief
     alike.cache_clear()
     listed.cache_clear()
+    decided.cache_clear()
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
 
