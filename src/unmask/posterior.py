@@ -190,6 +190,12 @@ class Posterior:
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
 
+    def prior_in(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The same of those who are listed in rows start..stop, who may be all candidates in every row."""
+        if isinstance(self.log_prior, np.ndarray) and self.even and self.indptr[1] == self.n_candidates:
+            return np.tile(self.log_prior, stop - start)
+        return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
+
     @cached_property
     def n_possible(self) -> int:
         """Candidates of positive prior."""

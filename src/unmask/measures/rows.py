@@ -20,7 +20,8 @@ T = TypeVar("T", bound=np.generic)
 class Rows:
     """Some consecutive rows of a posterior, unpacked.
 
-    log_p, log_q          : (n_entries,) log of belief and of prior of each listed candidate
+    log_p                 : (n_entries,) log of the belief in each listed candidate
+    prior                 : the log of the prior of these, see `log_q`
     indptr                : (n_rows + 1,)
     times                 : (n_entries,) candidates that an entry stands for; None where that is one
     even                  : all rows of the posterior have as many entries, and not few
@@ -31,7 +32,7 @@ class Rows:
     """
 
     log_p: NDArray[np.float64]
-    log_q: NDArray[np.float64]
+    prior: Callable[[], NDArray[np.float64]]
     indptr: NDArray[np.int64]
     unlisted: NDArray[np.float64]
     n_unlisted: NDArray[np.int64]
@@ -96,6 +97,11 @@ class Rows:
         return self.max(self.log_p, empty=-np.inf)
 
     @cached_property
+    def log_q(self) -> NDArray[np.float64]:
+        """(n_entries,) log of the prior of each listed candidate."""
+        return self.prior()
+
+    @cached_property
     def q(self) -> NDArray[np.float64]:
         """(n_entries,) prior of each listed candidate."""
         if self.one_prior is not None:
@@ -146,7 +152,7 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
     log_p = belief.log_probability[entries].astype(np.float64)
     return Rows(
         log_p=log_p,
-        log_q=belief.prior_of(belief.candidate[entries]),
+        prior=lambda: belief.prior_in(start, stop),
         indptr=belief.indptr[start : stop + 1] - belief.indptr[start],
         unlisted=belief.unlisted[start:stop],
         n_unlisted=belief.n_unlisted[start:stop],
