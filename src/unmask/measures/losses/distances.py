@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Distance(Points):
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same loss: measures of one loss each make their own."""
-        return type(self) is type(other) and np.array_equal(self.points, cast("Distance", other).points)
+        return isinstance(other, Distance) and type(self) is type(other) and np.array_equal(self.points, other.points)
 
     def __hash__(self) -> int:
         """By how many points there are."""

@@ -356,8 +356,9 @@ def _strengths(
     told, own = [_Told.of(one) for one in counts], np.ones(len(columns[0].row))
     for one, (step, rows) in zip(columns, tallied, strict=True):
         own = own * one.share.max(axis=1).toarray().reshape(-1)[one.row]
-        told, strengths = zip(*(each.by(n, step.of, own) for each, n in zip(told, rows, strict=True)), strict=True)
-        yield strengths
+        found = [each.by(n, step.of, own) for each, n in zip(told, rows, strict=True)]
+        told = [each for each, _ in found]
+        yield [strength for _, strength in found]
 
 
 class _Told(NamedTuple):
