@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
 from unmask.measures import estimation_error, realized_error, sampling_error
-from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem
-from unmask.measures.losses import distances
+from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem, distances
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
 
 
