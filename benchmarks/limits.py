@@ -305,7 +305,7 @@ def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
 
 def of_traces() -> Iterator[Race]:
     """The attacker of traces."""
-    limit = "each best answer is found twice, for the expected error and for the realized one, in five passes or more"
+    limit = "each best answer is found in five passes or more over the entries of its row"
     ours = Case("ours", our_traces, at_most=1, limit=limit)
     peer = Case("SciPy, a 21st scaled", scipy_traces, (21,), times=21)
     yield Race("traces", "313 people, 20 steps, 400 places", (ours,), (peer,), "hidden Markov chain, Euclidean losses")

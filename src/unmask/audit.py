@@ -36,6 +36,7 @@ from unmask.measures import (
 )
 from unmask.measures.alike import alike
 from unmask.measures.base import UndefinedError, listed
+from unmask.measures.losses.distances import decided
 from unmask.measures.places import places
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import per_rows
@@ -208,6 +209,7 @@ def audit(
     places.cache_clear()
     alike.cache_clear()
     listed.cache_clear()
+    decided.cache_clear()
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
 

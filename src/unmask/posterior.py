@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.notebook import SHOWN, html_table
-from unmask.segments import by_class, expanded, segment_sum
+from unmask.segments import LONG, by_class, expanded, segment_sum
 from unmask.well_formed import MASS_TOLERANCE, check
 
 Status = Literal["exact", "model", "calibrated", "scores"]
@@ -117,6 +117,12 @@ class Posterior:
         return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
+    def even(self) -> bool:
+        """Whether all rows have as many entries, at least `LONG`: a matrix, which is summed sooner than segments."""
+        length = int(self.indptr[1])
+        return length >= LONG and bool(np.all(np.diff(self.indptr) == length))
+
+    @cached_property
     def times(self) -> NDArray[np.int64] | None:
         """(n_entries,) the candidates that each entry stands for; None where that is one."""
         if self.representative is None:
@@ -182,7 +188,13 @@ class Posterior:
         """Natural log of the prior of each candidate asked for."""
         if isinstance(self.log_prior, np.ndarray):
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
-        return np.full(len(candidate), self.log_prior)
+        return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
+
+    def prior_in(self, start: int, stop: int) -> NDArray[np.float64]:
+        """The same of those who are listed in rows start..stop, who may be all candidates in every row."""
+        if isinstance(self.log_prior, np.ndarray) and self.even and self.indptr[1] == self.n_candidates:
+            return np.tile(self.log_prior, stop - start)
+        return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
 
     @cached_property
     def n_possible(self) -> int:

@@ -71,12 +71,13 @@ def _check_rows(belief: Any) -> None:
 def _check_entries(
     candidate: NDArray[np.int32], log_p: NDArray[np.floating[Any]], indptr: NDArray[np.int64], n: int
 ) -> None:
-    if len(log_p) and not (np.all(np.isfinite(log_p)) and log_p.max() <= 0):
+    if len(log_p) and not (log_p.min() > -np.inf and log_p.max() <= 0):  # nan is neither
         raise UnmaskError(
             "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
         )
     _check_candidates(candidate, n)
-    rises = np.diff(candidate, prepend=-1) > 0
+    rises = np.ones(len(candidate), dtype=np.bool_)
+    np.greater(candidate[1:], candidate[:-1], out=rises[1:])
     rises[indptr[:-1][np.diff(indptr) > 0]] = True  # the first of a row
     if not rises.all():
         raise UnmaskError("candidates must be ascending and unique within each row of the posterior")

@@ -1,5 +1,7 @@
 """Every measure against closed forms and a literal dense implementation."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,6 +28,7 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
+from unmask.measures.success import standing
 
 ONE_TARGET = {"point": np.array([[0.0, 1.0, 0.0, 0.0]]), "uniform": np.full((1, 4), 0.25)}
 
@@ -174,3 +177,20 @@ def test_matrix_loss_realized_and_assessed_agree_when_exact():
     assessed = evaluate(estimation_error(loss), belief).posterior
     realized = evaluate(realized_error(loss), belief, Truth(true)).posterior
     assert assessed == pytest.approx(realized, abs=1e-6)
+
+
+def test_places_do_not_depend_on_how_many_rows_are_sorted_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(20), 50) * (rng.random((50, 20)) < 0.6)
+    observation = rng.integers(0, 50, 400)  # as they come, several of a row
+    table[:, 0] += 0.1
+    belief = Posterior.from_dense(table / table.sum(axis=1, keepdims=True), observation=observation)
+    truth = Truth(rng.integers(0, 20, 400))
+    every = rank.per_target(belief, truth)
+    standing.cache_clear()
+    monkeypatch.setattr(sys.modules[standing.__module__], "SORTED", 30)
+    assert rank.per_target(belief, truth).tolist() == every.tolist()
+    p = belief.to_dense()
+    own = p[np.arange(400), truth.candidate][:, None]
+    better, tied = (p > own + 1e-12).sum(axis=1), (np.abs(p - own) <= 1e-12).sum(axis=1)
+    assert np.allclose(every, better + (tied + 1) / 2)

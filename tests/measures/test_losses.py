@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
-from unmask.measures import estimation_error, sampling_error
-from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem
+from unmask.measures import estimation_error, realized_error, sampling_error
+from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem, distances
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
 
 
@@ -311,3 +311,16 @@ def test_points_that_nearly_coincide_have_the_best_median(apart):
             place = weight @ points / weight.sum(axis=1, keepdims=True)
         least = (p * np.linalg.norm(points - place[:, None], axis=2)).sum(axis=1)
         assert np.all(found <= least * (1 + 1e-6))
+
+
+def test_best_answers_are_found_once_for_both_errors(monkeypatch):
+    asked, medians = [], distances.geometric_medians
+    monkeypatch.setattr(distances, "geometric_medians", lambda *of: asked.append(of) or medians(*of))
+    rng = np.random.default_rng(0)
+    places, belief = rng.random((6, 2)), Posterior.from_dense(rng.dirichlet(np.ones(6), 30))
+    expected = estimation_error("euclidean", coordinates=places).per_target(belief)
+    realized_error("euclidean", coordinates=places).per_target(belief, Truth(np.zeros(30, dtype=np.int64)))
+    assert len(asked) == 1
+    other = estimation_error("euclidean", coordinates=2 * places).per_target(belief)
+    assert len(asked) == 2
+    assert other == pytest.approx(2 * expected, rel=1e-5)

@@ -12,6 +12,7 @@ from unmask import Truth, UnmaskError
 from unmask.cli import main
 from unmask.measures import evaluate, realized_success
 from unmask.measures.excess import People, excess
+from unmask.reports.data import COLUMNS
 from unmask.tables import Background, ClassAttack, Linkability, Parts, Table
 
 NAMES = ("age", "sex", "city", "job")
@@ -110,6 +111,23 @@ def test_without_control_people_it_is_not_separated():
     why = dict(found.not_run)["Linkability of two parts of a record: members"]
     assert "--control" in why
     assert any("guessing gives 0.33" in said for said in unmask.reports.sentences(found.data))
+
+
+def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question():
+    # the whole audit was refused, with a sentence that named neither control people nor parts
+    table, others = people(300, ages=3000), people(300, seed=5, ages=3000)
+    roles = {"quasi_identifiers": NAMES[:2], "sensitive": NAMES[3]}
+    members = Table.read({name: table[name] for name in NAMES}, keep="city", **roles)
+    control = Table.read({name: others[name] for name in NAMES if name != "city"}, **roles)
+    found = unmask.audit(members, original=members, control=control, parts=HALVES)
+    row = linked(found)
+    assert row.posterior > 0.2
+    assert (row.control, row.excess) == (None, None)
+    with_city = [one for one in found.rows if (one.adversary, one.target) == (COLUMNS, "job")]
+    assert {one.control for one in with_city} == {None}
+    assert {one.note for one in with_city} == {"Not set beside control people, who have no column 'city'."}
+    why = dict(found.not_run)["Linkability of two parts of a record: members"]
+    assert why == "control people have no column 'city', which is in a part: give them with the columns of both parts"
 
 
 @pytest.mark.parametrize(("given", "needs"), [({"parts": None}, "--parts"), ({"original": None}, "--original")])

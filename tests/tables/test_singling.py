@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,27 @@ def test_predicates_match_as_they_read():
     predicates = SinglingOut(guesses=60)(release, rng=np.random.default_rng(0))
     for table, found in zip((release, others), matching((release, others), predicates), strict=True):
         assert found.tolist() == literal_matching(table, predicates)
+
+
+def test_rows_are_asked_some_at_a_time_and_cells_of_scattered_values_hold_what_they_stand_for(monkeypatch):
+    predicates_of = sys.modules[matching.__module__]
+    known = people(700, quasi_identifiers=NAMES)
+    cells = {
+        "sex": ["f", "m", "*"],
+        "city": ["{a,c,g,j}", "b", "{d,f}"],
+        "job": ["a", "{b,e}", "c"],
+        "age": [20, 30, 40],
+    }
+    release = Table.read(cells, quasi_identifiers=NAMES)
+    predicates = SinglingOut(conditions=(2, 4))(release, rng=np.random.default_rng(0))
+    (found,) = matching([known], predicates)
+    monkeypatch.setattr(predicates_of, "AT_A_TIME", 100)
+    assert next(matching([known], predicates)).tolist() == found.tolist()
+    for each, n in zip(predicates, found.tolist(), strict=True):
+        assert n == np.count_nonzero(
+            np.all([one.among(c)[c.codes] for one in each if (c := known.column(one.column))], 0)
+        )
+    assert any("{" in one.label for each in predicates for one in each)
 
 
 def test_what_is_guessed():

@@ -33,7 +33,7 @@ def _renyi(rows: Rows, alpha: float) -> NDArray[np.float64]:
     log_share = np.log(np.where(rows.share > 0, rows.share, 1.0))
     if alpha == np.inf:
         unlisted = np.where(rows.share > 0, log_share, -np.inf)
-        return np.maximum(-np.maximum(rows.max(rows.log_p, empty=-np.inf), unlisted) / LN2, 0.0)
+        return np.maximum(-np.maximum(rows.top, unlisted) / LN2, 0.0)
     return np.maximum(log_power_mean(rows, rows.log_p, log_share, alpha - 1.0) / (1.0 - alpha) / LN2, 0.0)
 
 
@@ -45,11 +45,21 @@ def log_power_mean(
     log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
     """
     rest = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
-    top = np.maximum(rows.max(s * log_r, empty=-np.inf), rest)
-    near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(np.minimum(rest, 1.0))
-    far = rows.sum(rows.p * np.exp(s * log_r - rows.spread(top))) + rows.unlisted * np.exp(rest - top)
+    if log_r is rows.log_p and s > 0:
+        top = np.maximum(s * rows.top, rest)
+    else:
+        top = np.maximum(rows.max(s * log_r, empty=-np.inf), rest)
+    each = s * log_r
+    each -= rows.spread(top)
+    each = np.multiply(np.exp(each, out=each), rows.p, out=each)
+    far = rows.sum(each) + rows.unlisted * np.exp(rest - top)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.where(np.abs(top) < 1.0, np.log1p(np.maximum(near, -1.0)), top + np.log(far)))
+        found = top + np.log(far)
+    if not (is_near := np.abs(top) < 1.0).any():
+        return np.asarray(found)
+    near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(np.minimum(rest, 1.0))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(is_near, np.log1p(np.maximum(near, -1.0)), found))
 
 
 def renyi_entropy(alpha: float) -> Measure:

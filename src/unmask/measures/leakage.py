@@ -28,17 +28,25 @@ def _information(rows: Rows) -> NDArray[np.float64]:
 
 def _excess(p: NDArray[np.float64], q: NDArray[np.float64], ratio: NDArray[np.float64]) -> NDArray[np.float64]:
     """p r - p + q with r = log(p / q), by its series where r is small."""
-    r = np.where(np.abs(ratio) < 1e-3, ratio, 0.0)
-    return np.where(r == ratio, q * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30))), p * ratio - p + q)
+    found = p * ratio
+    found -= p
+    found += q
+    if len(small := np.flatnonzero(np.abs(ratio) < 1e-3)):
+        r = ratio[small]
+        found[small] = q[small] * r * r * (1 / 2 + r * (1 / 3 + r * (1 / 8 + r / 30)))
+    return found
 
 
 def _total_variation(rows: Rows) -> NDArray[np.float64]:
     shared, impossible = rows.prior_elsewhere
-    return np.minimum(0.5 * (rows.sum(np.abs(rows.p - rows.q)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
+    moved = rows.p - rows.q
+    return np.minimum(0.5 * (rows.sum(np.abs(moved, out=moved)) + np.abs(rows.unlisted - shared) + impossible), 1.0)
 
 
 def _confirmation(rows: Rows) -> NDArray[np.float64]:
-    return np.maximum(np.maximum(rows.max(rows.ratio, empty=-np.inf), rows.log_rest), 0.0)
+    one = rows.one_prior
+    listed = rows.max(rows.ratio, empty=-np.inf) if one is None else rows.top - one
+    return np.maximum(np.maximum(listed, rows.log_rest), 0.0)
 
 
 def _refutation(rows: Rows) -> NDArray[np.float64]:

@@ -111,12 +111,11 @@ def bisect(
     """First position in values[start:stop], ascending, that is >= wanted (> wanted with `right`): a bisection for all
     at once.
     """
-    low, high = start.copy(), stop.copy()
-    left = np.flatnonzero(low < high)
-    while len(left):  # those of short rows are soon found
-        one, other = low[left], high[left]
-        middle = (one + other) // 2
-        go_right = values[middle] <= wanted[left] if right else values[middle] < wanted[left]
-        low[left], high[left] = np.where(go_right, middle + 1, one), np.where(go_right, other, middle)
-        left = left[low[left] < high[left]]
-    return low
+    found = start.copy()
+    for bit in reversed(range(int(np.max(stop - start, initial=0)).bit_length())):
+        place = found + (1 << bit)
+        seen = values[np.minimum(place, len(values)) - 1]
+        further = (seen <= wanted) if right else (seen < wanted)
+        further &= place <= stop
+        np.add(found, 1 << bit, out=found, where=further)
+    return found

@@ -20,18 +20,19 @@ T = TypeVar("T", bound=np.generic)
 class Rows:
     """Some consecutive rows of a posterior, unpacked.
 
-    p, log_p, log_q       : (n_entries,) belief and prior of each listed candidate
+    log_p                 : (n_entries,) log of the belief in each listed candidate
+    prior                 : the log of the prior of these, see `log_q`
     indptr                : (n_rows + 1,)
     times                 : (n_entries,) candidates that an entry stands for; None where that is one
+    even                  : all rows of the posterior have as many entries, and not few
     unlisted, n_unlisted  : (n_rows,), as in `Posterior`
     n_candidates          : size of the universe
     n_possible            : candidates of positive prior
     prior_none            : prior probability that the target is no candidate
     """
 
-    p: NDArray[np.float64]
     log_p: NDArray[np.float64]
-    log_q: NDArray[np.float64]
+    prior: Callable[[], NDArray[np.float64]]
     indptr: NDArray[np.int64]
     unlisted: NDArray[np.float64]
     n_unlisted: NDArray[np.int64]
@@ -39,6 +40,7 @@ class Rows:
     n_possible: int
     prior_none: float
     times: NDArray[np.int64] | None = None
+    even: bool = False
 
     @cached_property
     def n_entries(self) -> NDArray[np.int64]:
@@ -82,12 +84,34 @@ class Rows:
     @cached_property
     def place(self) -> NDArray[np.int64]:
         """(n_entries,) where each entry stands in its row, 0 for the first."""
-        return np.arange(len(self.p)) - self.spread(self.indptr[:-1])
+        return np.arange(len(self.log_p)) - self.spread(self.indptr[:-1])
+
+    @cached_property
+    def p(self) -> NDArray[np.float64]:
+        """(n_entries,) belief in each listed candidate."""
+        return np.exp(self.log_p)
+
+    @cached_property
+    def top(self) -> NDArray[np.float64]:
+        """(n_rows,) log of the largest belief in a listed candidate, -inf where there is none."""
+        return self.max(self.log_p, empty=-np.inf)
+
+    @cached_property
+    def log_q(self) -> NDArray[np.float64]:
+        """(n_entries,) log of the prior of each listed candidate."""
+        return self.prior()
 
     @cached_property
     def q(self) -> NDArray[np.float64]:
         """(n_entries,) prior of each listed candidate."""
+        if self.one_prior is not None:
+            return np.broadcast_to(np.exp(self.one_prior), self.log_q.shape)
         return np.exp(self.log_q)
+
+    @property
+    def one_prior(self) -> np.float64 | None:
+        """The log of the prior that all candidates have; None where they differ."""
+        return self.log_q[0] if len(self.log_q) and self.log_q.strides == (0,) else None
 
     @cached_property
     def ratio(self) -> NDArray[np.float64]:
@@ -101,7 +125,10 @@ class Rows:
 
     def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n_rows,) sum over listed candidates of a value of their entries."""
-        return segment_sum(values if self.times is None else values * self.times, self.indptr)
+        each = values if self.times is None else values * self.times
+        if self.even:
+            return np.asarray(each.reshape(len(self.unlisted), -1).sum(axis=1))
+        return segment_sum(each, self.indptr)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
         """(n_entries,) the value of the row of each entry."""
@@ -124,9 +151,8 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
     entries = slice(belief.indptr[start], belief.indptr[stop])
     log_p = belief.log_probability[entries].astype(np.float64)
     return Rows(
-        p=np.exp(log_p),
         log_p=log_p,
-        log_q=belief.prior_of(belief.candidate[entries]),
+        prior=lambda: belief.prior_in(start, stop),
         indptr=belief.indptr[start : stop + 1] - belief.indptr[start],
         unlisted=belief.unlisted[start:stop],
         n_unlisted=belief.n_unlisted[start:stop],
@@ -134,6 +160,7 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
         n_possible=belief.n_possible,
         prior_none=belief.prior_none,
         times=None if belief.times is None else belief.times[entries],
+        even=belief.even,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from unmask.truth import Truth
 
 def best_guess(rows: Rows) -> NDArray[np.float64]:
     """(n_rows,) the probability of the likeliest candidate that can be named."""
-    return np.maximum(rows.max(rows.p), _nameable_share(rows))
+    return np.maximum(np.exp(rows.top), _nameable_share(rows))
 
 
 def missed(rows: Rows) -> NDArray[np.float64]:
@@ -126,7 +126,6 @@ def _standing_at(
     absent: NDArray[np.bool_],
 ) -> Standing:
     """The same of one who is this entry of the row, is not listed in it, or is no candidate at all."""
-    start, stop = belief.indptr[row], belief.indptr[row + 1]
     log_listed = np.zeros(len(row))
     log_listed[listed] = belief.log_probability[entry[listed]]
     unlisted, n_unlisted = belief.unlisted, belief.n_unlisted
@@ -140,13 +139,12 @@ def _standing_at(
     mass = np.where(sharing > 0, unlisted, 1.0)  # by its logarithm: a share of the smallest numbers is 0
     log_share, sharing = (np.log(mass) - np.log(np.maximum(sharing, 1)))[row], sharing[row]
     log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
-    ordered, before = _sorted_within_rows(belief)
-    below = before(bisect(ordered, start, stop, log_own - tie, right=False))
-    upto = before(bisect(ordered, start, stop, log_own + tie, right=True))
-    better = before(stop) - upto + np.where(log_share > log_own + tie, sharing, 0)
+    below, upto = _placed(belief, row, log_own - tie, log_own + tie)
+    length = belief.row_length[row]
+    better = length - upto + np.where(log_share > log_own + tie, sharing, 0)
     tied = upto - below + np.where(np.abs(log_share - log_own) <= tie, sharing, 0)
 
-    ruled_out, length = ~listed & (sharing == 0), belief.row_length[row]
+    ruled_out = ~listed & (sharing == 0)
     better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
     tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
     return Standing(probability, better, tied, np.ones_like(tied))
@@ -162,29 +160,54 @@ def _find(
     return listed, found
 
 
-def _sorted_within_rows(
-    belief: Posterior,
+def _placed(
+    belief: Posterior, row: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many candidates of some rows have a log-probability below `low`, and how many one of at most `high`."""
+    below, upto = np.empty((2, len(row)), dtype=np.int64)
+    order = None if np.all(row[1:] >= row[:-1]) else np.argsort(row, kind="stable")
+    ordered = row if order is None else row[order]
+    for first, last in chunks(belief.indptr, SORTED):  # a sorted copy of all entries may be a third of the memory
+        some: Any = slice(*np.searchsorted(ordered, (first, last)).tolist())
+        if some.start < some.stop:
+            some = some if order is None else order[some]
+            below[some], upto[some] = _placed_in(belief, first, last, row[some], (low[some], high[some]))
+    return below, upto
+
+
+SORTED = 1 << 20
+"""Entries that are sorted at once, in whole rows."""
+
+
+def _placed_in(
+    belief: Posterior, first: int, last: int, row: NDArray[np.int64], ends: tuple[NDArray[np.float64], ...]
+) -> tuple[NDArray[np.int64], ...]:
+    """The same of rows from one to before another."""
+    indptr = belief.indptr[first : last + 1]
+    values, before = _sorted_rows(belief, indptr)
+    start, stop = indptr[row - first] - indptr[0], indptr[row - first + 1] - indptr[0]
+    found = (bisect(values, start, stop, end, right=right) for end, right in zip(ends, (False, True), strict=True))
+    return tuple(before(at) - before(start) for at in found)
+
+
+def _sorted_rows(
+    belief: Posterior, indptr: NDArray[np.int64]
 ) -> tuple[LogProbabilities, Callable[[NDArray[np.int64]], NDArray[np.int64]]]:
-    """The log-probabilities ascending within each row, and how many candidates stand before each place."""
-    if belief.times is None:
-        return _sorted_alone(belief), lambda place: place
-    order = np.lexsort((belief.log_probability, belief.row))
-    counted = np.concatenate(([0], np.cumsum(belief.times[order])))
-    return belief.log_probability[order], counted.__getitem__
-
-
-def _sorted_alone(belief: Posterior) -> LogProbabilities:
-    """The same where everybody stands for themselves; rows of one length are sorted together."""
-    log_p = belief.log_probability.copy()
-    for first, last in chunks(belief.indptr):
-        length = belief.row_length[first:last]
-        if length.min() == length.max() > 0:
-            log_p[belief.indptr[first] : belief.indptr[last]].reshape(-1, length[0]).sort(axis=1)
-            continue
-        for n in np.unique(length[length > 1]).tolist():
-            at = belief.indptr[first:last][length == n][:, None] + np.arange(n)
+    """The log-probabilities of some rows, ascending within each, and how many candidates stand before each place."""
+    entries, length = slice(indptr[0], indptr[-1]), np.diff(indptr)
+    log_p = belief.log_probability[entries]
+    if belief.times is not None:
+        order = np.lexsort((log_p, np.repeat(np.arange(len(length)), length)))
+        counted = np.concatenate(([0], np.cumsum(belief.times[entries][order])))
+        return log_p[order], counted.__getitem__
+    log_p = log_p.copy()
+    for n in np.unique(length[length > 1]).tolist():  # rows of one length are sorted together
+        if np.all(length == n):
+            log_p.reshape(-1, n).sort(axis=1)
+        else:
+            at = (indptr[:-1] - indptr[0])[length == n][:, None] + np.arange(n)
             log_p[at] = np.sort(log_p[at], axis=1)
-    return log_p
+    return log_p, lambda place: place
 
 
 def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:

@@ -79,10 +79,10 @@ class Tried(NamedTuple):
         rng: np.random.Generator,
     ) -> Self:
         """All guesses at once, of whatever kinds: each condition is looked up once."""
-        n = min(members.n_rows, control.n_rows)
-        as_many = (table.take(rng.permutation(table.n_rows)[:n]) for table in (members, control))
-        whole, found, other, general = matching((members, *as_many, reference), predicates)
-        return cls(whole, found, other, general, members.n_rows, n, reference.n_rows)
+        n, order = min(members.n_rows, control.n_rows), rng.permutation(members.n_rows)
+        as_many, others = (members.take(order[:n]), control.take(rng.permutation(control.n_rows)[:n]))
+        found, more, other, general = matching((as_many, members.take(order[n:]), others, reference), predicates)
+        return cls(found + more, found, other, general, members.n_rows, n, reference.n_rows)
 
     def only(self, some: slice) -> Self:
         """Some of the guesses."""

@@ -57,6 +57,8 @@ WEIGHTED = (
     "Control people are unlike those attacked and count by weight; as they are, {:.1%} of them are right guesses."
 )
 
+LACKING = "Not set beside control people, who have no column {!r}."
+
 ORDERS: Mapping[str, str] = {
     "sorted": "the rows stand in the order of what they say",
     "chance": "no order that was tried explains the rows",
@@ -232,7 +234,8 @@ class Scene:
             return attack.through(linked, table, told, learned=by_all), boxes
 
         guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
-        return replace(self._inferred(adversary, attack.sensitive, believed), modeled=guessed or self._mistaken(link))
+        case = self._inferred(adversary, attack.sensitive, believed, more)
+        return replace(case, modeled=guessed or self._mistaken(link))
 
     def _linked(self, attack: AttributeInference, known: Known | None, more: Sequence[Column]) -> Posterior:
         """The same attack on other people."""
@@ -245,12 +248,12 @@ class Scene:
         table = self.learned_from(attack.sensitive, more)
         return cache(lambda known: attack(table, self.told(attack.sensitive, known, more)))
 
-    def learned(self, adversary: str, column: str, learned: Learned) -> Case:
+    def learned(self, adversary: str, column: str, learned: Learned, more: Sequence[Column] = ()) -> Case:
         """The value of a column, by such a belief.
 
         Control people tell them what it is worth (`unmask.tables.calibration.held_against`).
         """
-        case = self._inferred(adversary, column, lambda known: (learned(known), None))
+        case = self._inferred(adversary, column, lambda known: (learned(known), None), more)
         if case.control is None or case.control.truth is None:
             return case
         belief, other = held_against(case.belief, case.control.belief, case.control.truth)
@@ -272,9 +275,10 @@ class Scene:
         adversary: str,
         column: str,
         believed: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
+        more: Sequence[Column] = (),
     ) -> Case:
-        """What somebody believes of the people known and, where the truth is known, of control people; `believed` has
-        who share their luck, too.
+        """What somebody believes of the people known and, where the truth is known, of control people, if they have the
+        columns; `believed` has who share their luck, too. more : columns known besides
         """
         (belief, boxes), truth = believed(self.known), None
         if self.known is not None and column in self.known.population.names:
@@ -284,6 +288,9 @@ class Scene:
         case = self._of_people(adversary, column, belief, truth, note)
         if truth is None or self.control is None:
             return case
+        names = (column, *(one.name for one in more))
+        if lacking := [name for name in names if name not in self.control.population.names]:
+            return replace(case, note="; ".join(filter(None, (note, LACKING.format(lacking[0])))))
         other, theirs = believed(self.control)
         of_other = attribute_truth(self.control.population, self.control.person, other, column)
         if self.weight is not None:

@@ -31,18 +31,22 @@ NEEDS_PARTS = "needs two parts of columns (--parts age,sex:zip,job)"
 NEEDS_PEOPLE = "needs the original table, whose people are linked (--original)"
 NEEDS_CONTROL = "not separated from what holds for everybody: needs control people (--control)"
 
+LACKS = "control people have no column {!r}, which is in a part: give them with the columns of both parts"
+
 
 def linkability(scene: Scene, evidence: Evidence) -> Audit:
     """How often the other part of a person's record is told from those of others, of members and of control people.
 
     Either are `TARGETS`, as many of both, drawn at random. Each person's other part is among those of their own kind.
-    Control people whom these columns tell from members say nothing beside them.
+    Control people whom these columns tell from members, or who lack one, say nothing beside them.
     """
     if evidence.parts is None or scene.known is None:
         return Audit((), ((WHAT, NEEDS_PEOPLE if evidence.parts else NEEDS_PARTS),))
     attack, why = Linkability(parts=evidence.parts), ""
     if scene.control is not None:
-        why = evidence.unlike([*chain.from_iterable(evidence.parts)])
+        names, there = [*chain.from_iterable(evidence.parts)], scene.control.population.names
+        lacking = [name for name in names if name not in there]
+        why = LACKS.format(lacking[0]) if lacking else evidence.unlike(names)
     rows = _rows(replace(scene, control=None) if why else scene, LINKER, attack, np.random.default_rng(evidence.seed))
     apart = (said for _, said in words.unlike(evidence))
     missing = why or ("" if scene.control else next(apart, NEEDS_CONTROL))

@@ -268,7 +268,7 @@ def _by_more(
     elif why := _unlearned(scene, column, more):
         yield from why
     else:
-        yield scene.learned(adversary, column.name, scene.learning(BackOff(column.name), more))
+        yield scene.learned(adversary, column.name, scene.learning(BackOff(column.name), more), more)
 
 
 @dataclass(eq=False)

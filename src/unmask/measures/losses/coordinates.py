@@ -49,7 +49,7 @@ class Points(Problem):
 
     def given(self, answer: Floats) -> Floats:
         """Answers as the coordinates were given."""
-        return answer[:, 0] if self.flat else answer
+        return (answer[:, 0] if self.flat else answer).copy()
 
     def between(self, answer: Ints, truth: Ints) -> Floats:
         """Losses between the points of candidates."""

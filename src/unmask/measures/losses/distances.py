@@ -5,7 +5,7 @@ steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from typing import ClassVar, NamedTuple
 
@@ -53,15 +53,17 @@ class Distance(Points):
         """Diameter of the candidates."""
         return diameter(self.points)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same loss: measures of one loss each make their own."""
+        return isinstance(other, Distance) and type(self) is type(other) and np.array_equal(self.points, other.points)
+
+    def __hash__(self) -> int:
+        """By how many points there are."""
+        return hash((type(self), self.points.shape))
+
     def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Expected distance from the geometric median, and the median."""
-        risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
-        for part in cells(belief):
-            here = slice(part.start, part.stop)
-            answer[here] = geometric_medians(part, self)
-            away = self.away(np.repeat(answer[here], part.length, axis=0), self.points[part.candidate])
-            risk[here] = part.sum(part.p * away)
-        return risk, answer
+        return decided(self, belief)
 
     def away(self, a: Floats, b: Floats) -> Floats:
         """|a - b|."""
@@ -131,6 +133,23 @@ class Earth(Distance):
         """Latitude and longitude in degrees."""
         latitude = np.arctan2(answer[:, 2], np.hypot(answer[:, 0], answer[:, 1]))
         return np.asarray(np.degrees(np.column_stack([latitude, np.arctan2(answer[:, 1], answer[:, 0])])))
+
+
+@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+def decided(geometry: Distance, belief: Posterior) -> tuple[Floats, Floats]:
+    """(n_observations,) the expected distance from the geometric median, and (n_observations, n_dimensions) the median,
+    neither to be written to.
+    """
+    points = geometry.points
+    risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, points.shape[1]))
+    for part in cells(belief):
+        here = slice(part.start, part.stop)
+        answer[here] = geometric_medians(part, geometry)
+        away = geometry.away(np.repeat(answer[here], part.length, axis=0), points[part.candidate])
+        risk[here] = part.sum(part.p * away)
+    for array in (risk, answer):
+        array.setflags(write=False)
+    return risk, answer
 
 
 def geometric_medians(part: Cells, geometry: Distance) -> Floats:

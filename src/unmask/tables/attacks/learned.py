@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import tee
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,8 +92,7 @@ class BackOff:
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
         labels, prior, source = before(secret, population)
         columns, counts = self._counted(release, knowledge, len(labels))
-        strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
-        of, (p,) = _learned(_steps(columns), [counts], ([one] for one in strengths))
+        of, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return Posterior.from_dense(
             _shifted(p, prior, counts),
             prior=prior,
@@ -114,8 +113,7 @@ class BackOff:
         if len(release.classes.sizes) * len(shares) > MOST:
             return None
         columns, counts = self._counted(release, Background(population=population), len(shares))
-        strengths = self.strengths or _strengths(columns, counts, _steps([one.itself for one in columns]))
-        of, (p,) = _learned(_steps(columns), [counts], ([one] for one in strengths))
+        of, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return of, _shifted(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
@@ -123,7 +121,13 @@ class BackOff:
         secret = release.column(self.sensitive)
         labels, _, _ = before(secret, Background.of(knowledge).population)
         columns, counts = self._counted(release, knowledge, len(labels))
-        return replace(self, strengths=tuple(_strengths(columns, counts, _steps([one.itself for one in columns]))))
+        return replace(self, strengths=tuple(one for (one,) in self._strengths(columns, [counts])))
+
+    def _strengths(self, columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterable[Sequence[float]]:
+        """a_j of each column, by each of some counts."""
+        if self.strengths:
+            return ([one] * len(counts) for one in self.strengths)
+        return _strengths(columns, counts, _tallied([one.itself for one in columns], counts))
 
     def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
         """The values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of this
@@ -142,10 +146,12 @@ class BackOff:
             alike[_order(shown, others)].append((mine, others))
         for order, folds in alike.items():
             first, counts = [columns[j] for j in order], [others for _, others in folds]
-            again, *walks = tee(_steps([shown[j] for j in order]), 1 + len(folds))
-            strengths = [self.strengths or _strengths(first, *each) for each in zip(counts, walks, strict=True)]
-            asked = again if exact else _steps(first)
-            of, beliefs = _learned(asked, counts, zip(*strengths, strict=True))
+            if exact and not self.strengths:  # what tells the strengths tells the beliefs, too
+                again, asked = tee(_tallied(first, counts))
+                strengths: Iterable[Sequence[float]] = _strengths(first, counts, again)
+            else:
+                asked, strengths = _tallied(first, counts), self._strengths(first, counts)
+            of, beliefs = _learned(asked, counts, strengths)
             for (mine, others), p in zip(folds, beliefs, strict=True):
                 found[mine] = _shifted(p, prior, others)[of[of_row[mine]]]
         return labels, found
@@ -238,34 +244,38 @@ def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
     return tuple(np.argsort(-np.array(said), kind="stable").tolist())
 
 
+def _rows_of(counts: csr_array) -> NDArray[np.int64]:
+    """(n_values,) rows of each value, which the sum of a sparse matrix takes four times as long to tell."""
+    return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
+
+
 def _overall(counts: csr_array) -> Floats:
     """p_0, of the rows of classes."""
-    n = counts.sum(axis=0) + 0.5
+    n = _rows_of(counts) + 0.5
     return np.asarray(n / n.sum())
 
 
 def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
     """Beliefs p that the rows of classes give, moved to other shares of the values."""
-    nobodys = 0.5 / (np.asarray(counts.sum(axis=0)) + 0.5)
+    nobodys = 0.5 / (_rows_of(counts) + 0.5)
     found = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def _learned(
-    steps: Iterable[Step], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
+    tallied: Iterable[Tallied], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
     """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by each of
-    some counts. steps, strengths : of each column, one strength for each of the counts
+    some counts. tallied, strengths : of each column, one strength for each of the counts
     """
     p = [_overall(one)[None] for one in counts]
-    for step, each in zip(steps, strengths, strict=True):
-        p = [_backed(step, *one) for one in zip(counts, p, each, strict=True)]
+    for (step, rows), each in zip(tallied, strengths, strict=True):
+        p = [_backed(n, before[step.shorter], one) for n, before, one in zip(rows, p, each, strict=True)]
     return step.of, p
 
 
-def _backed(step: Step, counts: csr_array, p: Floats, strength: float) -> Floats:
-    n = (step.agree.T @ counts).toarray()
-    return np.asarray((n + strength * p[step.shorter]) / (n.sum(axis=1, keepdims=True) + strength))
+def _backed(n: Floats, p: Floats, strength: float) -> Floats:
+    return np.asarray((n + strength * p) / (n.sum(axis=1, keepdims=True) + strength))
 
 
 class Step(NamedTuple):
@@ -276,6 +286,16 @@ class Step(NamedTuple):
     of: NDArray[np.int64]
     shorter: Codes
     agree: csc_array
+
+
+Tallied = tuple[Step, Sequence[Floats]]
+"""A step, and by each of some counts (n_alike, n_values) the rows that agree."""
+
+
+def _tallied(columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterator[Tallied]:
+    every = csr_array(hstack(counts))
+    for step in _steps(columns):
+        yield step, np.hsplit((step.agree.T @ every).toarray(), len(counts))
 
 
 def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
@@ -327,17 +347,41 @@ def _entries(table: csr_array, row: Codes, column: Codes) -> Floats:
     return np.asarray(np.where(keys[at] == wanted, table.data[at], 0.0)) if len(keys) else np.zeros(len(wanted))
 
 
-def _strengths(columns: Sequence[Shared], counts: csr_array, steps: Iterable[Step]) -> Iterator[float]:
-    """a_j of one column after the other: what makes the values of all rows likeliest, each given the others. steps : of
-    the columns with the released rows for people
+def _strengths(
+    columns: Sequence[Shared], counts: Sequence[csr_array], tallied: Iterable[Tallied]
+) -> Iterator[Sequence[float]]:
+    """a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest, each
+    given the others. tallied : of the columns with the released rows for people
     """
-    row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices
-    p, own = _overall(counts)[value], np.ones(counts.shape[0])
-    for one, step in zip(columns, steps, strict=True):
+    told, own = [_Told.of(one) for one in counts], np.ones(len(columns[0].row))
+    for one, (step, rows) in zip(columns, tallied, strict=True):
         own = own * one.share.max(axis=1).toarray().reshape(-1)[one.row]
-        n = (step.agree.T @ counts).toarray()
-        alike, same = n.sum(axis=1)[step.of[row]] - own[row], n[step.of[row], value] - own[row]
-        found = [(same + strength * p) / (alike + strength) for strength in STRENGTHS]
-        best = int(np.argmax([counts.data @ np.log(one) for one in found]))
-        p = found[best]
-        yield STRENGTHS[best]
+        found = [each.by(n, step.of, own) for each, n in zip(told, rows, strict=True)]
+        told = [each for each, _ in found]
+        yield [strength for _, strength in found]
+
+
+class _Told(NamedTuple):
+    """The rows of classes by value, those that there are: which class and value, how many, and what all other rows say
+    of the value.
+    """
+
+    row: Codes
+    value: Codes
+    times: NDArray[np.int64]
+    p: Floats
+
+    @classmethod
+    def of(cls, counts: csr_array) -> Self:
+        row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        return cls(row, counts.indices, counts.data, _overall(counts)[counts.indices])
+
+    def by(self, n: Floats, of: NDArray[np.int64], own: Floats) -> tuple[Self, float]:
+        """The same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each class
+        is; own : how far a row agrees with itself
+        """
+        of, own = of[self.row], own[self.row]
+        alike, same = n.sum(axis=1)[of] - own, n[of, self.value] - own
+        found = [(same + strength * self.p) / (alike + strength) for strength in STRENGTHS]
+        best = int(np.argmax([self.times @ np.log(one) for one in found]))
+        return self._replace(p=found[best]), STRENGTHS[best]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +53,8 @@ Predicate = tuple[Condition, ...]
 """Conditions that all hold."""
 
 
-FEW = 4096
-"""Levels of a column up to which the rows of its conditions are kept: a bit for each row of the table."""
-
 AT_A_TIME = 1 << 23
-"""Rows times predicates that are counted at once."""
+"""Rows times conditions, rows times predicates, and levels times conditions that are held at once."""
 
 
 def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
@@ -72,15 +71,14 @@ def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterat
         yield _Rows(table.n_rows, [(columns[one.column], one) for one in place]).counts(numbers)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Rows:
-    """The rows of a table that satisfy conditions, a bit each, made when they are first asked for."""
+    """The rows of a table, and conditions, each on a column of it; None where a level says nothing, which no predicate
+    has.
+    """
 
     n_rows: int
     conditions: Sequence[tuple[Column, Condition | None]]
-    kept: dict[int, NDArray[np.uint64]] = field(default_factory=dict)
-    places: dict[str, dict[str, int]] = field(default_factory=dict)
-    fits: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def counts(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_predicates,) how many rows satisfy each.
@@ -91,9 +89,8 @@ class _Rows:
         for at in np.flatnonzero((predicates == predicates[:, :1]).all(axis=1)).tolist():
             found[at] = self._at_once(int(predicates[at, 0]))
         left = np.flatnonzero(found < 0)
-        step = max(1, AT_A_TIME // max(1, self.n_rows))
-        for some in (left[at : at + step] for at in range(0, len(left), step)):
-            found[some] = self._together(predicates[some])
+        if len(left):
+            found[left] = self._together(predicates[left])
         return found
 
     def _at_once(self, number: int) -> int:
@@ -101,50 +98,105 @@ class _Rows:
         column, one = self.conditions[number]
         if one is None or one.relation != "is":
             return -1
-        at = self._place(column, one.label)
+        at = self._places[column.name].get(one.label, -1)
         return 0 if at < 0 else int(column.counts[at])
 
     def _together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_predicates,) how many rows satisfy each."""
-        every = self._stacked(predicates[:, 0])
-        for numbers in predicates.T[1:]:
-            every &= self._stacked(numbers)
-        return np.asarray(np.bitwise_count(every).sum(axis=1, dtype=np.int64))
-
-    def _stacked(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
-        once, at = np.unique(numbers, return_inverse=True)
-        return np.concatenate([self._bits(number) for number in once.tolist()]).reshape(len(once), -1)[at]
-
-    def _bits(self, number: int) -> NDArray[np.uint64]:
-        found = self.kept.get(number)
-        if found is not None:
-            return found
-        column, one = self.conditions[number]
-        assert one is not None
-        if one.relation == "is":
-            rows = column.codes == self._place(column, one.label)
-        else:
-            rows = self._among(column, one)[column.codes]
-        packed = np.zeros(-(-self.n_rows // 64) * 8, dtype=np.uint8)
-        packed[: -(-self.n_rows // 8)] = np.packbits(rows)
-        found = packed.view(np.uint64)
-        if len(column.levels) <= FEW:
-            self.kept[number] = found
+        used, at = np.unique(predicates, return_inverse=True)
+        of_column = defaultdict(list)
+        for number in used.tolist():
+            of_column[self.conditions[number][0].name].append(number)
+        runs = [self._runs(numbers) for numbers in of_column.values()]
+        place = np.argsort(np.concatenate(list(of_column.values())))
+        found, numbers = np.zeros(len(predicates), dtype=np.int64), place[at.reshape(predicates.shape)]
+        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(one.ends) for one in runs))), 1)
+        for rows in (slice(first, first + step) for first in range(0, self.n_rows, step)):
+            found += _satisfied(np.concatenate([one.bits(rows) for one in runs]), numbers)
         return found
 
-    def _among(self, column: Column, one: Condition) -> NDArray[np.bool_]:
-        """`Condition.among`, of all cells of a release at once."""
-        if one.cells is None:
-            return one.among(column)
-        if column.name not in self.fits:
-            self.fits[column.name] = compatible(column.levels, one.cells, missing="own").T.copy()
-        return np.asarray(self.fits[column.name][one.at])
+    def _runs(self, numbers: Sequence[int]) -> _Runs:
+        """The levels that satisfy conditions on one column."""
+        column, parts = self.conditions[numbers[0]][0], []
+        step = max(AT_A_TIME // (len(column.levels) + 2), 1)
+        for first in range(0, len(numbers), step):
+            fits = np.pad(self._fits(column, numbers[first : first + step]), ((0, 0), (1, 1)))
+            of, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
+            parts.append((first + of, end))
+        return _Runs.of(column, len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
 
-    def _place(self, column: Column, label: str) -> int:
-        """The level that a label is; -1 for none."""
-        if column.name not in self.places:
-            self.places[column.name] = {label: at for at, label in enumerate(column.levels.labels)}
-        return self.places[column.name].get(label, -1)
+    def _fits(self, column: Column, numbers: Sequence[int]) -> NDArray[np.bool_]:
+        """(n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all values
+        and of all cells of a release at once.
+        """
+        place, within, cells = self._places[column.name], {}, None
+        found = np.zeros((len(numbers), len(column.levels)), dtype=np.bool_)
+        for at, one in enumerate(self.conditions[number][1] for number in numbers):
+            assert one is not None
+            if one.cells is not None:
+                within[at], cells = one.at, one.cells
+            elif one.relation != "is":
+                found[at] = one.among(column)
+            elif one.label in place:
+                found[at, place[one.label]] = True
+        if cells is not None:
+            wanted = cells.select(list(within.values()))
+            found[list(within)] = compatible(column.levels, wanted, missing="own").T
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str | None, int]]:
+        """By column, the level that a label is."""
+        columns = {column.name: column for column, _ in self.conditions}
+        return {name: {label: at for at, label in enumerate(one.levels.labels)} for name, one in columns.items()}
+
+
+def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n_predicates,) how many rows satisfy each. bits : (n_conditions, n_words) of rows, a bit each"""
+    found = np.empty(len(predicates), dtype=np.int64)
+    step = max(AT_A_TIME // (64 * bits.shape[1]), 1)
+    for some in (slice(first, first + step) for first in range(0, len(predicates), step)):
+        every = bits[predicates[some, 0]]
+        for numbers in predicates[some].T[1:]:
+            every &= bits[numbers]
+        found[some] = np.bitwise_count(every).sum(axis=1, dtype=np.int64)
+    return found
+
+
+class _Runs(NamedTuple):
+    """The levels of a column that satisfy conditions, in runs: so rows are compared with the ends of runs, of which
+    many conditions have the same, and not with each condition.
+
+    codes : (n_rows,) the level of each row
+    ends  : ascending, the levels at which runs begin, or before which they end
+    runs  : the first run of each condition that has one, then the second of each that has two, ...: of which condition
+            each is, and the places of its two ends
+    """
+
+    codes: NDArray[np.int32]
+    n_conditions: int
+    ends: NDArray[np.int32]
+    runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
+
+    @classmethod
+    def of(cls, column: Column, n_conditions: int, of: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
+        """of, end : of which condition each end is, and which level; those of a condition together, and ascending"""
+        ends, at = np.unique(end.astype(np.int32), return_inverse=True)
+        of, begin, stop = of[::2], at[::2], at[1::2]
+        turn = np.arange(len(of)) - np.searchsorted(of, of)
+        some = (turn == one for one in range(int(turn.max(initial=-1)) + 1))
+        return cls(column.codes, n_conditions, ends, [(of[those], begin[those], stop[those]) for those in some])
+
+    def bits(self, rows: slice) -> NDArray[np.uint64]:
+        """(n_conditions, n_words) which of some rows satisfy each, a bit each."""
+        codes = self.codes[rows]
+        below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
+        below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
+        words = below.view(np.uint64)
+        found = np.zeros((self.n_conditions, words.shape[1]), dtype=np.uint64)
+        for of, begin, stop in self.runs:
+            found[of] |= words[begin] ^ words[stop]
+        return found
 
 
 @dataclass(frozen=True)
