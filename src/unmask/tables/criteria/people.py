@@ -53,7 +53,7 @@ def person_by(identifiers: Iterable[Column]) -> NDArray[np.int64] | None:
     ...     {"patient": ["a", "b", "a", "", ""], "stay": range(5)}, quasi_identifiers=["patient", "stay"]
     ... )
     >>> person_by(table.columns)
-    array([1, 2, 1, 6, 7])
+    array([0, 1, 0, 6, 7])
     """
     found = [(column, column.codes != column.levels.missing) for column in identifiers]
     repeated = [one for one in found if np.bincount(one[0].codes[one[1]]).max(initial=0) > 1]
