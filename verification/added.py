@@ -312,7 +312,10 @@ CONTROL = ("--control", "others.csv")
 
 
 def cost() -> Section:
-    """CPU seconds of an audit of Adult, k = 10, with its test part as control people or without; the least of 3."""
+    """CPU seconds of an audit of Adult, k = 10, with its test part as control people or without; the least of 9.
+
+    They run in turn, so that what else runs on the machine meets both.
+    """
     columns, n = adult()
     kept = {name: columns[name] for name in (*datasets.Q5, "occupation")}
     everybody = Table.read(kept, quasi_identifiers=datasets.Q5, sensitive="occupation", na=())
@@ -327,7 +330,8 @@ def cost() -> Section:
                  (lambda: _spent(lambda: unmask.audit(release, **given, control=others)), "in process, with"),
                  (lambda: _of_command(folder), "the whole command, without"),
                  (lambda: _of_command(folder, *CONTROL), "the whole command, with")]  # fmt: skip
-        found = {name: min(run_once() for _ in range(RUNS)) for run_once, name in asked}
+        rounds = [{name: run_once() for run_once, name in asked} for _ in range(RUNS)]
+        found = {name: min(one[name] for one in rounds) for _, name in asked}
     ratios = {what: found[f"{what}, with"] / found[f"{what}, without"] for what in ("in process", "the whole command")}
     rows = tuple((name, f"{seconds:.2f}") for name, seconds in found.items())
     verdicts = tuple(Verdict(f"{what}: times as long", "2.0", f"{one:.2f}", one <= 2) for what, one in ratios.items())
@@ -335,7 +339,7 @@ def cost() -> Section:
     return Section("An audit with control people", ("audit", "CPU s"), rows, (note,), verdicts)
 
 
-RUNS = 3
+RUNS = 9
 
 
 def _spent(run_once: Callable[[], object]) -> float:
