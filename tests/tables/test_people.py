@@ -74,6 +74,8 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert found.data.criteria["release"]["k_people"] == least
     assert found.data.criteria["release"]["person_share"] == share
     assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.assumptions)
+    assert f"some people have several: a class has {least} people or more" in found.to_html()
+    assert "some people have several" not in unmask.audit(made.release, original=table, origin=made.origin).to_html()
 
 
 def test_an_audit_says_that_it_takes_a_row_for_a_person():

@@ -199,7 +199,9 @@ def _counted(risk: Distribution, above: Count, scope: Scope) -> tuple[str, int, 
 
 
 def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
-    """What they are asked for, the worst-off where no condition shows them, and how many it was before protection."""
+    """What they are asked for, the worst-off where no condition shows them, whether people have several rows, and how
+    many it was before protection.
+    """
     yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
     if group := _largest(risk, limit, scope):
         yield "Largest group", group
@@ -207,6 +209,9 @@ def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judg
     worst = _worst(risk, scope)
     if "worst" not in shown and math.isfinite(worst):
         yield "Worst-off", percent(worst)
+    fewest = scope.data.criteria.get(risk.release, {}).get("k_people")
+    if isinstance(fewest, int):
+        yield "Rows", f"each counts as a person, and some people have several: a class has {fewest:,} people or more"
     key = (ORIGINAL, risk.adversary, risk.target)
     bare = next((one for one in scope.data.distribution if (one.release, one.adversary, one.target) == key), None)
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
