@@ -18,7 +18,7 @@ from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.evidence import Evidence, unlike
+from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
@@ -41,14 +41,13 @@ from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SinglingOut
-from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.lattice import Lattice
 from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
-from unmask.tables.reading import check_columns, column_names
+from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
 from unmask.tables.spelling import one_spelling
@@ -128,9 +127,9 @@ def audit(
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = named(release)
     origins = {
-        name: _rows("origin", rows, releases[name]) for name, rows in _of_each("origin", origin, releases).items()
+        name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
     }
-    made = _of_each("protection", protection, releases)
+    made = of_each("protection", protection, releases)
     needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin, "person": person}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
@@ -156,11 +155,13 @@ def audit(
         origins=origins,
         register=register,
         coverage=coverage,
-        register_origin=None if register_origin is None else _rows("register_origin", register_origin, register),
+        register_origin=None if register_origin is None else row_numbers("register_origin", register_origin, register),
         control=control,
-        person=None if person is None else _rows("person", person, original),
+        person=None if person is None else row_numbers("person", person, original),
         synthetic=synthetic,
-        parts=None if parts is None else _parts(parts, *releases.values(), *(() if original is None else (original,))),
+        parts=None
+        if parts is None
+        else two_parts(parts, *releases.values(), *(() if original is None else (original,))),
         targets=targets,
         seed=seed,
         watched=watched,
@@ -180,34 +181,6 @@ def _left_out(names: Sequence[str]) -> tuple[str, ...]:
         if name not in OPTIONAL:
             raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
     return tuple(dict.fromkeys(names))
-
-
-def _of_each(what: str, given: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
-    """What is said of each release, by its name; what is said once is said of all."""
-    said = given if isinstance(given, Mapping) else dict.fromkeys(releases, given)
-    for name in said:
-        if name not in releases:
-            raise UnmaskError(f"{what} names a release that was not given; the releases are {', '.join(releases)}")
-    return {name: one for name, one in said.items() if one is not None}
-
-
-def _parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The two parts, checked: columns of every table, none in both."""
-    check_parts(parts)
-    one, other = (tuple(part) for part in parts)
-    for table in tables:
-        check_columns(table.names, [*one, *other], where="the table")
-    return one, other
-
-
-def _rows(what: str, given: ArrayLike, table: Table | None) -> NDArray[np.int64]:
-    """(n_rows,) a row for each of a table."""
-    if table is None:
-        raise UnmaskError(f"{what} is about a table that was not given; give both")
-    rows = np.asarray(given)
-    if rows.shape != (table.n_rows,) or rows.dtype.kind not in "iu":
-        raise UnmaskError(f"{what} is no array of {table.n_rows} whole numbers, one for each row of the table")
-    return rows
 
 
 def check(adversary: Part) -> None:

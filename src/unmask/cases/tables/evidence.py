@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.cases.at_risk import Watched
+from unmask.errors import UnmaskError
 from unmask.reports import ORIGINAL
+from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import held_back
 from unmask.tables.knowledge import Knowledge, Known
+from unmask.tables.reading import check_columns
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift, shift, shift_by
 from unmask.truth import ABSENT
@@ -128,3 +131,31 @@ def unlike(names: Collection[str], found: Shift) -> str:
         f"without any release, members are told from control people by {', '.join(names)} (AUC "
         f"{found.auc:.2f}; 0.5 where they are alike): draw both from the same people, with the same columns"
     )
+
+
+def of_each(what: str, given: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
+    """What is said of each release, by its name; what is said once is said of all."""
+    said = given if isinstance(given, Mapping) else dict.fromkeys(releases, given)
+    for name in said:
+        if name not in releases:
+            raise UnmaskError(f"{what} names a release that was not given; the releases are {', '.join(releases)}")
+    return {name: one for name, one in said.items() if one is not None}
+
+
+def two_parts(parts: tuple[Sequence[str], Sequence[str]], *tables: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The two parts, checked: columns of every table, none in both."""
+    check_parts(parts)
+    one, other = (tuple(part) for part in parts)
+    for table in tables:
+        check_columns(table.names, [*one, *other], where="the table")
+    return one, other
+
+
+def row_numbers(what: str, given: ArrayLike, table: Table | None) -> NDArray[np.int64]:
+    """(n_rows,) whole numbers, one for each row of a table; checked."""
+    if table is None:
+        raise UnmaskError(f"{what} is about a table that was not given; give both")
+    rows = np.asarray(given)
+    if rows.shape != (table.n_rows,) or rows.dtype.kind not in "iu":
+        raise UnmaskError(f"{what} is no array of {table.n_rows} whole numbers, one for each row of the table")
+    return rows

@@ -22,11 +22,8 @@ from unmask.tables.counts import group
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 
-CHUNK = 1 << 22
-"""Pairs of observation and candidate class that are held at once."""
-
-BLOCK = 1 << 18
-"""Pairs that are asked for together: what is held of them stays in the cache."""
+CHUNK, BLOCK = 1 << 22, 1 << 18
+"""Pairs of observation and candidate class that are held at once, and that are asked for together, in the cache."""
 
 ENOUGH = 1 << 14
 """Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
