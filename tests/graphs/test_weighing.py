@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unmask.graphs import Auxiliary, SocialGraph
-from unmask.graphs.attacks.logit import probabilities, start
 from unmask.graphs.attacks.rounds import HELD, Round, Tally, deal, leaders
 from unmask.graphs.attacks.weighing import (
     Bag,
@@ -56,13 +55,6 @@ def test_the_leader_has_the_largest_mean_share():
     person, candidate, share = leaders(tally)
     assert (person.tolist(), candidate.tolist()) == ([3, 4], [2, 5])
     assert_allclose(share, [0.4, 0.1])
-
-
-def test_before_a_seed_is_seen_degrees_tell_as_much_as_counts_do():
-    """3 has 3 neighbors, as its candidate 2 has, and its candidate 5 has 1: log 4 - log 2 is off, of variance 3/4."""
-    scene, tally = voted({(3, 2): 1.0}).scene, Tally(np.array([3, 3]), np.array([2, 5]), np.ones((2, 1)))
-    p, _ = probabilities(start(1, 3), scene.choices(tally, np.array([3])))
-    assert_allclose(np.log(p[0] / p[1]), np.log(2) ** 2 / (2 * 0.75))
 
 
 def test_unsettled_is_the_share_of_votes_for_new_leaders():

@@ -53,19 +53,16 @@ def choices(
 ) -> Choices:
     """The features of the votes for these people, ascending, who are all that the tally is of.
 
-    phi  : log(1 + x_j / EPS) of the share x_j of each kind, the same of their mean; -g^2 / (2 v), with g the distance
-           of log(1 + d_u) - log(1 + d_c) from its median over seeds and v = 1 / (1 + d_u) + 1 / (1 + d_c), its variance
-           if both degrees are counts that differ by chance; and the log-likelihood ratio of a similarity
+    phi  : log(1 + x_j / EPS) of the share x_j of each kind, the same of their mean, minus the distance of
+           log(1 + d_u) - log(1 + d_c) from its median over seeds, and the log-likelihood ratio of a similarity
     zeta : 1, log(1 + d_u) minus its mean over seeds, the largest mean share minus .3
 
     degrees  : of the nodes of source and target; likeness : (n_pairs,), None where there is none
     """
     here, there = (np.log1p(degree) for degree in degrees)
     mean = tally.share.mean(axis=1)
-    u, c = here[tally.person], there[tally.candidate]
-    by_chance = np.exp(-u) + np.exp(-c)
-    unlike = (u - c - np.median(here[seeds[0]] - there[seeds[1]])) ** 2 / (2 * by_chance)
-    features = [np.log1p(tally.share / EPS), np.log1p(mean / EPS)[:, None], -unlike[:, None]]
+    gap = here[tally.person] - there[tally.candidate] - np.median(here[seeds[0]] - there[seeds[1]])
+    features = [np.log1p(tally.share / EPS), np.log1p(mean / EPS)[:, None], -np.abs(gap)[:, None]]
     features += [] if likeness is None else [likeness[:, None]]
     indptr = np.searchsorted(tally.person, np.append(people, here.size))
     most = segment_max(mean, indptr, empty=0.0)
@@ -74,11 +71,10 @@ def choices(
 
 
 def start(n_kinds: int, n_features: int) -> NDArray[np.float64]:
-    """The weights before a seed is seen: 1.2 shared by the kinds, .6 on their mean, 1 on degrees that differ by chance,
-    and "none" at even odds to a pair without votes. Those of phi come first, those of zeta last.
+    """The weights before a seed is seen: 1.2 shared by the kinds, .6 on their mean, and "none" at even odds to a pair
+    without votes. Those of phi come first, those of zeta last.
     """
-    others = np.zeros(n_features - n_kinds - 2)
-    return np.concatenate((np.full(n_kinds, 1.2 / n_kinds), [0.6, 1.0], others, [1.0, 0.0, 0.0]))
+    return np.concatenate((np.full(n_kinds, 1.2 / n_kinds), [0.6], np.zeros(n_features - n_kinds - 1), [1.0, 0.0, 0.0]))
 
 
 def probabilities(theta: NDArray[np.float64], asked: Choices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -101,7 +97,7 @@ def fitted(asked: Choices, right: NDArray[np.bool_], n_kinds: int) -> NDArray[np
     """
     first = start(n_kinds, asked.phi.shape[1])
     bounds = [(0.0, None)] * asked.phi.shape[1] + [(None, None)] * 3
-    bounds[n_kinds + 1] = (None, None)  # how unlike degrees are
+    bounds[n_kinds + 1] = (None, None)  # the gap of degrees
     found = scipy.optimize.minimize(loss, first, args=(asked, right, first), jac=True, method="L-BFGS-B", bounds=bounds)
     return np.asarray(found.x)
 
