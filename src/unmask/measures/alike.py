@@ -84,9 +84,7 @@ def _same(belief: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
     length, start, times = np.diff(belief.indptr), belief.indptr[:-1], belief.times
     same: NDArray[np.bool_] = length == length[example]
     same &= (belief.unlisted == belief.unlisted[example]) & (belief.n_unlisted == belief.n_unlisted[example])
-    away = np.repeat(
-        np.where(same, start[example] - start, 0), length
-    )  # those that differ are compared with themselves
+    away = np.repeat(np.where(same, start[example] - start, 0), length)  # 0: rows that differ meet themselves
     other = away + np.arange(len(away))
     differ = belief.log_probability != belief.log_probability[other]
     if isinstance(belief.log_prior, np.ndarray):
