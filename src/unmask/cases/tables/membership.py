@@ -103,8 +103,9 @@ def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
     tells who was left out. Who a protection drops for what they are is no member, and others like them are control
     people: that they are told apart is true of the release.
     """
-    inside = np.intersect1d(scene.origin, original.taking_part) if scene.traced else original.taking_part
-    return inside if len(inside) else original.taking_part
+    everybody = original.taking_part
+    inside = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
+    return inside if len(inside) else everybody
 
 
 def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:

@@ -231,10 +231,25 @@ def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.
 
 
 def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
-    """Some people, and others below them, by columns of these names, which are quasi-identifiers."""
+    """Some people, and others below them, by columns of these names, which are quasi-identifiers. Only the levels that
+    somebody has are read again, as a table of these people alone would have them.
+    """
     sides = [people] if others is None else [people, others]
-    columns = {name: np.concatenate([side[name] for side in sides]) for name in names}
-    return Table.read(columns, quasi_identifiers=tuple(names), like=people, na=(), missing=people.missing)
+    columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
+    return replace(people, quasi_identifiers=columns, sensitive=(), kept=(), weight=None, order=tuple(names))
+
+
+def _below(columns: Sequence[Column], like: Table) -> Column:
+    """A column of the rows of several, one below the other."""
+    name, labels, at = columns[0].name, [], []
+    for one in columns:
+        used = np.flatnonzero(one.counts)
+        place = np.zeros(len(one.levels), dtype=np.int64)
+        place[used] = len(labels) + np.arange(len(used))
+        labels += [one.levels.labels[level] for level in used.tolist()]
+        at.append(place[one.codes])
+    found = Table.read({name: labels}, quasi_identifiers=name, like=like, na=()).quasi_identifiers[0]
+    return replace(found, codes=found.codes[np.concatenate(at)])
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
@@ -346,10 +361,11 @@ def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.fl
 
     x : (n, n_scores). A ridge of weight 1 keeps it finite where members are told from others without a mistake.
     """
-    x, weight = np.insert(x, 0, 1.0, axis=1), np.zeros(x.shape[1] + 1)
+    x = np.column_stack([np.ones(len(x)), x])
+    weight, ridge = np.zeros(x.shape[1]), np.eye(x.shape[1])
     for _ in range(100):
         p = 1 / (1 + np.exp(-np.clip(x @ weight, -700, 700)))
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.eye(len(weight))
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + ridge
         step = np.linalg.solve(curvature, x.T @ (inside - p) - weight)
         weight = weight + step
         if np.abs(step).max() < 1e-9:
