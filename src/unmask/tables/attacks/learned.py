@@ -308,11 +308,14 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 
 
 def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
-    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out.
+    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out. The pairs of
+    columns ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
     little, as a common value does.
     """
+    if np.diff(table.indptr).max(initial=0) <= 1:
+        return _divided(agree, at, table, row, to)
     few = int(np.diff(table.indptr)[row].sum()) <= ENTRIES
     fits = csc_array(table[row] if few else (len(row), table.shape[1]))
     shorter = np.diff(fits.indptr)[to] < np.diff(agree.indptr)[at] if few else np.zeros(len(at), dtype=np.bool_)
@@ -323,6 +326,21 @@ def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Code
     ]
     places = np.concatenate([np.flatnonzero(longer), np.flatnonzero(shorter)])
     return csc_array(csc_array(hstack(parts))[:, np.argsort(places)])
+
+
+def _divided(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
+    """The same where each row of the table has one entry at most: each entry of the first stays in one column."""
+    table.sum_duplicates()
+    width, level = table.shape[1], row[agree.indices]
+    says = np.diff(table.indptr)[level] > 0
+    entry, level = np.flatnonzero(says), level[says]
+    first = table.indptr[level]
+    before = np.repeat(np.arange(agree.shape[1]), np.diff(agree.indptr))[entry]
+    key, wanted = before * width + table.indices[first], at.astype(np.int64) * width + to
+    column = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
+    met = wanted[column] == key
+    found = agree.data[entry[met]] * table.data[first[met]]
+    return csc_array((found, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))
 
 
 def _walked(one: csc_array, at: Codes, to: Codes, other: Callable[[Codes, Codes], Floats]) -> Iterator[csc_array]:
