@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from unmask.measures.excess import who_is_in
 from unmask.measures.membership import IN, OUT
 from unmask.posterior import Posterior, log_odds
 from unmask.promise import Check
-from unmask.tables.attacks.membership import LABELS, alike, log_shares, logistic, rising, scored, worth
+from unmask.tables.attacks.membership import LABELS, alike, logistic, margins_of, rising, scored, worth
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
 from unmask.truth import Truth
@@ -190,16 +189,6 @@ class Judged:
         """Which of "in" and "out" is right."""
         return Truth(np.where(self.inside, IN, OUT))
 
-    @cached_property
-    def vulnerability(self) -> NDArray[np.float64]:
-        """(n_people,) how rare everybody is in the reference."""
-        return vulnerability(self.people, self.reference)
-
-    @property
-    def most_vulnerable(self) -> NDArray[np.bool_]:
-        """(n_people,) the twentieth whose vulnerability is highest, and those who equal them."""
-        return np.asarray(self.vulnerability >= np.quantile(self.vulnerability, 1 - VULNERABLE))
-
 
 VULNERABLE = 0.05
 """Share of the people who are judged apart."""
@@ -215,7 +204,7 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
 
     M. Meeus et al., "Achilles' heels: vulnerable record identification in synthetic data publishing", 2023 (distance).
     """
-    return -log_shares(people, [reference], reference)[0]
+    return -margins_of(people, [reference], reference).log_shares()[0]
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:

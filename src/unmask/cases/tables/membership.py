@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from unmask.posterior import Posterior, equal_weights, log_odds
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
+from unmask.tables.attacks.margins import Margins
+from unmask.tables.attacks.membership import margins_of
 from unmask.tables.background import Attack, Background
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
@@ -49,7 +52,7 @@ FEWEST = 50
 
 MARGINS, CLOSEST = "margins alone", "closest record alone"
 
-ALONE: Mapping[str, Attack] = {MARGINS: MarginalRatio(), CLOSEST: ClosestRecord()}
+ALONE = (MARGINS, CLOSEST)
 """The scores that are joined, by the name that each has alone: a companion, on which no verdict rests."""
 
 COIN = "a bound only where chance decided, for each person alone, whether they are in the table"
@@ -88,7 +91,13 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         )
     known = _known(scene, judged)
     why = {adversary: evidence.unlike(names) for adversary, names in known.items()}
-    asked = [_asked(scene, name, judged.known_by(names)) for name, names in known.items() if not why[name]]
+    release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
+    margins = margins_of(judged.people, (release, judged.reference), judged.reference)
+    asked = [
+        _Judgment.of(scene.release, adversary, judged.known_by(names), release, margins)
+        for adversary, names in known.items()
+        if not why[adversary]
+    ]
     if evidence.watched is not None:
         for one in asked:
             one.watch(evidence.watched, evidence.rows(inside[judged.member]))
@@ -116,22 +125,27 @@ def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
     return ({PROSECUTOR: some} if some else {}) | ({RECORD: every} if len(every) > len(some) else {})
 
 
-def _asked(scene: Scene, adversary: str, judged: Judged) -> _Judgment:
-    """What an adversary says who knows the columns that people are judged by."""
-    told_of = Background(judged.people, judged.reference)
-    release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
-    scores = {name: attack(release, told_of) for name, attack in ALONE.items()}
-    return _Judgment(scene.release, adversary, judged, scores)
-
-
 @dataclass(frozen=True, eq=False)
 class _Judgment:
-    """What one adversary scores the people who are judged by; scores : by the name that each has alone."""
+    """What one adversary scores the people who are judged by.
+
+    scores : by the name that each has alone
+    rarity : (n_people,) how rare everybody is in the reference, see `unmask.tables.membership.vulnerability`
+    """
 
     release: str
     adversary: str
     judged: Judged
     scores: Mapping[str, Posterior]
+    rarity: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, name: str, adversary: str, judged: Judged, release: Table, margins: Margins) -> Self:
+        """By the columns that people are judged by; margins : of the release and of the reference, by all of theirs"""
+        names = judged.people.names
+        closest = ClosestRecord()(release, Background(judged.people))
+        scores = {MARGINS: MarginalRatio().by(margins, names), CLOSEST: closest}
+        return cls(name, adversary, judged, scores, -margins.log_shares(names)[1])
 
     @cached_property
     def score(self) -> Posterior:
@@ -155,10 +169,11 @@ class _Judgment:
 
     def audited(self) -> Audit:
         """The rows of all people, of the most vulnerable ones, and of each score alone."""
-        judged, score, belief, rare = self.judged, self.score, self.belief, self.judged.most_vulnerable
+        judged, score, belief = self.judged, self.score, self.belief
+        rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE)  # the twentieth, and those who equal them
         found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         of_all = told(score, judged.truth)
-        rows = [*found.rows, *_rates(of_all), self._epsilon(), _correlation(judged, score), *self._rare(score, rare)]
+        rows = [*found.rows, *_rates(of_all), self._epsilon(), self._correlation(), *self._rare(score, rare)]
         alone = [row for name, one in self.scores.items() for row in _rates(told(one, judged.truth, adversary=name))]
         said = (*(replace(row, adversary=self.adversary) for row in rows), *alone)
         missing = (*of_all.not_run, *found.not_run)
@@ -190,6 +205,25 @@ class _Judgment:
         row = told(self.scores[MARGINS], self.judged.truth).rows[-1]
         return replace(row, note=COIN)
 
+    def _correlation(self) -> Row:
+        """Of members: whether those who are rare are told to be in."""
+        inside = self.judged.inside
+        value = log_odds(self.score)[inside]
+        rho, interval = rank_correlation(self.rarity[inside], value)
+        n = len(value)
+        return filed(
+            vulnerability_correlation,
+            (0.0, rho),
+            interval,
+            (np.full(1, rho), np.ones(1)),
+            n=n,
+            n_observations=n,
+            worst=rho,
+            worst_observation=0,
+            names=("", "", MEMBERSHIP, ""),
+            status=self.score.status,
+        )
+
 
 def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rng: np.random.Generator) -> Audit:
     """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
@@ -210,22 +244,3 @@ def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rn
 def _rates(found: Told) -> Sequence[Row]:
     """Without the bound on epsilon, which only scores bear that are fitted to nobody's truth."""
     return [row for row in found.rows if row.measure != epsilon_at_least.name]
-
-
-def _correlation(judged: Judged, score: Posterior) -> Row:
-    """Of members: whether those who are rare are told to be in."""
-    value = log_odds(score)[judged.inside]
-    rho, interval = rank_correlation(judged.vulnerability[judged.inside], value)
-    n = len(value)
-    return filed(
-        vulnerability_correlation,
-        (0.0, rho),
-        interval,
-        (np.full(1, rho), np.ones(1)),
-        n=n,
-        n_observations=n,
-        worst=rho,
-        worst_observation=0,
-        names=("", "", MEMBERSHIP, ""),
-        status=score.status,
-    )

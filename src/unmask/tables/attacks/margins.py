@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,18 +88,69 @@ def _normalized(share: csr_array) -> csr_array:
     return share
 
 
-def log_margins(
-    columns: Sequence[Column], share: Sequence[csr_array], at: NDArray[np.int64], sets: Sequence[Subset]
-) -> NDArray[np.float64]:
-    """(n_people,) the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of n rows agreeing with a person in them;
-    expected, where cells hold several values.
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """How many rows of some tables agree with people in sets of columns; each set is counted once, whoever of several
+    adversaries knows its columns.
 
-    share : of each column, see `shares`; at : (d, n_people) the bins of each person
+    general, share : the columns of the reference, and the bins of each, see `shares`
+    at, of_row     : (n_columns, n) the bins of each different person, and (n_people,) which of these each is
+    tables         : whose rows are counted
     """
-    alike = classes_of(columns)
-    held = [_Held.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
-    agreeing = (_agreeing(held, alike.sizes, at, one) for one in sets)
-    return np.asarray(np.mean([np.log((c + 0.5) / (len(columns[0].codes) + 1)) for c in agreeing], axis=0))
+
+    general: Sequence[Column]
+    share: Sequence[csr_array]
+    at: NDArray[np.int64]
+    of_row: NDArray[np.integer]
+    tables: Sequence[_Rows]
+    counted: dict[Subset, list[NDArray[np.float64]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, known: Sequence[Column], general: Sequence[Column], tables: Sequence[Sequence[Column]], *, bins: int
+    ) -> Self:
+        """known, general, tables : the same columns, in one order, of people, of the reference and of each table"""
+        each = zip(general, *tables, known, strict=True)
+        share, *of_tables, of_known = zip(*(shares(first, rest, bins=bins) for first, *rest in each), strict=True)
+        different = classes_of(known)
+        at = np.stack([bins_of(one)[different.levels[:, j]] for j, one in enumerate(of_known)])
+        sides = [_Rows.of(*side) for side in zip(tables, of_tables, strict=True)]
+        return cls(general, share, at, different.of_row, sides)
+
+    def log_shares(
+        self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500
+    ) -> list[NDArray[np.float64]]:
+        """(n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows agreeing
+        with a person in them; expected, where cells hold several values.
+
+        names : of the columns that are known; None: all. columns, sets : as of `MarginalRatio`
+        """
+        known = [j for j, one in enumerate(self.general) if names is None or one.name in names]
+        general, share = ([side[j] for j in known] for side in (self.general, self.share))
+        chosen = [tuple(known[j] for j in one) for one in subsets(general, share, largest=columns, most=sets)]
+        for one in chosen:
+            if one not in self.counted:
+                self.counted[one] = [rows.log_share(self.at, one) for rows in self.tables]
+        found = (np.mean([self.counted[one][i] for one in chosen], axis=0) for i in range(len(self.tables)))
+        return [each[self.of_row] for each in found]
+
+
+class _Rows(NamedTuple):
+    """The rows of a table in classes: their columns, and how many rows each class has and there are."""
+
+    held: Sequence[_Held]
+    sizes: NDArray[np.int64]
+    n: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], share: Sequence[csr_array]) -> Self:
+        alike = classes_of(columns)
+        held = [_Held.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
+        return cls(held, alike.sizes, len(columns[0].codes))
+
+    def log_share(self, at: NDArray[np.int64], some: Subset) -> NDArray[np.float64]:
+        """(n,) ln((c + 1/2) / (n + 1)) of each person in some columns."""
+        return np.log((_agreeing(self.held, self.sizes, at, some) + 0.5) / (self.n + 1))
 
 
 class _Held(NamedTuple):

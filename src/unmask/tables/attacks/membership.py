@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
@@ -15,7 +15,7 @@ from unmask.errors import UnmaskError
 from unmask.inference import from_scores
 from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.margins import bins_of, log_margins, shares, subsets
+from unmask.tables.attacks.margins import Margins
 from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
@@ -72,28 +72,19 @@ class MarginalRatio:
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
         if isinstance(release, Combinations) or isinstance(reference, Combinations):
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
-        settings = {"columns": self.columns, "sets": self.sets, "bins": self.bins}
-        of_release, of_reference = log_shares(people, (release, reference), reference, **settings)
-        return scored(of_release - of_reference, np.arange(people.n_rows), by=repr(self))
+        return self.by(margins_of(people, (release, reference), reference, bins=self.bins))
+
+    def by(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:
+        """The same by margins of the release and of the reference; names : of the columns known, all when left out"""
+        of_release, of_reference = margins.log_shares(names, columns=self.columns, sets=self.sets)
+        return scored(of_release - of_reference, np.arange(len(of_release)), by=repr(self))
 
 
-def log_shares(
-    people: Table, tables: Sequence[Table], reference: Table, *, columns: int = 3, sets: int = 500, bins: int = 32
-) -> list[NDArray[np.float64]]:
-    """(n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows agreeing
-    with a person in them. The sets are of the columns that people share with the first table; the settings are those
-    of `MarginalRatio`.
-    """
+def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Margins:
+    """Those of some tables, by the columns that people share with the first one."""
     known, _ = zip(*shared_columns(people, tables[0]), strict=True)
-    general, *released = ([table.column(one.name) for one in known] for table in (reference, *tables))
-    of_general, *of_tables, of_known = zip(
-        *(shares(first, rest, bins=bins) for first, *rest in zip(general, *released, known, strict=True)), strict=True
-    )
-    distinct = classes_of(known)
-    at = np.stack([bins_of(one)[distinct.levels[:, j]] for j, one in enumerate(of_known)])
-    chosen = subsets(general, of_general, largest=columns, most=sets)
-    found = (log_margins(*side, at, chosen) for side in zip(released, of_tables, strict=True))
-    return [one[distinct.of_row] for one in found]
+    general, *rows = ([table.column(one.name) for one in known] for table in (reference, *tables))
+    return Margins.of(known, general, rows, bins=bins)
 
 
 @dataclass(frozen=True)
