@@ -160,14 +160,14 @@ class _Side(NamedTuple):
     @classmethod
     def of(cls, people: People, *, rate: bool) -> _Side:
         value, weight = people.value, people.weight / people.weight.sum()
-        own = people.cluster is None
-        cluster = np.arange(len(value)) if people.cluster is None else people.cluster
         mean = float(np.clip(weight @ value, value.min(), value.max()))
         if not np.all(np.isfinite(value)):
             return cls((mean, mean, mean), "none: the value is unbounded", weight)
-        off = np.asarray(np.bincount(cluster, weights=weight * (value - mean)), dtype=np.float64)
-        if own and rate:
+        off = weight * (value - mean)
+        if people.cluster is None and rate:
             return cls((mean, *wilson(mean, 1 / float(weight @ weight))), "", off)
+        cluster = np.arange(len(value)) if people.cluster is None else people.cluster
+        off = np.asarray(np.bincount(cluster, weights=off), dtype=np.float64)
         low, high, over = clustered_wilson(value, weight, cluster) if rate else _student(mean, off, cluster)
         if low is None or high is None:
             return cls((mean, mean, mean), over, off)

@@ -63,15 +63,37 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[judged] = np.arange(len(judged)) % 2
-    of = [judged[half[judged] == number] for number in (0, 1)]
-    p = _table(control)[control.observation]
-    halves = [(p[some], truth.candidate[some], control.weight[some]) for some in of]
-    told = [_Told.by(*some) for some in halves]
-    strength = tuple(_strength(*some) for some in halves)
+    people = _People.of(control, truth)
+    halves = [people.only(judged[half[judged] == number]) for number in (0, 1)]
+    told, strength = [_Told.by(some) for some in halves], tuple(map(_strength, halves))
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
     one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
     return _earned(one, _believed(control, half, told, strength), truth, judged)
+
+
+class _People(NamedTuple):
+    """Some people: the value that is believed of them most, how much, what they have, how much that is believed, and
+    what they weigh; of so many values.
+    """
+
+    top: Numbers
+    sure: Floats
+    value: Numbers
+    own: Floats
+    weight: Floats
+    n_values: int
+
+    @classmethod
+    def of(cls, belief: Posterior, truth: Truth) -> Self:
+        p, at = _table(belief), belief.observation
+        top = p.argmax(axis=1)
+        sure, value = p[np.arange(len(p)), top], truth.candidate
+        return cls(top[at], sure[at], value, p[at, np.maximum(value, 0)], belief.weight, p.shape[1])
+
+    def only(self, some: Numbers | NDArray[np.bool_]) -> Self:
+        """Some of them."""
+        return type(self)(*(one[some] for one in self[:-1]), self.n_values)
 
 
 class _Told(NamedTuple):
@@ -80,29 +102,31 @@ class _Told(NamedTuple):
     blocks: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def by(cls, p: Floats, value: Numbers, weight: Floats) -> Self:
-        """What people tell of a belief p about them who have a value; their weights are scaled to the effective n."""
-        weight = weight * weight.sum() / (weight @ weight)
-        top = p.argmax(axis=1)
-        own = {t: np.flatnonzero(top == t) for t in np.unique(top).tolist()}
-        return cls({t: _blocks(p[some, t], t, value[some], weight[some], p.shape[1]) for t, some in own.items()})
+    def by(cls, people: _People) -> Self:
+        """What people tell of a belief about them; their weights are scaled to the effective n."""
+        weight = people.weight
+        people = people._replace(weight=weight * weight.sum() / (weight @ weight))
+        tops = np.flatnonzero(np.bincount(people.top)).tolist()
+        return cls({t: _blocks(people.only(people.top == t), t) for t in tops})
 
-    def counts(self, p: Floats) -> tuple[Floats, Floats]:
-        """h by p, (n, n_values), and n, (n, 1); 0 where nobody told of the value that is believed most."""
-        has, top = np.zeros_like(p), p.argmax(axis=1)
+    def counts(self, top: Numbers, sure: Floats, n_values: int) -> tuple[Floats, Floats]:
+        """(n, n_values) h by what is believed most and how much, and (n, 1) n; 0 where nobody told of that value."""
+        has = np.zeros((len(top), n_values))
         for t, (start, those) in self.blocks.items():
             some = np.flatnonzero(top == t)
-            has[some] = those[np.maximum(np.searchsorted(start, p[some, t], side="right") - 1, 0)]
+            has[some] = those[np.maximum(np.searchsorted(start, sure[some], side="right") - 1, 0)]
         return has, has.sum(axis=1, keepdims=True)
 
 
-def _blocks(p: Floats, t: int, value: Numbers, weight: Floats, n_values: int) -> tuple[Floats, Floats]:
+def _blocks(people: _People, t: int) -> tuple[Floats, Floats]:
+    """Of people of whom t is believed most."""
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
-    at, of = np.unique(p, return_inverse=True)
-    has = np.bincount(of * n_values + value, weights=weight, minlength=len(at) * n_values).reshape(len(at), -1)
-    people = has.sum(axis=1)
-    first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
+    at, of = np.unique(people.sure, return_inverse=True)
+    place, cells = of * people.n_values + people.value, len(at) * people.n_values
+    has = np.bincount(place, weights=people.weight, minlength=cells).reshape(len(at), -1)
+    each = has.sum(axis=1)
+    first = isotonic_regression(has[:, t] / each, weights=each).blocks[:-1]
     return at[first], np.add.reduceat(has, first)
 
 
@@ -112,21 +136,24 @@ def _table(belief: Posterior) -> Floats:
     return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
 
 
-def _strength(p: Floats, value: Numbers, weight: Floats) -> float:
+def _strength(people: _People) -> float:
     """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
-    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(value)) % TURNS
-    for mine in (turn == one for one in range(min(TURNS, len(value)))):
-        has, n = _Told.by(p[~mine], value[~mine], weight[~mine]).counts(p[mine])
-        has, believed = has[np.arange(len(has)), value[mine]], p[mine, value[mine]]
-        each = [(has + a * believed) / (n[:, 0] + a) for a in STRENGTHS]
-        likely += np.log(np.maximum(each, 1e-300)) @ weight[mine]
+    likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % TURNS
+    for mine in (turn == one for one in range(min(TURNS, len(turn)))):
+        some = people.only(mine)
+        has, n = _Told.by(people.only(~mine)).counts(some.top, some.sure, some.n_values)
+        has = has[np.arange(len(has)), some.value]
+        each = [(has + a * some.own) / (n[:, 0] + a) for a in STRENGTHS]
+        likely += np.log(np.maximum(each, 1e-300)) @ some.weight
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
 
 def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...]) -> Posterior:
     """The belief of people of either half, as the other told it."""
     p = _table(belief)
-    counts = ((*by.counts(p), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
+    top = p.argmax(axis=1)
+    sure = p[np.arange(len(p)), top]
+    counts = ((*by.counts(top, sure, p.shape[1]), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
     found = Posterior.from_dense(
         np.concatenate([(has + a * p) / (n + a) for has, n, a in counts]),
         observation=belief.observation + half * len(p),

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
 from unmask.tables.cells import Levels, Type
-from unmask.tables.counts import class_counts, group
+from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
 
 __all__ = ["Classes", "Column", "Rows"]
@@ -78,6 +78,11 @@ class Classes:
     of_row: NDArray[np.int32]
     sizes: NDArray[np.int64]
     levels: NDArray[np.int32]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """(J,) the first row of each class."""
+        return first_of(self.of_row, len(self.sizes))
 
     def __repr__(self) -> str:
         sizes = f" of {self.sizes.min()} to {self.sizes.max()} rows" if len(self.sizes) else ""

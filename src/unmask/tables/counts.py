@@ -55,6 +55,17 @@ def group(
     return of_row, sizes, levels
 
 
+def first_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+    """(n_classes,) the first row of each class, none of which is empty.
+
+    >>> first_of(np.array([1, 0, 1], np.int32), 2)
+    array([1, 0])
+    """
+    found = np.empty(n_classes, dtype=np.int64)
+    found[of_row[::-1]] = np.arange(len(of_row))[::-1]
+    return found
+
+
 def class_counts(
     of_row: NDArray[np.int32], n_classes: int, codes: NDArray[np.int32], n_levels: int
 ) -> sparse.csr_array[Any, Any]:

@@ -168,8 +168,7 @@ def _by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float64]:
 def _records(pairing: Pairing, people: Table, release: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(n_classes,) different records of the people in the box of each class, and how many are one person's."""
     records = classes_of(people.columns)
-    first = np.unique(records.of_row, return_index=True)[1]
-    of_record, n = pairing.observation[first], len(pairing.observed)
+    of_record, n = pairing.observation[records.first], len(pairing.observed)
     each = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
     fits = fits_of(pairing.columns, missing=release.missing)
     row, box = (np.concatenate(some) for some in zip(*chunks_where(pairing, fits), strict=True))

@@ -20,7 +20,7 @@ from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.counted import Combinations
-from unmask.tables.counts import class_counts, group
+from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.release import Table
 
 Floats = NDArray[np.float64]
@@ -136,8 +136,8 @@ class BackOff:
         secret = table.column(self.sensitive)
         labels, prior, _ = before(secret, table)
         columns, of_row = _of_classes(list(_shared(table, table, table, self.bins)))
-        some_row = np.unique(of_row, return_index=True)[1]
-        columns = [one._replace(asked=one.asked[some_row]) for one in columns]
+        first_row = first_of(of_row, len(columns[0].row))
+        columns = [one._replace(asked=one.asked[first_row]) for one in columns]
         shown = [one.itself for one in columns]
         exact = all(one.same(other) for one, other in zip(columns, shown, strict=True))
         found, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
@@ -308,8 +308,8 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 
 
 def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
-    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out. The pairs of
-    columns ascend.
+    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out.
+    The pairs of columns ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
     little, as a common value does.
@@ -386,13 +386,13 @@ class _Told(NamedTuple):
 
     row: Codes
     value: Codes
-    times: NDArray[np.int64]
+    times: Floats
     p: Floats
 
     @classmethod
     def of(cls, counts: csr_array) -> Self:
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        return cls(row, counts.indices, counts.data, _overall(counts)[counts.indices])
+        return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
 
     def by(self, n: Floats, of: NDArray[np.int64], own: Floats) -> tuple[Self, float]:
         """The same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each class

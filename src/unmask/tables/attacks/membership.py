@@ -19,7 +19,7 @@ from unmask.tables.attacks.margins import Margins
 from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
 from unmask.tables.release import Table
@@ -204,10 +204,8 @@ class _Distances(NamedTuple):
         cls, columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
     ) -> Self:
         """people, cells : the levels of the first column and of the second; wildcard : see `gower`."""
-        (known, one), (released, _) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
-        place = np.zeros(len(columns[1].levels), dtype=np.int64)
-        place[np.unique(cells)] = np.arange(len(released.levels))
-        return cls(gower(known, released, wildcard=wildcard).T, place, one)
+        (known, one), (released, place) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
+        return cls(gower(known, released, wildcard=wildcard).T, place, one[people])
 
     def __call__(self, cells: NDArray[np.int32], people: slice) -> NDArray[np.float64]:
         """(n_cells, n_people) of some released levels and of some people."""
@@ -215,10 +213,11 @@ class _Distances(NamedTuple):
 
 
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
-    """The column with no other levels than those used, and where each is among them."""
-    used, at = np.unique(codes, return_inverse=True)
-    levels = column.levels.select(used.astype(np.int64))
-    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=levels), at
+    """The column with no other levels than those used, and (n_levels,) where each of them is among these."""
+    used = np.flatnonzero(np.bincount(codes))
+    place = np.zeros(len(column.levels), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=column.levels.select(used)), place
 
 
 def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:

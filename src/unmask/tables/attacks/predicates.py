@@ -66,19 +66,21 @@ def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterat
     n = np.array([len(each) for each in predicates], dtype=np.int64)
     last = np.minimum(np.arange(n.max(initial=1)), n[:, None] - 1)
     numbers = said[(np.cumsum(n) - n)[:, None] + last]
+    runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = {}
     for table in tables:
         columns = {column.name: column for column in table.columns}
-        yield _Rows(table.n_rows, [(columns[one.column], one) for one in place]).counts(numbers)
+        yield _Rows(table.n_rows, [(columns[one.column], one) for one in place], runs).counts(numbers)
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
     """The rows of a table, and conditions, each on a column of it; None where a level says nothing, which no predicate
-    has.
+    has. runs : those found of levels and of conditions on them, which tables with the same levels share
     """
 
     n_rows: int
     conditions: Sequence[tuple[Column, Condition | None]]
+    runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = field(default_factory=dict)
 
     def counts(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_predicates,) how many rows satisfy each.
@@ -107,23 +109,30 @@ class _Rows:
         of_column = defaultdict(list)
         for number in used.tolist():
             of_column[self.conditions[number][0].name].append(number)
-        runs = [self._runs(numbers) for numbers in of_column.values()]
+        runs = [(self.conditions[numbers[0]][0].codes, self._runs(numbers)) for numbers in of_column.values()]
         place = np.argsort(np.concatenate(list(of_column.values())))
         found, numbers = np.zeros(len(predicates), dtype=np.int64), place[at.reshape(predicates.shape)]
-        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(one.ends) for one in runs))), 1)
+        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(one.ends) for _, one in runs))), 1)
         for rows in (slice(first, first + step) for first in range(0, self.n_rows, step)):
-            found += _satisfied(np.concatenate([one.bits(rows) for one in runs]), numbers)
+            found += _satisfied(np.concatenate([one.bits(codes[rows]) for codes, one in runs]), numbers)
         return found
 
     def _runs(self, numbers: Sequence[int]) -> _Runs:
         """The levels that satisfy conditions on one column."""
-        column, parts = self.conditions[numbers[0]][0], []
+        column = self.conditions[numbers[0]][0]
+        key = column.levels, tuple(numbers)
+        if key not in self.runs:
+            self.runs[key] = self._found(column, numbers)
+        return self.runs[key]
+
+    def _found(self, column: Column, numbers: Sequence[int]) -> _Runs:
+        parts = []
         step = max(AT_A_TIME // (len(column.levels) + 2), 1)
         for first in range(0, len(numbers), step):
             fits = np.pad(self._fits(column, numbers[first : first + step]), ((0, 0), (1, 1)))
             of, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
             parts.append((first + of, end))
-        return _Runs.of(column, len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
+        return _Runs.of(len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
 
     def _fits(self, column: Column, numbers: Sequence[int]) -> NDArray[np.bool_]:
         """(n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all values
@@ -167,29 +176,26 @@ class _Runs(NamedTuple):
     """The levels of a column that satisfy conditions, in runs: so rows are compared with the ends of runs, of which
     many conditions have the same, and not with each condition.
 
-    codes : (n_rows,) the level of each row
     ends  : ascending, the levels at which runs begin, or before which they end
     runs  : the first run of each condition that has one, then the second of each that has two, ...: of which condition
             each is, and the places of its two ends
     """
 
-    codes: NDArray[np.int32]
     n_conditions: int
     ends: NDArray[np.int32]
     runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
 
     @classmethod
-    def of(cls, column: Column, n_conditions: int, of: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
+    def of(cls, n_conditions: int, of: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
         """of, end : of which condition each end is, and which level; those of a condition together, and ascending"""
         ends, at = np.unique(end.astype(np.int32), return_inverse=True)
         of, begin, stop = of[::2], at[::2], at[1::2]
         turn = np.arange(len(of)) - np.searchsorted(of, of)
         some = (turn == one for one in range(int(turn.max(initial=-1)) + 1))
-        return cls(column.codes, n_conditions, ends, [(of[those], begin[those], stop[those]) for those in some])
+        return cls(n_conditions, ends, [(of[those], begin[those], stop[those]) for those in some])
 
-    def bits(self, rows: slice) -> NDArray[np.uint64]:
-        """(n_conditions, n_words) which of some rows satisfy each, a bit each."""
-        codes = self.codes[rows]
+    def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+        """(n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
         below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
         below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
         words = below.view(np.uint64)
@@ -249,7 +255,7 @@ class SinglingOut:
     ) -> tuple[Predicate, ...]:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
-        different = np.unique(release.classes.of_row, return_index=True)[1]
+        different = release.classes.first
         said = [
             (rows, each)
             for one, rows in ((one, one.take(different)) for one in release.quasi_identifiers)
