@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -63,37 +64,51 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[judged] = np.arange(len(judged)) % 2
-    people = _People.of(control, truth)
+    p, at = _table(control), control.observation
+    kinds, own = _Kinds.by(p), p[at, np.maximum(truth.candidate, 0)]
+    people = _People(kinds.of[at], truth.candidate, own, control.weight)
     halves = [people.only(judged[half[judged] == number]) for number in (0, 1)]
-    told, strength = [_Told.by(some) for some in halves], tuple(map(_strength, halves))
+    told, strength = [_Told.by(some, kinds) for some in halves], tuple(_strength(some, kinds) for some in halves)
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
     one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
     return _earned(one, _believed(control, half, told, strength), truth, judged)
 
 
-class _People(NamedTuple):
-    """Some people: the value that is believed of them most, how much, what they have, how much that is believed, and
-    what they weigh; of so many values.
+class _Kinds(NamedTuple):
+    """The rows of a belief by the value that is believed most, and by how much: the kind of each row, and of each kind
+    both, ascending. There are so many values.
     """
 
+    of: Numbers
     top: Numbers
     sure: Floats
-    value: Numbers
-    own: Floats
-    weight: Floats
     n_values: int
 
     @classmethod
-    def of(cls, belief: Posterior, truth: Truth) -> Self:
-        p, at = _table(belief), belief.observation
+    def by(cls, p: Floats) -> Self:
+        """p : (n_rows, n_values)"""
         top = p.argmax(axis=1)
-        sure, value = p[np.arange(len(p)), top], truth.candidate
-        return cls(top[at], sure[at], value, p[at, np.maximum(value, 0)], belief.weight, p.shape[1])
+        sure = p[np.arange(len(p)), top]
+        order = np.lexsort((sure, top))
+        first = np.ones(len(p), dtype=np.bool_)
+        first[1:] = (np.diff(top[order]) != 0) | (np.diff(sure[order]) != 0)
+        of = np.empty(len(p), dtype=np.int64)
+        of[order] = np.cumsum(first) - 1
+        return cls(of, top[order][first], sure[order][first], p.shape[1])
+
+
+class _People(NamedTuple):
+    """Some people: the kind of belief about them, the value that they have, how much it is believed, and what they weigh."""
+
+    kind: Numbers
+    value: Numbers
+    own: Floats
+    weight: Floats
 
     def only(self, some: Numbers | NDArray[np.bool_]) -> Self:
         """Some of them."""
-        return type(self)(*(one[some] for one in self[:-1]), self.n_values)
+        return type(self)(*(one[some] for one in self))
 
 
 class _Told(NamedTuple):
@@ -102,32 +117,33 @@ class _Told(NamedTuple):
     blocks: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def by(cls, people: _People) -> Self:
+    def by(cls, people: _People, kinds: _Kinds) -> Self:
         """What people tell of a belief about them; their weights are scaled to the effective n."""
-        weight = people.weight
-        people = people._replace(weight=weight * weight.sum() / (weight @ weight))
-        tops = np.flatnonzero(np.bincount(people.top)).tolist()
-        return cls({t: _blocks(people.only(people.top == t), t) for t in tops})
+        weight, cells = people.weight, (len(kinds.top), kinds.n_values)
+        weight = weight * weight.sum() / (weight @ weight)
+        place = people.kind * kinds.n_values + people.value
+        has = np.bincount(place, weights=weight, minlength=cells[0] * cells[1]).reshape(cells)
+        there = np.flatnonzero(np.bincount(people.kind, minlength=cells[0]))
+        has, top, sure = has[there], kinds.top[there], kinds.sure[there]
+        ends = [0, *(np.flatnonzero(np.diff(top)) + 1).tolist(), len(top)]
+        return cls({int(top[i]): _blocks(has[i:j], int(top[i]), sure[i:j]) for i, j in pairwise(ends)})
 
-    def counts(self, top: Numbers, sure: Floats, n_values: int) -> tuple[Floats, Floats]:
-        """(n, n_values) h by what is believed most and how much, and (n, 1) n; 0 where nobody told of that value."""
-        has = np.zeros((len(top), n_values))
+    def counts(self, kinds: _Kinds) -> tuple[Floats, Floats]:
+        """(n_kinds, n_values) h, and (n_kinds, 1) n; 0 where nobody told of the value that is believed most."""
+        has = np.zeros((len(kinds.top), kinds.n_values))
         for t, (start, those) in self.blocks.items():
-            some = np.flatnonzero(top == t)
-            has[some] = those[np.maximum(np.searchsorted(start, sure[some], side="right") - 1, 0)]
+            some = slice(*np.searchsorted(kinds.top, (t, t + 1)).tolist())
+            has[some] = those[np.maximum(np.searchsorted(start, kinds.sure[some], side="right") - 1, 0)]
         return has, has.sum(axis=1, keepdims=True)
 
 
-def _blocks(people: _People, t: int) -> tuple[Floats, Floats]:
-    """Of people of whom t is believed most."""
+def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
+    """Of who has what by how much t is believed, ascending."""
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
-    at, of = np.unique(people.sure, return_inverse=True)
-    place, cells = of * people.n_values + people.value, len(at) * people.n_values
-    has = np.bincount(place, weights=people.weight, minlength=cells).reshape(len(at), -1)
-    each = has.sum(axis=1)
-    first = isotonic_regression(has[:, t] / each, weights=each).blocks[:-1]
-    return at[first], np.add.reduceat(has, first)
+    people = has.sum(axis=1)
+    first = isotonic_regression(has[:, t] / people, weights=people).blocks[:-1]
+    return sure[first], np.add.reduceat(has, first)
 
 
 def _table(belief: Posterior) -> Floats:
@@ -136,14 +152,14 @@ def _table(belief: Posterior) -> Floats:
     return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
 
 
-def _strength(people: _People) -> float:
+def _strength(people: _People, kinds: _Kinds) -> float:
     """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
     likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % TURNS
     for mine in (turn == one for one in range(min(TURNS, len(turn)))):
         some = people.only(mine)
-        has, n = _Told.by(people.only(~mine)).counts(some.top, some.sure, some.n_values)
-        has = has[np.arange(len(has)), some.value]
-        each = [(has + a * some.own) / (n[:, 0] + a) for a in STRENGTHS]
+        has, n = _Told.by(people.only(~mine), kinds).counts(kinds)
+        has, n = has[some.kind, some.value], n[some.kind, 0]
+        each = [(has + a * some.own) / (n + a) for a in STRENGTHS]
         likely += np.log(np.maximum(each, 1e-300)) @ some.weight
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
@@ -151,11 +167,10 @@ def _strength(people: _People) -> float:
 def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...]) -> Posterior:
     """The belief of people of either half, as the other told it."""
     p = _table(belief)
-    top = p.argmax(axis=1)
-    sure = p[np.arange(len(p)), top]
-    counts = ((*by.counts(top, sure, p.shape[1]), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
+    kinds = _Kinds.by(p)
+    counts = ((*by.counts(kinds), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
     found = Posterior.from_dense(
-        np.concatenate([(has + a * p) / (n + a) for has, n, a in counts]),
+        np.concatenate([(has[kinds.of] + a * p) / (n[kinds.of] + a) for has, n, a in counts]),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
         status=belief.status,
