@@ -71,8 +71,11 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     told, strength = [_Told.by(some, kinds) for some in halves], tuple(_strength(some, kinds) for some in halves)
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
-    one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength)
-    return _earned(one, _believed(control, half, told, strength), truth, judged)
+    other = _believed(control, half, told, strength, status=control.status)
+    check = _kept(other, truth, judged)
+    status: Status = belief.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
+    one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength, status=status, check=str(check))
+    return one, replace(other, status=status, provenance={**other.provenance, "check": str(check)})
 
 
 class _Kinds(NamedTuple):
@@ -99,7 +102,7 @@ class _Kinds(NamedTuple):
 
 
 class _People(NamedTuple):
-    """Some people: the kind of belief about them, the value that they have, how much it is believed, and what they weigh."""
+    """The kind of belief about some people, the value that they have, how much it is believed, and what they weigh."""
 
     kind: Numbers
     value: Numbers
@@ -164,29 +167,26 @@ def _strength(people: _People, kinds: _Kinds) -> float:
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
 
-def _believed(belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...]) -> Posterior:
-    """The belief of people of either half, as the other told it."""
+def _believed(
+    belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...], *, status: Status, **more: str
+) -> Posterior:
+    """The belief of people of either half, as the other told it; more : of its provenance"""
     p = _table(belief)
     kinds = _Kinds.by(p)
     counts = ((*by.counts(kinds), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
-    found = Posterior.from_dense(
+    return Posterior.from_dense(
         np.concatenate([(has[kinds.of] + a * p) / (n[kinds.of] + a) for has, n, a in counts]),
+        prior=np.exp(np.broadcast_to(belief.log_prior, belief.n_candidates)),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
-        status=belief.status,
-        provenance={**belief.provenance, "strength": strength},
+        status=status,
+        provenance={**belief.provenance, "strength": strength, **more},
         candidate_label=belief.candidate_label,
     )
-    return replace(found, log_prior=belief.log_prior)
 
 
-def _earned(one: Posterior, control: Posterior, truth: Truth, judged: Numbers) -> tuple[Posterior, Posterior]:
-    """Both with the status that they earned on control people."""
+def _kept(control: Posterior, truth: Truth, judged: Numbers) -> Check:
+    """Whether what is announced of control people came true."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
-    check = Check.of(announced[judged], realized[judged], control.weight[judged], within=WITHIN)
-    status: Status = one.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
-    sides = (
-        replace(side, status=status, provenance={**side.provenance, "check": str(check)}) for side in (one, control)
-    )
-    return next(sides), next(sides)
+    return Check.of(announced[judged], realized[judged], control.weight[judged], within=WITHIN)

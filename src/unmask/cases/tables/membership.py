@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -173,9 +174,13 @@ class _Judgment:
         rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE)  # the twentieth, and those who equal them
         found = audit(belief, judged.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         of_all = told(score, judged.truth)
-        rows = [*found.rows, *_rates(of_all), self._epsilon(), self._correlation(), *self._rare(score, rare)]
-        alone = [row for name, one in self.scores.items() for row in _rates(told(one, judged.truth, adversary=name))]
-        said = (*(replace(row, adversary=self.adversary) for row in rows), *alone)
+        alone = {name: told(one, judged.truth, adversary=name) for name, one in self.scores.items()}
+        epsilon = replace(alone[MARGINS].rows[-1], note=COIN)
+        rows = [*found.rows, *_rates(of_all), epsilon, self._correlation(), *self._rare(score, rare)]
+        said = (
+            *(replace(row, adversary=self.adversary) for row in rows),
+            *chain.from_iterable(map(_rates, alone.values())),
+        )
         missing = (*of_all.not_run, *found.not_run)
         whom = f"({self.adversary}, {MEMBERSHIP})"
         return Audit(tuple(map(self._filed, said)), tuple((f"{measure} {whom}", why) for measure, why in missing))
@@ -199,11 +204,6 @@ class _Judgment:
             who += f"; {judged.twins:,} people were left out who have the same record as one of the other kind"
         own = "" if row.note.endswith(" control people") else row.note
         return replace(row, release=self.release, note="; ".join(filter(None, (own, who))))
-
-    def _epsilon(self) -> Row:
-        """The bound by margins."""
-        row = told(self.scores[MARGINS], self.judged.truth).rows[-1]
-        return replace(row, note=COIN)
 
     def _correlation(self) -> Row:
         """Of members: whether those who are rare are told to be in."""
