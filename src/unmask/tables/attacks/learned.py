@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, eye_array, hstack
+from scipy.sparse import csc_array, csr_array, hstack
 
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -214,7 +214,7 @@ class Shared(NamedTuple):
 
 
 def _each(n: int) -> csr_array:
-    return csr_array(eye_array(n))
+    return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
 def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
@@ -373,7 +373,7 @@ def _strengths(
     """
     told, own = [_Told.of(one) for one in counts], np.ones(len(columns[0].row))
     for one, (step, rows) in zip(columns, tallied, strict=True):
-        own = own * one.share.max(axis=1).toarray().reshape(-1)[one.row]
+        own = own * np.maximum.reduceat(one.share.data, one.share.indptr[:-1])[one.row]
         found = [each.by(n, step.of, own) for each, n in zip(told, rows, strict=True)]
         told = [each for each, _ in found]
         yield [strength for _, strength in found]

@@ -30,14 +30,15 @@ def shares(reference: Column, others: Sequence[Column], *, bins: int) -> list[cs
     several values is spread over their bins as the reference is; one that nobody there fits, or a missing one, is a
     value of its own.
     """
-    columns = (reference, *others)
+    columns = tuple(dict.fromkeys((reference, *others)))
     numeric = all(column.levels.kind == "numeric" for column in columns)
     parts = _by_size(reference, columns, bins) if numeric else _by_value(reference, columns)
     width = 1 + max(int(bin_.max(initial=0)) for _, bin_, _ in parts)
-    return [
-        _normalized(csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
+    found = {
+        column: _normalized(csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
         for column, (level, bin_, weight) in zip(columns, parts, strict=True)
-    ]
+    }
+    return [found[column] for column in (reference, *others)]
 
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
