@@ -330,7 +330,6 @@ def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Code
 
 def _divided(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
     """The same where each row of the table has one entry at most: each entry of the first stays in one column."""
-    table.sum_duplicates()
     width, level = table.shape[1], row[agree.indices]
     says = np.diff(table.indptr)[level] > 0
     entry, level = np.flatnonzero(says), level[says]
