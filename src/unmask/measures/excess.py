@@ -85,6 +85,8 @@ class People(NamedTuple):
             counted &= truth.judged if measure.needs_truth else ~truth.leaked
         if not counted.any():
             raise UndefinedError(f"{measure.name} has no value for any member, or for any control person; give both")
+        if counted.all():
+            return cls(value, belief.weight, cluster)
         return cls(value[counted], belief.weight[counted], None if cluster is None else cluster[counted])
 
     @property
@@ -163,20 +165,24 @@ class _Side(NamedTuple):
         mean = float(np.clip(weight @ value, value.min(), value.max()))
         if not np.all(np.isfinite(value)):
             return cls((mean, mean, mean), "none: the value is unbounded", weight)
-        off = weight * (value - mean)
-        if people.cluster is None and rate:
+        off, cluster = weight * (value - mean), people.cluster
+        if cluster is None and rate:
             return cls((mean, *wilson(mean, 1 / float(weight @ weight))), "", off)
-        cluster = np.arange(len(value)) if people.cluster is None else people.cluster
-        off = np.asarray(np.bincount(cluster, weights=off), dtype=np.float64)
-        low, high, over = clustered_wilson(value, weight, cluster) if rate else _student(mean, off, cluster)
+        n = len(off)
+        if cluster is not None:
+            off, n = np.bincount(cluster, weights=off), len(distinct(cluster))
+        if cluster is not None and rate:
+            low, high, over = clustered_wilson(value, weight, cluster)
+        else:
+            low, high, over = _student(mean, off, n)
         if low is None or high is None:
             return cls((mean, mean, mean), over, off)
         return cls((mean, low, high), "", off)
 
 
-def _student(mean: float, off: Floats, cluster: NDArray[np.int64]) -> Interval:
-    """Student's interval of a mean whose error is the sum of what c clusters add: V = c / (c - 1) sum off^2."""
-    n, square = len(distinct(cluster)), float(off @ off)
+def _student(mean: float, off: Floats, n: int) -> Interval:
+    """Student's interval of a mean whose error is the sum of what n clusters add: V = n / (n - 1) sum off^2."""
+    square = float(off @ off)
     if n < 2 or square == 0:
         return Interval(None, None, "none: no two of the people differ")
     half = student(n - 1) * sqrt(n / (n - 1) * square)

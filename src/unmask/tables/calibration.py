@@ -111,7 +111,7 @@ class _People(NamedTuple):
 
     def only(self, some: Numbers | NDArray[np.bool_]) -> Self:
         """Some of them."""
-        return type(self)(*(one[some] for one in self))
+        return type(self)(self.kind[some], self.value[some], self.own[some], self.weight[some])
 
 
 class _Told(NamedTuple):
@@ -125,7 +125,8 @@ class _Told(NamedTuple):
         weight, cells = people.weight, (len(kinds.top), kinds.n_values)
         weight = weight * weight.sum() / (weight @ weight)
         place = people.kind * kinds.n_values + people.value
-        has = np.bincount(place, weights=weight, minlength=cells[0] * cells[1]).reshape(cells)
+        counted = np.bincount(place, weights=weight, minlength=cells[0] * cells[1])
+        has: Floats = counted.astype(np.float64).reshape(cells)
         there = np.flatnonzero(np.bincount(people.kind, minlength=cells[0]))
         has, top, sure = has[there], kinds.top[there], kinds.sure[there]
         ends = [0, *(np.flatnonzero(np.diff(top)) + 1).tolist(), len(top)]

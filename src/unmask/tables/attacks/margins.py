@@ -127,7 +127,7 @@ class Margins:
         names : of the columns that are known; None: all. columns, sets : as of `MarginalRatio`
         """
         known = [j for j, one in enumerate(self.general) if names is None or one.name in names]
-        general, share = ([side[j] for j in known] for side in (self.general, self.share))
+        general, share = [self.general[j] for j in known], [self.share[j] for j in known]
         chosen = [tuple(known[j] for j in one) for one in subsets(general, share, largest=columns, most=sets)]
         for one in chosen:
             if one not in self.counted:

@@ -231,7 +231,8 @@ def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
 
 def _below(columns: Sequence[Column], like: Table) -> Column:
     """A column of the rows of several, one below the other."""
-    name, labels, at = columns[0].name, [], []
+    name, at = columns[0].name, []
+    labels: list[str] = []
     for one in columns:
         used = np.flatnonzero(one.counts)
         place = np.zeros(len(one.levels), dtype=np.int64)
