@@ -15,7 +15,7 @@ from scipy.sparse import csc_array, csr_array, hstack
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.margins import bins_of, mutual_information, shares
+from unmask.tables.attacks.margins import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
@@ -205,7 +205,7 @@ class Shared(NamedTuple):
     @property
     def itself(self) -> Shared:
         """The same with the released rows for people, each in the bin that has most of its cell."""
-        return self._replace(asked=bins_of(self.share)[self.row], holds=_each(self.share.shape[1]))
+        return self._replace(asked=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
 
     def same(self, other: Shared) -> bool:
         """Whether people are known by the same in both: a walk along the columns is then one for both."""
@@ -213,16 +213,12 @@ class Shared(NamedTuple):
         return all(np.array_equal(*pair) for pair in pairs)
 
 
-def _each(n: int) -> csr_array:
-    return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
-
-
 def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
     for known, released in shared_columns(people, release):
         general = known if population is None or known.name not in population.names else population.column(known.name)
         _, share, own = shares(general, (released, known), bins=bins)
         if known.levels.missing < 0 and bool(np.all(np.diff(own.indptr) == 1)):
-            yield Shared(released.codes, share, bins_of(own)[known.codes], _each(share.shape[1]))
+            yield Shared(released.codes, share, bins_of(own)[known.codes], own_bins(share.shape[1]))
         else:
             holds = own.toarray() > 0
             holds[known.levels.gaps] = True
@@ -308,8 +304,7 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 
 
 def _product(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Codes) -> csc_array:
-    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; zeros are left out.
-    The pairs of columns ascend.
+    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
     little, as a common value does.

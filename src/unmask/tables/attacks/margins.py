@@ -196,6 +196,11 @@ def bins_of(share: csr_array) -> NDArray[np.int64]:
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
+def own_bins(n: int) -> csr_array:
+    """The shares of n levels each of which is a bin."""
+    return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
+
+
 def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
     """One number for the codes of some columns, the last one fastest."""
     key = np.zeros_like(codes[0])
