@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from unmask.measures.places import Places, one_by_one, places
 from unmask.measures.registry import Quantity
 from unmask.measures.rows import OfRows, per_row
 from unmask.posterior import Posterior, Status
+from unmask.remembered import remembered
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -104,7 +105,7 @@ def _per_target(
     return np.asarray(function(found)[found.of])
 
 
-@lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
+@remembered(1)  # for one measure after the other; `audit` clears it
 def listed(belief: Posterior) -> Posterior:
     """The belief with an entry for each candidate."""
     return belief.one_by_one()
