@@ -19,6 +19,7 @@ from unmask.measures.rows import OfRows, per_row
 from unmask.posterior import Posterior, Status
 from unmask.remembered import remembered
 from unmask.results import Row
+from unmask.segments import dot
 from unmask.truth import Truth
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -299,7 +300,7 @@ def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:
 
 def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     """Weighted mean, never outside the values: summing 200 times 1 / 200 gives a little more than 1."""
-    return float(np.clip(weight @ value, value.min(), value.max()))
+    return float(np.clip(dot(weight, value), value.min(), value.max()))
 
 
 def gain_of(prior: float, posterior: float, direction: str) -> float:

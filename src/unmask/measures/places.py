@@ -94,6 +94,8 @@ def entry_of(
         return np.zeros(len(true), dtype=np.int64), np.zeros(len(true), dtype=bool)
     if belief.representative is not None:
         true = np.where(true < 0, true, belief.representative[true])
+    if len(belief.candidate) == belief.n_observations * belief.n_candidates:  # every row lists every candidate
+        return belief.indptr[row] + np.maximum(true, 0), true >= 0
     stop = belief.indptr[row + 1]
     entry = bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)
