@@ -33,7 +33,7 @@ def chunks(indptr: NDArray[np.int64], size: int = CHUNK) -> Iterator[tuple[int, 
         start = stop
 
 
-def dot(one: NDArray[np.float64], other: NDArray[np.generic]) -> float:
+def dot(one: NDArray[Any], other: NDArray[Any]) -> float:
     """The sum of products of two vectors, the same number whatever the threads: BLAS shares out vectors from 10,000 on,
     to threads that every call wakes.
 
