@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.segments import dot
+
 FALSE_ALARM = 1e-3
 """How often, at most, a belief that keeps its word is refuted."""
 
@@ -82,7 +84,7 @@ def _weighed(
 ) -> tuple[float, Check]:
     """The evidence against some people's part of a belief, -log of its level, and the check."""
     n, share = int(people.sum()), weight / (weight / people).max()
-    a, r = float(share @ announced) / n, float(share @ realized) / n
+    a, r = dot(share, announced) / n, dot(share, realized) / n
     evidence = n * _divergence(r, a) if abs(r - a) > 1e-9 else 0.0
     mean_a, mean_r = a * n / share.sum(), r * n / share.sum()
     refuted = 2 * (TENTHS + 1) * np.exp(-evidence) < FALSE_ALARM and abs(mean_r - mean_a) > within

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import unmask
 from unmask.cli import main
 from unmask.errors import UnmaskError
-from unmask.tables import Mondrian, Table
+from unmask.tables import Mondrian, Table, reading
 from unmask.tables.control import held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
 
@@ -144,3 +144,19 @@ def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
 
     assert made.exit_code == 0, made.stderr
     assert "people" not in made.stderr
+
+
+def test_who_each_row_is_of_is_read_with_the_rest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    calls, read = [], reading._read
+    monkeypatch.setattr(reading, "_read", lambda *how: (calls.append(how), read(*how))[1])
+    (tmp_path / "p.csv").write_text("id,age,stay\n caf\u00e9 ,30,1\ncafe\u0301,30,2\n,31,3\nNA,31,4\n")
+
+    table = Table.read("p.csv", quasi_identifiers="age", identifiers=["stay", "id"])
+
+    assert len(calls) == 1
+    assert table.names == ["age"]
+    assert len(set(table.person[:2].tolist())) == 1
+    assert len(set(table.person.tolist())) == 3
+    assert np.array_equal(table.take([3, 0]).person, table.person[[3, 0]])
+    assert Table.read("p.csv", quasi_identifiers="age", identifiers="stay").person is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -86,6 +86,11 @@ class Watched:
                 rows[risky].tolist(), belief.observation[risky].tolist(), stands[risky].tolist(), strict=True
             )
         ]
+
+    def by_release(self, releases: Sequence[str]) -> None:
+        """Put those of one release after those of another, in whatever order they were attacked."""
+        place = {name: at for at, name in enumerate(releases)}
+        self.found.sort(key=lambda one: place.get(one.release, -1))
 
     def text(self) -> str:
         """A table as CSV, the worst first."""

@@ -27,7 +27,6 @@ from unmask.cli.engine import (
 )
 from unmask.cli.files import (
     read_origin,
-    read_person,
     read_register,
     read_used,
     refuse_to_overwrite,
@@ -36,6 +35,7 @@ from unmask.cli.files import (
     say_formulas,
     say_json,
     say_next,
+    several_rows,
     stems,
     write_release,
 )
@@ -242,7 +242,7 @@ def _audit_in_memory(
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
     warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
-    person, several = (None, []) if original is None else read_person(original, reading)
+    person, several = None if before is None else before.person, several_rows(before, reading)
     made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, "person": person, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
@@ -332,8 +332,8 @@ def protect(
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
-        person, several = read_person(Path(data), given)
-        asked = {"hold_back": hold_back, "coarsen": coarsen, "person": person}
+        several = several_rows(table, given)
+        asked = {"hold_back": hold_back, "coarsen": coarsen, "person": table.person}
         result = _protect_in_memory(table, protection, asked, output, origin, formulas)
         _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=several)
         return

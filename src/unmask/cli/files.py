@@ -174,28 +174,18 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
     return table
 
 
-def read_person(path: Path, reading: dict[str, Any]) -> tuple[NDArray[np.int64] | None, list[str]]:
-    """(n_rows,) who each row of the owner's table is of, by `--identifiers`; None where none is given, or none repeats.
-    And a warning that rows are no people then.
-    """
-    from unmask.tables import Table, criteria
-
-    names = reading["identifiers"]
-    if not names:
-        return None, []
-    types = dict.fromkeys(names, "text")
-    named = Table.read(path, quasi_identifiers=names, types=types, na=reading["na"], **_text(reading))
-    person = criteria.person_by(named.columns)
-    if person is None:
-        return None, []
-    return person, [SEVERAL.format(", ".join(names), named.n_rows, len(set(person.tolist())))]
-
-
 SEVERAL = (
     "by {}, {:,} rows are of {:,} people: k and every measure count rows, and understate what happens to people with "
     "several rows in a class; the criteria k_people and person_share count people"
 )
 """Said of a table whose identifiers repeat."""
+
+
+def several_rows(table: Table | None, reading: dict[str, Any]) -> list[str]:
+    """A warning that rows are no people where the owner's table is given, and its identifiers repeat."""
+    if table is None or table.person is None:
+        return []
+    return [SEVERAL.format(", ".join(reading["identifiers"]), table.n_rows, len(set(table.person.tolist())))]
 
 
 def say_notes(notes: Sequence[str]) -> None:

@@ -7,7 +7,6 @@ as one of another.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.measures.rows import Rows, per_row
 from unmask.posterior import Posterior
+from unmask.remembered import remembered
 
 FEW = 1 << 12
 """Up to so many observations a measure is quicker than looking for those that are alike. As many are tried of more, or
@@ -34,7 +34,7 @@ class Kinds(NamedTuple):
     first: NDArray[np.int64]
 
 
-@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def alike(belief: Posterior) -> Kinds:
     """The kinds of observations: rows of one length whose entries have the same belief, the same prior and stand for as
     many, in turn.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,9 @@ from unmask.measures.places import Places, one_by_one, places
 from unmask.measures.registry import Quantity
 from unmask.measures.rows import OfRows, per_row
 from unmask.posterior import Posterior, Status
+from unmask.remembered import remembered
 from unmask.results import Row
+from unmask.segments import dot
 from unmask.truth import Truth
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -104,7 +106,7 @@ def _per_target(
     return np.asarray(function(found)[found.of])
 
 
-@lru_cache(maxsize=1)  # for one measure after the other; `audit` clears it
+@remembered(1)  # for one measure after the other; `audit` clears it
 def listed(belief: Posterior) -> Posterior:
     """The belief with an entry for each candidate."""
     return belief.one_by_one()
@@ -298,7 +300,7 @@ def agree(value: NDArray[np.float64], worst: float) -> NDArray[np.bool_]:
 
 def _mean(value: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
     """Weighted mean, never outside the values: summing 200 times 1 / 200 gives a little more than 1."""
-    return float(np.clip(weight @ value, value.min(), value.max()))
+    return float(np.clip(dot(weight, value), value.min(), value.max()))
 
 
 def gain_of(prior: float, posterior: float, direction: str) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
+from unmask.segments import dot
 
 Z95 = 1.959963984540054
 RESAMPLES = 1000
@@ -105,15 +106,14 @@ def of_targets(
         return Interval(None, None, "none: the value is unbounded")
     if n < 2:
         return Interval(None, None, "none: one target was drawn")
-    mean, left = float(np.clip(weight @ value, value.min(), value.max())), 1.0 - n / drawn_from
-    variance = left * n / (n - 1) * float(weight**2 @ (value - mean) ** 2)
+    mean, left = float(np.clip(dot(weight, value), value.min(), value.max())), 1.0 - n / drawn_from
+    variance = left * n / (n - 1) * dot(weight**2, (value - mean) ** 2)
     over = f"targets drawn from {drawn_from:,.0f} people" if drawn_from < inf else "targets, for people like these"
+    differ = np.ptp(value) > ROUNDING * np.abs(value).max()
     if rate:
-        spread = mean * (1 - mean)
-        differ = spread > 0 and variance > (ROUNDING * spread) ** 2  # a mean that rounds to 1 has values just below it
-        size = spread / variance if differ else n / left
-        return Interval(*wilson(mean, size), over)
-    if np.ptp(value) <= ROUNDING * np.abs(value).max():
+        spread = mean * (1 - mean)  # 0 of a mean that rounds to 1
+        return Interval(*wilson(mean, spread / variance if differ and spread > 0 else n / left), over)
+    if not differ:
         return Interval(None, None, "none: no two of the targets that were drawn differ")
     half = student(n - 1) * sqrt(variance)
     return Interval(max(mean - half, within[0]), min(mean + half, within[1]), over)

@@ -6,7 +6,6 @@ A million people whose beliefs are of a handful of kinds find their true candida
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.alike import alike, rows_of
 from unmask.posterior import Posterior
+from unmask.remembered import remembered
 from unmask.truth import Truth
 
 
@@ -37,7 +37,7 @@ class Places(NamedTuple):
     n_observations: int
 
 
-@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def places(belief: Posterior, truth: Truth) -> Places:
     """The places of the truth; each target is one by itself where they would not be half as many, where people are
     several candidates, and where targets differ in weight.
@@ -94,6 +94,8 @@ def entry_of(
         return np.zeros(len(true), dtype=np.int64), np.zeros(len(true), dtype=bool)
     if belief.representative is not None:
         true = np.where(true < 0, true, belief.representative[true])
+    if len(belief.candidate) == belief.n_observations * belief.n_candidates:  # every row lists every candidate
+        return belief.indptr[row] + np.maximum(true, 0), true >= 0
     stop = belief.indptr[row + 1]
     entry = bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)

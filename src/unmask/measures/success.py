@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows
 from unmask.posterior import LogProbabilities, Posterior
 from unmask.promise import TENTHS
+from unmask.remembered import remembered
 from unmask.segments import chunks
 from unmask.truth import Truth
 
@@ -73,7 +73,7 @@ class Standing(NamedTuple):
     right: NDArray[np.int64]
 
 
-@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def standing(belief: Posterior, truth: Truth) -> Standing:
     """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -24,7 +24,7 @@ from unmask import files
 from unmask.engines import text_files
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.engines.sql import BLANKS
+from unmask.engines.sql import BLANKS, literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.kept import kept
 from unmask.segments import CHUNK
@@ -46,10 +46,14 @@ class Encoded:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What was read: columns by name in the order of the source, and a sentence for everything that was guessed."""
+    """What was read: columns by name in the order of the source, and a sentence for everything that was guessed.
+
+    dropped : those not asked for that may have a value twice
+    """
 
     columns: Mapping[str, Encoded]
     notes: tuple[str, ...] = ()
+    dropped: Mapping[str, Encoded] = field(default_factory=dict)
 
 
 def read_encoded(
@@ -64,7 +68,7 @@ def read_encoded(
     """The columns of a source that are asked for, in the source's column and row order.
 
     asked : names that must be there, checked before any row is read; None for all columns.
-    dropped : names that must be there and are not read.
+    dropped : names that must be there; they are looked at for values that stand twice.
     delimiter : of a text file; None guesses it from the first lines.
     header : column names of a text file whose first line is already a row.
     encoding : of a text file that is not UTF-8; None guesses it, with a note.
@@ -84,20 +88,21 @@ def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], a
     notes: tuple[str, ...] = ()
 
     def is_read(name: str) -> bool:
-        return name not in dropped if asked is None else name in asked
+        return asked is None or name in wanted
 
     if isinstance(source, Mapping):
-        columns = _from_arrays(source, wanted, is_read)
+        found = _from_arrays(source, wanted, is_read)
     elif isinstance(source, tuple) and len(source) == 2 and not hasattr(source[0], "sql"):
-        columns = _from_arrays(_fetch(*source), wanted, is_read)
+        found = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
             names, relation, notes = _relation(connection, folder, source, wanted, as_text)
-            some = [at for at, name in enumerate(names) if is_read(name)]
-            columns = {names[at]: column for at, column in zip(some, _encode(connection, relation, some), strict=True)}
+            some = [name for name in names if is_read(name)]
+            found = _encode(connection, relation, names, some, once=dropped)
+    columns = {name: column for name, column in found.items() if name not in dropped}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
-    return Source(columns, notes)
+    return Source(columns, notes, {name: column for name, column in found.items() if name in dropped})
 
 
 def column_names(path: str | PathLike[str], *, delimiter: str | None = None, encoding: str | None = None) -> list[str]:
@@ -113,7 +118,7 @@ def first_rows(
     with engine() as (connection, folder):
         names, relation, notes = _relation(connection, folder, path, (), _AsText(delimiter, None, encoding))
         rows = f"(select * from {relation} limit {int(n)})"
-        return Source(dict(zip(names, _encode(connection, rows, range(len(names))), strict=True)), notes)
+        return Source(_encode(connection, rows, names, names), notes)
 
 
 @contextmanager
@@ -240,23 +245,44 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
 # --- dictionary coding --------------------------------------------------------------------------------------------
 
 
-def _encode(connection: duckdb.DuckDBPyConnection, relation: str, kept: Sequence[int]) -> list[Encoded]:
+def _encode(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    names: Sequence[str],
+    some: Sequence[str],
+    *,
+    once: Sequence[str] = (),
+) -> dict[str, Encoded]:
+    """Some of the columns of a relation, by name; once : those that are left out where no text stands twice."""
     types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
     aliases = ", ".join(f"c{at}" for at in range(len(types)))
-    cells = ", ".join(f"c{at}::varchar as c{at}" for at in kept)
+    kept = {name: at for at, name in enumerate(names) if name in some}
+    cells = ", ".join(f"c{at}::varchar as c{at}" for at in kept.values())
     # A column of Parquet is quickly read again; not so numbers that may be none, which its bounds do not know of.
-    again = relation.startswith("read_parquet(") and not any(types[at] in _REAL for at in kept)
+    again = relation.startswith("read_parquet(") and not any(types[at] in _REAL for at in kept.values())
     kept_as = "view" if again else "table"
     connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
-    stored = ["" if relation.startswith("read_csv(") else name for name in types]
-    return [replace(_encode_column(connection, f"c{at}", real=types[at] in _REAL), stored=stored[at]) for at in kept]
+    of_text = relation.startswith("read_csv(")
+    return {
+        name: _encode_column(connection, f"c{at}", "" if of_text else types[at], real=types[at] in _REAL)
+        for name, at in kept.items()
+        if name not in once or _repeats(connection, f"c{at}")
+    }
 
 
 _REAL = {"FLOAT", "DOUBLE"}
 
 
-def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, *, real: bool) -> Encoded:
-    return _cleaned(_hashed(connection, name), {"", "nan", "-nan"} if real else {""})
+def _repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Whether a text stands twice, however its letters are composed and whatever blanks are around it."""
+    text = f"nfc_normalize(trim({name}, {literal(BLANKS)}))"
+    (found,) = connection.execute(f"select count({name}) > count(distinct {text}) from cells").fetchall()
+    return bool(found[0])
+
+
+def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str, *, real: bool) -> Encoded:
+    cleaned = _cleaned(_hashed(connection, name), {"", "nan", "-nan"} if real else {""})
+    return replace(cleaned, stored=stored)
 
 
 def _hashed(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:

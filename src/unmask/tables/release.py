@@ -18,7 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
 from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
-from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
+from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of, person_by
 from unmask.tables.counts import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees, weights_of
@@ -39,6 +39,7 @@ class Table:
         "excluded": rows with a missing quasi-identifier are left out. Classes always treat it as a value of its own.
     order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
     notes : what was recognized or guessed while reading, a sentence each.
+    person : (n_rows,) who each row is of, by the identifiers, which are dropped; None where none has a value twice.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -54,6 +55,7 @@ class Table:
     missing: Missing = "own"
     order: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    person: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -62,8 +64,7 @@ class Table:
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
         check_columns(self.names, (), where="the table")
         lengths = {column.codes.size for column in self.columns}
-        if self.weight is not None:
-            lengths.add(self.weight.size)
+        lengths |= {array.size for array in (self.weight, self.person) if array is not None}
         if len(lengths) != 1:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
@@ -208,6 +209,7 @@ class Table:
             sensitive=tuple(column.take(rows) for column in self.sensitive),
             kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
+            person=None if self.person is None else self.person[rows],
         )
 
     @classmethod
@@ -278,6 +280,8 @@ class Table:
         encoded = {name: column for name, column in found.columns.items() if name != weight}
         columns, notes = meanings.of(encoded, plain=[name for name in roles["keep"] if name not in meanings.said])
 
+        named, _ = Meanings(dict.fromkeys(found.dropped, "text"), {}, {}, na=codes).read(found.dropped)
+
         def of(role: str) -> tuple[Column, ...]:
             return tuple(columns[name] for name in roles[role])
 
@@ -289,6 +293,7 @@ class Table:
             missing=missing,
             order=tuple(found.columns),
             notes=(*found.notes, *notes),
+            person=person_by(named.values()),
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:

@@ -130,7 +130,7 @@ def _together(people: Table, control: Table) -> Table:
     who = _read(str(SIDES), SIDES, people)
     who = replace(who, codes=np.repeat(who.codes, [people.n_rows, control.n_rows]))
     columns = tuple(_joined(people.column(name), control.column(name), people) for name in names)
-    return replace(people, quasi_identifiers=columns, sensitive=(who,), kept=(), weight=None, order=())
+    return replace(people, quasi_identifiers=columns, sensitive=(who,), kept=(), weight=None, order=(), person=None)
 
 
 def _joined(one: Column, other: Column, like: Table) -> Column:

@@ -81,6 +81,11 @@ class Evidence:
             row=people.member,
         )
 
+    def drawn(self) -> Self:
+        """The same, once the people are drawn and compared: threads that ask for them would each do it."""
+        _ = self.known, self.shift
+        return self
+
     @cached_property
     def known(self) -> Known | None:
         """The people attacked; drawn once, so that releases are compared on the same targets."""

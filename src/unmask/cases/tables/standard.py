@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
-from unmask.cases.tables.ahead import MANY, ahead
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.classes import Seen
+from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
@@ -71,9 +72,17 @@ def audit_tables(
         name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name))
         for name, one in everything.items()
     }
-    found = _Found(None if motive is None else facing(motive, evidence), evidence, foreign, _people(releases))
-    for count in counts.values():
-        found.take(count.release, count.table, _cases(count, evidence))
+    evidence = evidence.drawn()
+    asked = (None if motive is None else facing(motive, evidence)), evidence, foreign, _people(releases)
+
+    def attacked(count: Counts) -> _Found:
+        return _Found(*asked).take(count.release, count.table, _cases(count, evidence))
+
+    found, long = _Found(*asked), evidence.original is not None and evidence.original.n_rows >= MANY
+    for one in (two_at_once if long else map)(attacked, counts.values()):
+        found.join(one)
+    if evidence.watched is not None:
+        evidence.watched.by_release(tuple(releases))
     return _reported(title, found, releases, tables, counts)
 
 
@@ -292,12 +301,18 @@ class _Found:
     priced: dict[str, Posterior] = field(default_factory=dict)
     own: list[own.OwnRecord] = field(default_factory=list)
 
-    def take(self, release: str, table: Table | Reduced, cases: Iterator[Case | Audit]) -> None:
+    def join(self, other: _Found) -> None:
+        """What was found of another release, too."""
+        for name in ("rows", "not_run", "spread", "promises", "values", "classes", "own"):
+            getattr(self, name).extend(getattr(other, name))
+        for name in ("people", "unasked", "priced"):
+            getattr(self, name).update(getattr(other, name))
+
+    def take(self, release: str, table: Table | Reduced, cases: Iterator[Case | Audit]) -> Self:
         """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
         seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None
-        long = self.evidence.original is not None and self.evidence.original.n_rows >= MANY
-        for case in ahead(cases) if long else cases:
+        for case in cases:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))
@@ -317,6 +332,7 @@ class _Found:
         self.rows = list(beside_best(self.rows + [row for said in sums.values() for row in said.rows()]))
         self.spread += [said.distribution for said in sums.values()]
         self.classes += [] if seen is None else seen.found
+        return self
 
     @cached_property
     def _acted(self) -> tuple[Measure, ...]:

@@ -5,7 +5,7 @@ steps.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import ClassVar, NamedTuple
 
@@ -15,6 +15,7 @@ from unmask.measures.losses.cells import Bools, Cells, Floats, Ints, cells
 from unmask.measures.losses.coordinates import Points, mean
 from unmask.measures.losses.extent import diameter
 from unmask.posterior import Posterior
+from unmask.remembered import remembered
 from unmask.segments import segment_max
 
 EARTH_RADIUS_M = 6_371_008.8
@@ -135,7 +136,7 @@ class Earth(Distance):
         return np.asarray(np.degrees(np.column_stack([latitude, np.arctan2(answer[:, 1], answer[:, 0])])))
 
 
-@lru_cache(maxsize=2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
 def decided(geometry: Distance, belief: Posterior) -> tuple[Floats, Floats]:
     """(n_observations,) the expected distance from the geometric median, and (n_observations, n_dimensions) the median,
     neither to be written to.

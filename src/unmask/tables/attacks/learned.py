@@ -15,6 +15,7 @@ from scipy.sparse import csc_array, csr_array, hstack
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 from unmask.ranges import Range, check_ranges
+from unmask.segments import CHUNK
 from unmask.tables.attacks.margins import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before, hidden_values
@@ -33,7 +34,10 @@ DENSE = 1 << 20
 """Entries of a table that is looked up whole."""
 
 ENTRIES = 1 << 24
-"""Entries of a sparse matrix that are held at once on the way to a smaller one."""
+"""Entries of a sparse matrix that are held on the way to a smaller one."""
+
+WALKED = 1 << 20
+"""Entries of its columns that are walked at once."""
 
 STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 """How many rows a belief from fewer columns may weigh; the last one leaves a column out."""
@@ -339,7 +343,7 @@ def _divided(agree: csc_array, at: Codes, table: csr_array, row: Codes, to: Code
 
 def _walked(one: csc_array, at: Codes, to: Codes, other: Callable[[Codes, Codes], Floats]) -> Iterator[csc_array]:
     """Columns `at` times the entries of another matrix in columns `to`, in blocks."""
-    ends = np.cumsum(np.diff(one.indptr)[at]) // ENTRIES
+    ends = np.cumsum(np.diff(one.indptr)[at]) // WALKED
     for block in np.split(np.arange(len(at)), np.flatnonzero(np.diff(ends)) + 1):
         found = csc_array(one[:, at[block]])
         if found.nnz:
@@ -394,6 +398,11 @@ class _Told(NamedTuple):
         """
         of, own = of[self.row], own[self.row]
         alike, same = n.sum(axis=1)[of] - own, n[of, self.value] - own
-        found = [(same + strength * self.p) / (alike + strength) for strength in STRENGTHS]
-        best = int(np.argmax([self.times @ np.log(one) for one in found]))
-        return self._replace(p=found[best]), STRENGTHS[best]
+
+        def said(strength: float, some: slice = slice(None)) -> Floats:
+            return np.asarray((same[some] + strength * self.p[some]) / (alike[some] + strength))
+
+        blocks = [slice(start, start + CHUNK) for start in range(0, len(same), CHUNK)]  # which stay in the cache
+        likely = [[(self.times[some] * np.log(said(one, some))).sum() for one in STRENGTHS] for some in blocks]
+        best = STRENGTHS[int(np.argmax(np.sum(likely, axis=0)))]
+        return self._replace(p=said(best)), best

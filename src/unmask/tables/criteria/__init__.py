@@ -11,6 +11,7 @@ never join the quasi-identifiers: each sensitive column is judged on the same cl
 """
 
 from unmask.facts import Contribution
+from unmask.tables.column import person_by
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -26,7 +27,7 @@ from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_rec
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
 from unmask.tables.criteria.near import Near, near
-from unmask.tables.criteria.people import PeopleInClasses, people_in_classes, person_by
+from unmask.tables.criteria.people import PeopleInClasses, people_in_classes
 from unmask.tables.criteria.risk import (
     Risk,
     journalist,

@@ -12,22 +12,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 MANY = 100_000
-"""Rows from which on two cores share the work, which takes the memory of one more belief."""
-
-
-def ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items in their order, each of them begun when the one before is handed on.
-
-    An error comes where the item would have come.
-
-    >>> list(ahead(iter("abc")))
-    ['a', 'b', 'c']
-    """
-    following = _begun(next, items, None)
-    while (item := following.result()) is not None:
-        following = _begun(next, items, None)
-        yield item
-        del item
+"""Rows from which on two cores share the work, which takes the memory of what is worked on twice."""
 
 
 def two_at_once(function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:

@@ -1,0 +1,52 @@
+"""Two cores share the work on large tables, which changes when things are done and nothing else."""
+
+import numpy as np
+import pytest
+
+from unmask.cases.at_risk import AtRisk, Watched
+from unmask.cases.tables import audit, cores, standard, steps
+from unmask.remembered import remembered
+from unmask.tables import Mondrian, Table
+
+
+def failing(number: int) -> int:
+    if number == 2:
+        raise ValueError("no second")
+    return number
+
+
+def test_an_error_comes_where_the_item_would_have_come() -> None:
+    found = cores.two_at_once(failing, range(1, 4))
+    assert next(found) == 1
+    with pytest.raises(ValueError, match="no second"):
+        next(found)
+
+
+def test_threads_do_not_push_out_what_others_remember() -> None:
+    calls: list[object] = []
+    once = remembered(1)(lambda x: (calls.append(x), x)[1])
+    once(1)
+    assert list(cores.two_at_once(once, [2, 3])) == [2, 3]
+    assert list(cores.two_at_once(lambda _: once.cache_clear(), [0])) == [None]
+    once(1)
+    assert sorted(calls) == [1, 2, 3]
+
+
+def test_an_audit_on_two_cores_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    cells = {"age": rng.integers(20, 60, 300), "zip": rng.integers(0, 40, 300), "ill": rng.integers(0, 4, 300)}
+    people = Table.read(cells, quasi_identifiers=["age", "zip"], sensitive="ill")
+    release, origin = Mondrian(k=5)(people, rng=rng)
+    coarser, other = Mondrian(k=20)(people, rng=rng)
+
+    def found() -> tuple[str, list[AtRisk]]:
+        watched = Watched("row")
+        releases, origins = {"fine": release, "coarse": coarser}, {"fine": origin, "coarse": other}
+        return repr(audit(releases, original=people, origin=origins, steps=True, watched=watched)), watched.found
+
+    alone, threads = found(), []
+    for module in (standard, steps):
+        monkeypatch.setattr(module, "MANY", 1)
+        monkeypatch.setattr(module, "two_at_once", lambda *of: (threads.append(1), cores.two_at_once(*of))[1])
+    assert found() == alone
+    assert len(threads) == 3
