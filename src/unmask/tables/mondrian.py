@@ -1,7 +1,8 @@
 """The Mondrian kernel: cut a cloud of weighted points into boxes that are as small as the constraints allow.
 
 Boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree and the
-points, and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a table.
+points, and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a
+table.
 """
 
 from collections.abc import Callable, Sequence
