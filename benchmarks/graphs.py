@@ -119,28 +119,21 @@ def ours(attack: str, network: str, n_seeds: int, parameters: dict[str, Any], la
 
 def compile_loops(attack: Any, n_nodes: int = 3) -> None:
     """Run an attack on a path of three; where nodes are many, among as many as have loops of their own."""
-    import numpy as np
-
-    from unmask.graphs.release import SocialGraph
-
-    path = SocialGraph.from_edges([0, 1], [1, 2], n_nodes=min(n_nodes, 300_000))
-    attack(path, Auxiliary(path, (np.array([0, 1]), np.array([0, 1]))))
+    source, target, seeds = path_of(min(n_nodes, 300_000))
+    attack(target, Auxiliary(source, seeds))
 
 
-def our_pass() -> Step:
-    """One pass by the loops alone: scores, verdicts, mutual proposals."""
+def one_pass(source: Any, target: Any, seeds: Any) -> Step:
+    """One synchronous pass of Nar09 by the loops alone: scores, verdicts, mutual proposals."""
     import numpy as np
 
     from unmask.graphs.attacks._kernels import mutual, ranked
     from unmask.graphs.attacks._sides import Rule
     from unmask.graphs.attacks.matching import positive_degree, seeded, side
 
-    pair, seeds = problem("epinions")
-    graphs = (pair.source, pair.target)
-    images = seeded(pair.target, Auxiliary(pair.source, converged(pair, seeds)))
     sides = [
         side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
-        for graph, image in zip(graphs, images, strict=True)
+        for graph, image in zip((source, target), seeded(target, Auxiliary(source, seeds)), strict=True)
     ]
 
     def step() -> Found:
@@ -148,9 +141,32 @@ def our_pass() -> Step:
         here, there, _, _ = ranked(*sides)
         free = np.flatnonzero(here.image < 0).astype(np.int32)
         new, _, visits = mutual(free, here, there, Rule(False, False, THETA), threads=1)
-        return {"new": len(new), "M visits/s": visits / (time.process_time() - start) / 1e6}
+        visits /= 1e6
+        return {"new": len(new), "M visits": visits, "M visits/s": visits / (time.process_time() - start)}
 
     return step
+
+
+def our_pass() -> Step:
+    """A pass over Epinions that finds nothing anew."""
+    compile_pass()
+    pair, seeds = problem("epinions")
+    return one_pass(pair.source, pair.target, converged(pair, seeds))
+
+
+def compile_pass() -> None:
+    """Run a pass over a path of three: an attack compiles loops for other types of numbers."""
+    one_pass(*path_of(3))()
+
+
+def path_of(n_nodes: int) -> tuple[Any, Any, Any]:
+    """A path of three among so many nodes, as source and as target, two of whose nodes are seeds."""
+    import numpy as np
+
+    from unmask.graphs.release import SocialGraph
+
+    path = SocialGraph.from_edges([0, 1], [1, 2], n_nodes=n_nodes)
+    return path, path, (np.array([0, 1]), np.array([0, 1]))
 
 
 def million() -> tuple[Any, Any]:
@@ -167,28 +183,8 @@ def million() -> tuple[Any, Any]:
 
 def superstep() -> Step:
     """The first synchronous pass of Nar09 by the compiled loops."""
-    import numpy as np
-
-    from unmask.graphs.attacks._kernels import mutual, ranked
-    from unmask.graphs.attacks._sides import Rule
-    from unmask.graphs.attacks.matching import positive_degree, seeded, side
-    from unmask.graphs.attacks.propagation import Nar09
-
-    compile_loops(Nar09(synchronous=True))
-    pair, seeds = million()
-    graphs = (pair.source, pair.target)
-    sides = [
-        side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
-        for graph, image in zip(graphs, seeded(pair.target, Auxiliary(pair.source, seeds)), strict=True)
-    ]
-
-    def step() -> Found:
-        here, there, _, _ = ranked(*sides)
-        free = np.flatnonzero(here.image < 0).astype(np.int32)
-        new, _, visits = mutual(free, here, there, Rule(False, False, THETA), threads=1)
-        return {"new": len(new), "M visits": visits / 1e6}
-
-    return step
+    compile_pass()
+    return one_pass(*two(million()))
 
 
 def superstep_by_sql(memory_limit: int) -> Step:

@@ -104,7 +104,7 @@ def protect(
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
         origin = origin[order]
-    found, lost = criteria.evaluate(release), utility.evaluate(people.members, release, origin)
+    found, lost = criteria.evaluate(release, sensitive=()), utility.information_loss(people.members, release, origin)
     facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
     facts["average_class_size"] = release.n_rows / found.classes
     if person is not None:
@@ -114,5 +114,5 @@ def protect(
         facts["held_back"] = people.control.n_rows if person is None else len(np.unique(person[people.held]))
     if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
         plain = replace(chosen, l=None, t=None)(people.members)
-        facts["gcp_of_k_alone"] = utility.evaluate(people.members, *plain).gcp
+        facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
     return Protected(release, origin if people.member is None else people.member[origin], facts, lost.width)

@@ -20,7 +20,7 @@ from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, MISSING, format_set
 from unmask.tables.scales import Bounds, Scale
-from unmask.tables.usual import Usual, form_of, label_of, values_of
+from unmask.tables.usual import Usual, form_of, labels_of, values_of
 from unmask.tables.vocabulary import Vocabulary
 
 __all__ = [
@@ -131,7 +131,7 @@ def _usual(texts: Sequence[str | None], as_type: Type, known: Sequence[str]) -> 
     if form is None or as_type != _OF_FORM[form] or (values := values_of(present, form)) is None:
         return None
     (low, high), first, place = _distinct(*values)
-    labels = tuple(label_of(present[at], form) for at in first.tolist())
+    labels = tuple(labels_of([present[at] for at in first.tolist()], form))
     code, missing = place.astype(np.int32), -1
     if len(present) < len(texts):
         missing = len(labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -29,8 +30,9 @@ def formula_cells(table: Table) -> dict[str, int]:
     """
     found = {}
     for column in table.columns:
-        like = np.array([is_formula(label) for label in column.levels.labels], dtype=np.int64)
-        if n := int(like[column.codes].sum()) + is_formula(column.name):
+        some = re.search(rf"(?m)^[{re.escape(STARTS)}]", "\n".join(column.levels.labels))
+        like = [is_formula(label) for label in column.levels.labels] if some else []
+        if n := int(column.counts[np.flatnonzero(like)].sum()) + is_formula(column.name):
             found[column.name] = n
     return found
 

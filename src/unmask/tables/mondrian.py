@@ -1,11 +1,13 @@
 """The Mondrian kernel: cut a cloud of weighted points into boxes that are as small as the constraints allow.
 
-All boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree
-and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a table.
+Boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree and the
+points, and not with the number of boxes. Only arrays come in and go out; `unmask.tables.protections` binds them to a
+table.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from unmask.tables.ranked import Ranked, ranked
 Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 
 _CELLS = 1 << 21  # cells of a dense block of histograms: 16 MiB as float64, a handful of such blocks live at a time
+_TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporaries stay in the cache
 _WORD = 63  # bits of an integer that a sort key may use
 
 
@@ -89,12 +92,16 @@ def mondrian(
         np.zeros(1, dtype=np.int64),
         np.array([counts.sum()], dtype=np.int64),
     )
-    boxes = _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
-    while boxes.rows.size:
-        boxes, cuts, box_of_cut, left = _best(points, boxes, tables, allows, k=k, rng=None if strict else rng)
+    together = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
+    waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), together)
+    while waiting:
+        boxes, cuts, box_of_cut, left = _best(points, waiting.pop(), tables, allows, k=k, rng=None if strict else rng)
         boxes = _split(points, boxes, cuts, box_of_cut, left, start_of, k=k, strict=strict)
-    _, number = np.unique(start_of, return_inverse=True)
-    return number.astype(np.int32)
+        waiting += _runs(boxes, together)
+    begins = np.zeros(n_points, dtype=np.bool_)
+    begins[start_of] = True
+    number = np.cumsum(begins, dtype=np.int32) - np.int32(1)
+    return number[start_of]
 
 
 def first_cut(
@@ -331,6 +338,27 @@ def _split(
     young = _fresh(points, halves.items[in_large], _pointers(sizes[large]), offset[large], rows[large])
     boxes = _join(old, young)
     return _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
+
+
+def _runs(boxes: _Boxes, points: int) -> list[_Boxes]:
+    """The boxes in runs of at most about so many points; none of no boxes."""
+    ends = np.flatnonzero(np.diff(boxes.starts[1:] // points, append=-1)) + 1
+    return [_run(boxes, begin, end) for begin, end in pairwise([0, *ends.tolist()])]
+
+
+def _run(boxes: _Boxes, begin: int, end: int) -> _Boxes:
+    """The boxes from one to before another."""
+    first, last = boxes.starts[begin], boxes.starts[end]
+    some = slice(begin, end)
+    return _Boxes(
+        items=boxes.items[first:last],
+        starts=boxes.starts[begin : end + 1] - first,
+        offset=boxes.offset[some],
+        rows=boxes.rows[some],
+        widths=boxes.widths[some],
+        preference=boxes.preference[some],
+        tried=boxes.tried[some],
+    )
 
 
 def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:

@@ -143,8 +143,7 @@ def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -
 
 def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of intervals over the smallest to the largest value, by the column's scale, and the text of every box."""
-    levels, cover = column.levels, column.levels.scale.cover
-    begins = cells.indptr[:-1]
+    levels, begins = column.levels, cells.indptr[:-1]
     gap = cells.indices == levels.missing
     low = np.minimum.reduceat(np.where(gap, -math.inf, levels.low[cells.indices]), begins)
     high = np.maximum.reduceat(np.where(gap, math.inf, levels.high[cells.indices]), begins)
@@ -153,9 +152,9 @@ def _hulls(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp
     empty = gap[begins] & (np.diff(cells.indptr) == 1)
     key = np.where(empty, -1, low_at * highs.size + high_at)
     distinct, text_of_box = np.unique(key, return_inverse=True)
-    return [
-        MISSING if at < 0 else cover(lows[at // highs.size], highs[at % highs.size]) for at in distinct
-    ], text_of_box
+    known = distinct[distinct >= 0]
+    texts = levels.scale.covers(lows[known // highs.size], highs[known % highs.size])
+    return [MISSING] * (distinct.size - known.size) + texts, text_of_box
 
 
 def _prefixes(column: Column, cells: csr_array) -> tuple[list[str], NDArray[np.intp]]:

@@ -69,15 +69,17 @@ def _points(texts: Sequence[str], form: Usual) -> NDArray[np.float64] | None:
         return None
 
 
-def label_of(text: str, form: Usual) -> str:
-    """The shortest text of the same value.
+def labels_of(texts: Sequence[str], form: Usual) -> list[str]:
+    """The shortest text of the value of each.
 
-    >>> label_of("12.50", "decimal"), label_of("[5, 5]", "span"), label_of("1970-03-05 09:30:00", "moment")
-    ('12.5', '5', '1970-03-05 09:30')
+    >>> labels_of(["12.50", "7"], "decimal"), labels_of(["[5, 5]", "[5, 9]"], "span")
+    (['12.5', '7'], ['5', '[5, 9]'])
+    >>> labels_of(["1970-03-05 09:30:00"], "moment")
+    ['1970-03-05 09:30']
     """
     if form == "span":
-        first, _, last = text.strip("[]").partition(", ")
-        return first if first == last else text
-    if form == "decimal" and "." in text:
-        return text.rstrip("0").rstrip(".")
-    return text[:16] if form == "moment" and text.endswith(":00") else text
+        ends = (text.strip("[]").partition(", ") for text in texts)
+        return [first if first == last else text for text, (first, _, last) in zip(texts, ends, strict=True)]
+    if form == "decimal":
+        return [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
+    return [text[:16] if text.endswith(":00") else text for text in texts] if form == "moment" else list(texts)

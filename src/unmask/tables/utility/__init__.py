@@ -6,7 +6,14 @@ The atoms of a numeric column are the distinct exact values of the original (and
 those of an ordinal or categorical column the declared domain (the leaves of its hierarchy, if it has one).
 """
 
-from unmask.tables.utility.evaluation import InformationLoss, Utility, average_class_size, discernibility, evaluate
+from unmask.tables.utility.evaluation import (
+    InformationLoss,
+    Utility,
+    average_class_size,
+    discernibility,
+    evaluate,
+    information_loss,
+)
 from unmask.tables.utility.widths import Width
 
 __all__ = [
@@ -16,4 +23,5 @@ __all__ = [
     "average_class_size",
     "discernibility",
     "evaluate",
+    "information_loss",
 ]

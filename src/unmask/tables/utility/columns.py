@@ -70,6 +70,12 @@ class Loss:
         sides_of = (position, n_atoms, source, target, penalty, width, whole)
         return cls(original.levels.type, *sides_of, pairs, gone, released.levels, tree)
 
+    @classmethod
+    def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Loss:
+        """Compare row by row; origin : the original row of each released row. lost : original rows not released."""
+        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
+        return Loss.of(original, released, pairs, np.bincount(original.codes[lost], minlength=len(original.levels)))
+
     @property
     def n_lost(self) -> int:
         """Original rows that were not released."""
@@ -224,10 +230,8 @@ class Cells(Loss):
 
     @classmethod
     def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
-        """Compare row by row; origin : the original row of each released row. lost : original rows not released."""
-        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
-        gone = np.bincount(original.codes[lost], minlength=len(original.levels))
-        loss = Loss.of(original, released, pairs, gone)
+        """Compare row by row, as `Loss` does."""
+        loss = Loss.of_rows(original, released, origin, lost)
         counts = np.bincount(original.codes, minlength=len(original.levels))
         edges, pool = _bins(loss.position, loss.n_atoms, loss.source, counts)
         return cls(**vars(loss), before=original.codes, after=released.codes, edges=edges, pool=pool)

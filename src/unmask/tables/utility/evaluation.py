@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.errors import UnmaskError
-from unmask.tables.utility.columns import Cells, ColumnLoss, joint
+from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
 from unmask.tables.utility.widths import Width
 
 if TYPE_CHECKING:
@@ -126,11 +126,8 @@ def evaluate(
     J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006 (NCP); K. LeFevre et al., "Mondrian",
     ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
     """
-    origin = _check(original, release, np.asarray(origin))
-    lost = np.ones(original.n_rows, dtype=np.bool_)
-    lost[origin] = False
-    names = [c.name for c in original.quasi_identifiers]
-    cells = {name: Cells.of_rows(original.column(name), release.column(name), origin, lost) for name in names}
+    origin, lost = _check(original, release, np.asarray(origin))
+    cells = {c.name: Cells.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
     every = {**cells, **_sensitive(original, release, origin, lost)}
     columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
     found = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
@@ -140,6 +137,16 @@ def evaluate(
         pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
         query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),
     )
+
+
+def information_loss(
+    original: Table, release: Table, origin: NDArray[np.int64], *, k: int | None = None
+) -> InformationLoss:
+    """What cells and classes have lost: of what `evaluate` measures, what needs no distribution. Arguments as there."""
+    origin, lost = _check(original, release, np.asarray(origin))
+    cells = {c.name: Loss.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
+    columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
+    return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
 
 
 def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
@@ -169,7 +176,8 @@ def average_class_size(sizes: Ints, *, k: int) -> float:
     return float(sizes.sum() / (len(sizes) * k))
 
 
-def _check(original: Table, release: Table, origin: NDArray[Any]) -> Ints:
+def _check(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
+    """The original row of each released row, and which original rows were not released."""
     if original.n_rows == 0:
         raise UnmaskError("the original has 0 rows, expected at least 1")
     if origin.shape != (release.n_rows,):
@@ -180,7 +188,9 @@ def _check(original: Table, release: Table, origin: NDArray[Any]) -> Ints:
         raise UnmaskError(f"origin points outside the {original.n_rows} rows of the original")
     if np.bincount(origin).max(initial=0) > 1:
         raise UnmaskError("origin names a row of the original twice, expected each at most once")
-    return origin.astype(np.int64)
+    lost = np.ones(original.n_rows, dtype=np.bool_)
+    lost[origin] = False
+    return origin.astype(np.int64), lost
 
 
 def _sensitive(original: Table, release: Table, origin: Ints, lost: NDArray[np.bool_]) -> dict[str, Cells]:
