@@ -130,6 +130,17 @@ def test_audit_with_all_evidence(folder):
     assert SECRET not in page + done.output
 
 
+def test_a_released_column_that_the_original_lacks_is_not_called_known(folder):
+    """A number by the order of the original re-identifies everybody, and no adversary was given it."""
+    people = Path("people.csv").read_text(encoding="utf-8").splitlines()
+    numbered = [f"case,{people[0]}", *(f"{i},{line}" for i, line in enumerate(people[1:]))]
+    Path("numbered.csv").write_text("\n".join(numbered) + "\n", encoding="utf-8")
+    given = ("-q", "age,sex", "-s", "diagnosis", "--original", "people.csv", "--no-changes", "--json")
+    known, unknown = parsed(unmask("audit", "numbered.csv", *given).stdout)["warnings"][:2]
+    assert known == "released columns without a role, taken as known: name, zip"
+    assert unknown.startswith("released columns that the original lacks, which no adversary was given: case;")
+
+
 def test_columns_without_a_role_are_named(folder):
     roles = ("-q", "age,sex", "-s", "diagnosis")
     found = parsed(unmask("audit", "people.csv", *roles, "--json").stdout)

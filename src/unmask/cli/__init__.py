@@ -14,7 +14,7 @@ from unmask.cli.certify import certify
 from unmask.cli.channel import audit_channel, design
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
-from unmask.cli.columns import columns, read_original, read_released
+from unmask.cli.columns import columns, read_original, read_released, warned_of
 from unmask.cli.demo import demo, list_
 from unmask.cli.documents import AsPlan
 from unmask.cli.engine import (
@@ -241,7 +241,7 @@ def _audit_in_memory(
     }
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
-    warnings = [f"released columns without a role, taken as known: {', '.join(sorted(unused))}"] * bool(unused)
+    warnings = warned_of(unused, before)
     person, several = None if before is None else before.person, several_rows(before, reading)
     made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, "person": person, **asked}

@@ -76,6 +76,20 @@ def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path])
     return read(path, {**reading, "keep": (*reading["keep"], *(name for name in left if name in there))})
 
 
+def warned_of(columns: set[str], original: Table | None) -> list[str]:
+    """What is said of released columns without a role: only the original says what a person's cell is."""
+    alone = set() if original is None else columns - set(original.names)
+    known = columns - alone
+    said = [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
+    if alone:
+        said.append(
+            f"released columns that the original lacks, which no adversary was given: {', '.join(sorted(alone))}; a "
+            "row number, a hash of a name or another code that somebody can compute again re-identifies people: leave "
+            "such columns out, or add them to the original"
+        )
+    return said
+
+
 def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:
     named = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
     return [name for name in _names(path, reading) if name not in named]
