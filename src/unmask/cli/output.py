@@ -97,7 +97,7 @@ class Output(NamedTuple):
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
-        for said in warnings:
+        for said in (*warnings, *shown.cautions):
             click.echo(f"warning: {said}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:

@@ -85,6 +85,7 @@ class ReportData(Found):
     promises     : what was announced of people and what came true, in bins
     shapes       : columns before and after protection
     assumptions  : one sentence each
+    cautions     : what a reader must know before relying on a figure, a sentence each; said wherever figures are
     not_run      : what was left out or failed, and why; a reason that begins with "failed" is shown as a failure
     reproduce    : version, settings ...: no path, seed or digest, which would tell of the original
     adversaries  : adversary -> words that complete "an adversary who ..."; by default the name in `Row.adversary`
@@ -108,6 +109,7 @@ class ReportData(Found):
     promises: tuple[Promise, ...] = ()
     shapes: tuple[Shape, ...] = ()
     assumptions: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
     not_run: tuple[tuple[str, str], ...] = ()
     reproduce: Mapping[str, object] = field(default_factory=dict)
     adversaries: Mapping[str, str] = field(default_factory=dict)
@@ -192,8 +194,12 @@ class ReportData(Found):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What subjects say that a program must hand on."""
-        return tuple(warning for one in self.subjects for warning in one.warnings)
+        """What a program must hand on: cautions, and what subjects say."""
+        return (*self.cautions, *(warning for one in self.subjects for warning in one.warnings))
+
+    def cautioned(self, sentences: Iterable[str]) -> ReportData:
+        """The same with more cautions."""
+        return replace(self, cautions=(*self.cautions, *sentences))
 
     def subject(self, name: str) -> Any:
         """The subject of this name, such as "graph"; None where there is none."""

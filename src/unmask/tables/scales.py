@@ -36,10 +36,10 @@ class Scale(ABC):
     def __init__(self, point: str) -> None:
         end = rf"(?:{point}|[+-]?(?:inf|\u221e))"
         self._point = re.compile(point)
-        self._range = re.compile(rf"({point})\s*(?:-|\u2013|\.\.)\s*({point})")
+        self._range = re.compile(rf"({point})\s*(?:-|\u2013|\.\.|\bto\b)\s*({point})", re.IGNORECASE)
         self._brackets = re.compile(rf"([\[\](])\s*({end})\s*[,;]\s*({end})\s*([\[\])])")
-        self._one_sided = re.compile(rf"(<=|>=|<|>|\u2264|\u2265)\s*({point})")
-        self._and_more = re.compile(rf"({point})\s*\+")
+        self._one_sided = re.compile(rf"(<=|>=|<|>|\u2264|\u2265|under\b|over\b)\s*({point})", re.IGNORECASE)
+        self._and_more = re.compile(rf"({point})(?:\s*\+|\s+(?:and|or)\s+(?:over|older|more))", re.IGNORECASE)
 
     @abstractmethod
     def value(self, text: str) -> Bounds:
@@ -68,6 +68,7 @@ class Scale(ABC):
     def read(self, text: str) -> Bounds | None:
         """The inclusive bounds of a cell: a value, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `a..b`, `<a`, `>=a`, `a+`, `*`.
 
+        So are the words of tables for people: `a to b`, `under a`, `over a`, `a and over`, `a or more`, `a and older`.
         None for any other text.
         """
         low, high = self._bounds(text)
@@ -86,10 +87,10 @@ class Scale(ABC):
             first = from_[0] if found[1] == "[" else self.after(from_[1])
             return first, to[1] if found[4] == "]" else self.before(to[0])
         if found := self._one_sided.fullmatch(text):
-            sign, (low, high) = found[1], self.value(found[2])
-            if sign in ("<", "<=", "\u2264"):
-                return -math.inf, self.before(low) if sign == "<" else high
-            return self.after(high) if sign == ">" else low, math.inf
+            sign, (low, high) = found[1].lower(), self.value(found[2])
+            if sign in ("<", "<=", "\u2264", "under"):
+                return -math.inf, self.before(low) if sign in ("<", "under") else high
+            return self.after(high) if sign in (">", "over") else low, math.inf
         if found := self._and_more.fullmatch(text):
             return self.value(found[1])[0], math.inf
         return math.nan, math.nan

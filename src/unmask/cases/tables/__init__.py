@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
+from unmask.cases.tables import words
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
@@ -41,6 +42,7 @@ from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SinglingOut
+from unmask.tables.coarsened import read_coarse, with_readings
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
@@ -125,7 +127,7 @@ def audit(
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
-    releases = named(release)
+    releases, read = named(release), {}
     origins = {
         name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
     }
@@ -150,6 +152,10 @@ def audit(
         original, spelt = one_spelling(original, [*outside, *releases.values()])
         control = spelt.pop(0) if outside else None
         releases = dict(zip(releases, spelt, strict=True))
+    if isinstance(people := register if original is None else original, Table):
+        plain = {name: one for name, one in releases.items() if isinstance(one, Table) and name not in made}
+        read = {name: read_coarse(people, one, origins.get(name)) for name, one in plain.items()}
+        releases |= {name: with_readings(one, read[name]) for name, one in plain.items()}
     evidence = Evidence(
         original=original,
         origins=origins,
@@ -173,6 +179,7 @@ def audit(
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
+    found = found.cautioned(words.read_so(read))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 

@@ -25,6 +25,7 @@ from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
+from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
@@ -338,10 +339,16 @@ class Scene:
         return ClassAttack().of_classes(self._compared(more), Background(_people(known or self.known, more)))
 
     def _compared(self, more: Sequence[Column]) -> Table:
-        """The release where more columns are compared: a cell that hides its value may be anybody's."""
+        """The release where more columns are compared: a cell that hides its value may be anybody's, and one that
+        stands for several is that of whoever has one of them.
+        """
         population = None if self.known is None else self.known.population
         hides = [hidden_values(self.table, column, population)[0] > 0 for column in more]
-        return _with(self.table, map(known_as_values, more, hides))
+        said = (
+            column if _several(column) else known_as_values(column, hidden)
+            for column, hidden in zip(more, hides, strict=True)
+        )
+        return _with(self.table, said)
 
 
 def _success(belief: Posterior, truth: Truth) -> float:
@@ -367,7 +374,14 @@ def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
 
 def _people(known: Known, more: Sequence[Column]) -> Table:
     """What is known of people, who are known by more columns, too."""
-    return _with(known.people, (known_as_values(known.population.column(one.name).take(known.person)) for one in more))
+    own = ((one, known.population.column(one.name).take(known.person)) for one in more)
+    return _with(known.people, (theirs if _several(one) else known_as_values(theirs) for one, theirs in own))
+
+
+def _several(column: Column) -> bool:
+    """Whether some cells stand for several values, as `tables.coarsened` reads them."""
+    levels = column.levels
+    return any(levels.labels[at] != EVERYTHING for at in np.flatnonzero(~(levels.atomic | levels.gaps)))
 
 
 def _with(table: Table, more: Iterable[Column]) -> Table:

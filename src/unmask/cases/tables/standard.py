@@ -132,6 +132,7 @@ def _reported(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
         assumptions=(*words.assumptions(first, evidence), *words.columns_known(tables), *notes, *hidden),
+        cautions=tuple(words.unasked(found.foreign)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

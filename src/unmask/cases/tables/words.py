@@ -11,6 +11,7 @@ from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
+from unmask.tables.coarsened import Reading
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
@@ -259,6 +260,23 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     """
     for name, share in foreign.items():
         yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
+
+
+def unasked(foreign: Mapping[str, float | None]) -> Iterator[str]:
+    """What the owner of such a release is told first, where nobody said that it is synthetic."""
+    for name, share in foreign.items():
+        if share is not None:
+            yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
+
+
+def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
+    """How columns of releases are read whose cells, as they are written, fit few people."""
+    for name, columns in readings.items():
+        for column, read in columns.items():
+            yield (
+                f"{column} of {release_name(name)} was {read.how}, by its values: {read.misfit:.1%} of the rows fit "
+                "nobody as they are written, and an adversary reads each value as all that it stands for"
+            )
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -56,7 +56,7 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 OTHERS = frozenset(
     {"title", "who", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least", "planes"}
-    | {"unprotected", "seeds", "subjects", "verdicts", "distribution", "policy", "options", "game"}
+    | {"unprotected", "seeds", "subjects", "verdicts", "distribution", "policy", "options", "game", "cautions"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 

@@ -1,0 +1,192 @@
+"""Released cells that stand for several values and are written as one: rounded and top-coded numbers, cut codes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.tables.column import Column
+from unmask.tables.levels import Levels
+from unmask.tables.matching import compatible
+from unmask.tables.notation import EVERYTHING, format_set
+from unmask.tables.release import Table
+
+FITS, EXPLAINED = 0.99, 0.8
+"""Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
+
+Noise that happens to have fewer values than the original misses both: its counts are those of no rule.
+"""
+
+PAIRS = 1 << 26
+"""Pairs of a value of the original and one of the release up to which they are compared."""
+
+
+class Reading(NamedTuple):
+    """How a column of a release is read: how its cells came about, the column with what they stand for, and the share
+    of its rows that fit nobody as they are written.
+    """
+
+    how: str
+    column: Column
+    misfit: float
+
+
+def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
+    """Columns of a release whose cells are single values that fit few people of the original, and stand for several.
+
+    An age of 30 that means 30 to 39, 90 for everybody above, the first day of a month, and 010 for all zip codes that
+    begin so, are read by an adversary as what they stand for. Taken at their word they fit nobody: the release would
+    look as if its rows were made up. A reading is taken where it fits 99 % of the rows, and explains four fifths of
+    those that fit nobody. The rules are those that anybody would try: numbers and dates were rounded down, up or to the
+    nearest of the released values, of which the first and the last have an open end; codes were cut, their end was
+    masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
+    then the counts of the values must fit.
+
+    >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
+    >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
+    >>> read = read_coarse(people, release, None)["age"]
+    >>> read.how, read.column.levels.labels
+    ('rounded down', ('[20, 29]', '>=30'))
+    """
+    found = {}
+    for column in (*release.quasi_identifiers, *release.kept):
+        if column.name in original.names and (read := _reading(original.column(column.name), column, origin)):
+            found[column.name] = read
+    return found
+
+
+def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
+    """The release, whose columns are read so."""
+    if not readings:
+        return release
+    quasi, kept = (
+        tuple(readings[column.name].column if column.name in readings else column for column in columns)
+        for columns in (release.quasi_identifiers, release.kept)
+    )
+    return replace(release, quasi_identifiers=quasi, kept=kept)
+
+
+def _reading(known: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
+    if known.type != released.type or not (_single(known.levels) and _single(released.levels)):
+        return None
+    misfit = _misfit(known, released)
+    if misfit <= 1 - FITS or len(known.levels) * len(released.levels) > PAIRS:
+        return None
+    if origin is None and _by_chance(known, released):
+        return None
+    made = _intervals if known.levels.kind == "numeric" else _beginnings
+    rules = made(known.levels, released.levels)
+    readings = [Reading(how, replace(released, levels=levels), misfit) for how, levels in rules]
+    shares = [_fitting(known, one.column, origin) for one in readings]
+    best = int(np.argmax(shares))
+    return readings[best] if shares[best] >= max(FITS, 1 - (1 - EXPLAINED) * misfit) else None
+
+
+def _misfit(known: Column, released: Column) -> float:
+    """Share of released rows that are nobody's as they are written, by how many people have each value."""
+    people = dict(zip(known.levels.labels, known.counts.tolist(), strict=True))
+    theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
+    wild = released.levels.gaps | _whole(released.levels)
+    told = np.where(wild, 0, released.counts - np.minimum(theirs, released.counts))
+    return float(told.sum() / max(released.counts.sum(), 1))
+
+
+def _by_chance(known: Column, released: Column) -> bool:
+    """Whether any rule may fit: few rows, each with a value of its own, find somebody among many people."""
+    return len(released.codes) < min(2 * len(released.levels), len(known.codes) / 10)
+
+
+def _single(levels: Levels) -> bool:
+    """Whether every cell that says something is one value."""
+    return bool((levels.atomic | levels.gaps | _whole(levels)).all())
+
+
+def _whole(levels: Levels) -> NDArray[np.bool_]:
+    """(L,) cells that may be any value."""
+    return np.array([label == EVERYTHING for label in levels.labels], dtype=np.bool_)
+
+
+def _fitting(known: Column, released: Column, origin: NDArray[np.int64] | None) -> float:
+    """Share of released rows that fit their own people, or with an unknown origin, that can fit different ones."""
+    fits = compatible(known.levels, released.levels, missing="wildcard")
+    if origin is not None:
+        there = np.flatnonzero(origin >= 0)
+        return float(fits[known.codes[origin[there]], released.codes[there]].mean()) if there.size else 0.0
+    people = known.counts @ fits
+    return float(np.minimum(people, released.counts).sum() / released.counts.sum())
+
+
+def _intervals(known: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
+    """Rounding down, up, and to the nearest released value: between a value and the next one."""
+    at = np.flatnonzero(np.isfinite(released.low))
+    value, scale = released.low[at], released.scale
+    atoms = np.concatenate([known.low[np.isfinite(known.low)], value])
+    whole = bool((atoms == np.floor(atoms)).all())
+    before, after = (
+        np.array([one + step if whole else move(one) for one in value.tolist()])
+        for step, move in ((-1, scale.before), (1, scale.after))
+    )
+    middle = (value[:-1] + value[1:]) / 2
+    to, from_ = (np.floor(middle), np.ceil(middle)) if whole else (middle, middle)
+    yield "rounded down", _bounded(released, at, value, np.append(before[1:], np.inf))
+    yield "rounded", _bounded(released, at, np.append(-np.inf, from_), np.append(to, np.inf))
+    yield "rounded up", _bounded(released, at, np.append(-np.inf, after[:-1]), value)
+
+
+def _bounded(levels: Levels, at: NDArray[np.intp], first: NDArray[np.float64], last: NDArray[np.float64]) -> Levels:
+    low, high, labels = levels.low.copy(), levels.high.copy(), list(levels.labels)
+    low[at], high[at] = first, last
+    for one in at.tolist():
+        labels[one] = levels.scale.write(low[one], high[one])
+    return replace(levels, low=low, high=high, labels=tuple(labels))
+
+
+MASKS = "xX#_-?.0"
+"""What people write in the place of characters that they took away."""
+
+
+def _beginnings(known: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
+    """Values that were cut, masked at the end, or lost the zeros in front."""
+    values = sorted(known.domain)
+    cut = {label: _beginning(values, label) for label in released.labels}
+    yield "cut", _standing_for(known, released, cut)
+    stem = _without_masks(released.labels, frozenset(values))
+    masked = {one: [value for value in _beginning(values, stem[one]) if len(value) == len(one)] for one in stem}
+    yield "masked", _standing_for(known, released, masked)
+    bare: dict[str, list[str]] = {}
+    for value in values:
+        bare.setdefault(value.lstrip("0"), []).append(value)
+    without = {label: bare.get(label.lstrip("0"), []) for label in released.labels}
+    yield "without the zeros in front", _standing_for(known, released, without)
+
+
+def _without_masks(labels: Sequence[str], values: Collection[str]) -> dict[str, str]:
+    """Each label without the mask at its end: as many equal characters as end all labels that are no values."""
+    runs = [len(one) - len(one.rstrip(one[-1:])) for one in labels if one and one not in values and one[-1] in MASKS]
+    n = min(runs, default=0)
+    ends = {mask * n for mask in MASKS}
+    return {label: label[:-n] if n and label[-n:] in ends else label for label in labels}
+
+
+def _beginning(values: list[str], text: str) -> list[str]:
+    """Those of sorted values that begin so; a text of nothing begins none."""
+    return values[bisect_left(values, text) : bisect_left(values, text + "\U0010ffff")] if text else []
+
+
+def _standing_for(known: Levels, released: Levels, values: dict[str, list[str]]) -> Levels:
+    """The released levels over the values of the original that each stands for."""
+    place = {value: at for at, value in enumerate(known.domain)}
+    members = np.zeros((len(released), len(known.domain)), dtype=np.bool_)
+    labels = list(released.labels)
+    for at, label in enumerate(released.labels):
+        if label == EVERYTHING:
+            members[at] = True
+        elif at != released.missing:
+            members[at, [place[value] for value in values[label]]] = True
+            labels[at] = format_set(values[label]) if label in place else label
+    return replace(released, labels=tuple(labels), domain=known.domain, members=members)
