@@ -10,7 +10,7 @@ from scipy.sparse import csc_array, csr_array
 import unmask
 from unmask import UnmaskError
 from unmask.tables import AttributeInference, Background, BackOff, Mondrian, Table, criteria
-from unmask.tables.attacks import learned
+from unmask.tables.attacks import learned, products
 from unmask.tables.attacks.learned import STRENGTHS
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
@@ -213,12 +213,12 @@ def test_what_is_not_learned_is_said():
 
 @pytest.mark.parametrize("entries", [8, 1 << 20])
 def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(learned, "ENTRIES", entries)
+    monkeypatch.setattr(products, "ENTRIES", entries)
     rng = np.random.default_rng(0)
     for density in (0.05, 0.5, 1.0):
         one, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
         row, at, to = rng.integers(5, size=30), rng.integers(7, size=40), rng.integers(9, size=40)
-        found = learned._product(csc_array(one), at, csr_array(table), row, to)
+        found = products.product(csc_array(one), at, csr_array(table), row, to)
         assert np.array_equal(found.toarray(), one[:, at] * table[row][:, to])
         assert found.has_sorted_indices
         assert found.data.all()

@@ -112,6 +112,19 @@ def test_equals_the_recursive_definition_under_two_constraints(cloud, k, diversi
     assert_array_equal(got, as_numbers(expected, len(values)))
 
 
+@pytest.mark.parametrize("together", [1, 2, 7])
+@given(clouds(), st.integers(1, 8), st.randoms(use_true_random=False))
+@settings(max_examples=50)
+def test_boxes_are_the_same_however_many_are_cut_together(together, cloud, k, random):
+    values, counts = cloud
+    held = np.array([[random.randint(0, 2) for _ in range(3)] for _ in counts])
+    how = {"k": k, "histograms": [held], "allows": [lambda h: np.count_nonzero(h, axis=1) >= 2]}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "_TOGETHER", together)
+        few = mondrian(values, counts, **how)
+    assert_array_equal(few, mondrian(values, counts, **how))
+
+
 TREE = np.array(  # a; b c; d e f under two inner nodes and a root, depth first
     [[0, 1, 2, 3, 4, 5], [0, 1, 1, 2, 2, 2], [0, 0, 0, 2, 2, 2], [0, 0, 0, 0, 0, 0]]
 )

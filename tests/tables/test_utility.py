@@ -42,6 +42,15 @@ def test_an_untouched_table_loses_nothing():
     assert list(found.pairwise_distance) == list(combinations([*found.ncp, "occupation"], 2))
 
 
+def test_the_loss_of_information_is_the_same_without_the_rest():
+    people = datasets.adult()
+    release, origin = Mondrian(k=50)(people, rng=np.random.default_rng(1))
+    some = np.arange(0, release.n_rows, 2)
+    part, rows = release.take(some), origin[some]
+    told = vars(utility.information_loss(people, part, rows, k=10))
+    assert told == {name: getattr(utility.evaluate(people, part, rows, k=10), name) for name in told}
+
+
 def test_ncp_is_a_share_of_the_originals_range_and_of_the_domain():
     before = {"age": [20, 30, 40, 60], "job": ["a", "b", "c", "d"]}
     after = {"age": ["20-30", "30", "*", "[10, 100]"], "job": ["{a, b}", "b", "*", "{b, c, d}"]}
