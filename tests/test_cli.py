@@ -136,9 +136,10 @@ def test_a_released_column_that_the_original_lacks_is_not_called_known(folder):
     numbered = [f"case,{people[0]}", *(f"{i},{line}" for i, line in enumerate(people[1:]))]
     Path("numbered.csv").write_text("\n".join(numbered) + "\n", encoding="utf-8")
     given = ("-q", "age,sex", "-s", "diagnosis", "--original", "people.csv", "--no-changes", "--json")
-    known, unknown = parsed(unmask("audit", "numbered.csv", *given).stdout)["warnings"][:2]
+    known, unknown = parsed(unmask("audit", "numbered.csv", *given, "--report", "page.html").stdout)["warnings"][:2]
     assert known == "released columns without a role, taken as known: name, zip"
-    assert unknown.startswith("released columns that the original lacks, which no adversary was given: case;")
+    assert unknown.startswith("no adversary was given columns of numbered that the original lacks: case;")
+    assert "a hash of a name" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_columns_without_a_role_are_named(folder):

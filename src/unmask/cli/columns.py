@@ -77,17 +77,9 @@ def read_original(path: Path, reading: dict[str, Any], releases: Sequence[Path])
 
 
 def warned_of(columns: set[str], original: Table | None) -> list[str]:
-    """What is said of released columns without a role: only the original says what a person's cell is."""
-    alone = set() if original is None else columns - set(original.names)
-    known = columns - alone
-    said = [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
-    if alone:
-        said.append(
-            f"released columns that the original lacks, which no adversary was given: {', '.join(sorted(alone))}; a "
-            "row number, a hash of a name or another code that somebody can compute again re-identifies people: leave "
-            "such columns out, or add them to the original"
-        )
-    return said
+    """What is said of released columns without a role; what the original lacks, no adversary is given."""
+    known = columns if original is None else columns & set(original.names)
+    return [f"released columns without a role, taken as known: {', '.join(sorted(known))}"] * bool(known)
 
 
 def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:

@@ -74,26 +74,32 @@ def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
 def _reading(known: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
     if known.type != released.type or not (_single(known.levels) and _single(released.levels)):
         return None
-    misfit = _misfit(known, released)
-    if misfit <= 1 - FITS or len(known.levels) * len(released.levels) > PAIRS:
+    apart = misfit(known, released)
+    if apart <= 1 - FITS or len(known.levels) * len(released.levels) > PAIRS:
         return None
     if origin is None and _by_chance(known, released):
         return None
     made = _intervals if known.levels.kind == "numeric" else _beginnings
     rules = made(known.levels, released.levels)
-    readings = [Reading(how, replace(released, levels=levels), misfit) for how, levels in rules]
+    readings = [Reading(how, replace(released, levels=levels), apart) for how, levels in rules]
     shares = [_fitting(known, one.column, origin) for one in readings]
     best = int(np.argmax(shares))
-    return readings[best] if shares[best] >= max(FITS, 1 - (1 - EXPLAINED) * misfit) else None
+    return readings[best] if shares[best] >= max(FITS, 1 - (1 - EXPLAINED) * apart) else None
 
 
-def _misfit(known: Column, released: Column) -> float:
-    """Share of released rows that are nobody's as they are written, by how many people have each value."""
-    people = dict(zip(known.levels.labels, known.counts.tolist(), strict=True))
-    theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
-    wild = released.levels.gaps | _whole(released.levels)
-    told = np.where(wild, 0, released.counts - np.minimum(theirs, released.counts))
-    return float(told.sum() / max(released.counts.sum(), 1))
+def misfit(known: Column, released: Column) -> float:
+    """Share of released cells that are nobody's as they are written, by how many people have each value, 0 to 1.
+
+    sum_v max(r_v - N_v, 0) / n, of r_v cells and N_v people with value v. A cell that may be any value is left out.
+    """
+    if known.levels.labels == released.levels.labels:
+        theirs = known.counts
+    else:
+        people = dict(zip(known.levels.labels, known.counts.tolist(), strict=True))
+        theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
+    any_value = released.levels.gaps | _whole(released.levels)
+    told = np.where(any_value, 0, np.maximum(released.counts - theirs, 0))
+    return float(told.sum() / max(len(released.codes), 1))
 
 
 def _by_chance(known: Column, released: Column) -> bool:

@@ -21,6 +21,7 @@ from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
+from unmask.tables.coarsened import misfit
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
@@ -330,6 +331,13 @@ class Scene:
         """The columns that the original has, so that what people know of them can be compared; all without one."""
         return [column for column in columns if self.known is None or column.name in self.known.population.names]
 
+    def as_it_was(self, columns: Sequence[Column]) -> list[Column]:
+        """Those of them that an adversary compares who takes cells as true: where many cells were changed, everybody
+        would be missed.
+        """
+        own = None if self.known is None else self.known.population
+        return [one for one in self.comparable(columns) if own is None or not changed(own.column(one.name), one)]
+
     def link(self, more: Sequence[Column] = (), known: Known | None = None) -> Posterior:
         """Whose record is whose, for those who know quasi-identifiers and compare more columns as exact values; known :
         whom they look for, those attacked when left out.
@@ -349,6 +357,18 @@ class Scene:
             for column, hidden in zip(more, hides, strict=True)
         )
         return _with(self.table, said)
+
+
+def changed(known: Column, released: Column) -> float:
+    """Share of the cells of a released column that are nobody's, where that is more than is tolerated, else 0. Those
+    that stand for several values were read so that they fit.
+    """
+    share = 0.0 if _several(released) else misfit(known, released)
+    return share if share > TOLERATED else 0.0
+
+
+TOLERATED = 0.1
+"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
 
 
 def _success(belief: Posterior, truth: Truth) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import NEAREST, Case, Scene
+from unmask.cases.tables.case import NEAREST, TOLERATED, Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import DRAWN, MOST, declares, drawn, fewer
 from unmask.errors import NotRunError
@@ -74,9 +74,6 @@ def _some(scene: Scene, seed: int) -> Scene:
     n = max(PAIRS // max(scene.table.n_rows, 1), LEAST)
     return replace(some, known=some.known.take(drawn(len(some.known.person), n, np.random.default_rng(seed))))
 
-
-TOLERATED = 0.1
-"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
 
 CONTRADICTED = (
     "{:.1%} of the people do not fit their own rows, by {}: cells were moved, and {} takes what a row says for true, "

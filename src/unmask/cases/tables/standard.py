@@ -132,7 +132,7 @@ def _reported(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
         assumptions=(*words.assumptions(first, evidence), *words.columns_known(tables), *notes, *hidden),
-        cautions=tuple(words.unasked(found.foreign)),
+        cautions=tuple(words.cautions(found.foreign, tables, original)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,
@@ -255,7 +255,7 @@ def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
     attribute is inferred from every other column; the insider, from the other sensitive ones, too. Without an original
     each person's own row is taken as what is known.
     """
-    kept, sensitive = scene.comparable(scene.table.kept), scene.comparable(scene.table.sensitive)
+    kept, sensitive = scene.as_it_was(scene.table.kept), scene.as_it_was(scene.table.sensitive)
     if kept:
         link = scene.link(kept)
         if not scene.foreign:

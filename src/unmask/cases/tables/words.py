@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER, changed
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
@@ -262,11 +262,36 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
         yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
 
 
-def unasked(foreign: Mapping[str, float | None]) -> Iterator[str]:
-    """What the owner of such a release is told first, where nobody said that it is synthetic."""
+def cautions(
+    foreign: Mapping[str, float | None], releases: Mapping[str, Table], original: Table | None
+) -> Iterator[str]:
+    """What the owner of releases is told first: whose rows are nobody's, and which columns nobody compares.
+
+    foreign : as of `nobodys`; who says that a release is synthetic knows it
+    """
     for name, share in foreign.items():
         if share is not None:
             yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
+    if original is None:
+        return
+    for name, table in releases.items():
+        alone = sorted({column.name for column in table.kept} - set(original.names))
+        if alone:
+            yield _LACKING.format(release_name(name), ", ".join(alone))
+        for column in (*table.kept, *table.sensitive):
+            if column.name in original.names and (share := changed(original.column(column.name), column)):
+                yield _CHANGED.format(column.name, release_name(name), share)
+
+
+_LACKING = (
+    "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
+    "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
+)
+
+_CHANGED = (
+    "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
+    "the origin of the rows (--origin) somebody takes the nearest"
+)
 
 
 def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
@@ -274,8 +299,8 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
     for name, columns in readings.items():
         for column, read in columns.items():
             yield (
-                f"{column} of {release_name(name)} was {read.how}, by its values: {read.misfit:.1%} of the rows fit "
-                "nobody as they are written, and an adversary reads each value as all that it stands for"
+                f"cells of {column} in {release_name(name)} were {read.how}, by their values: as they are written, "
+                f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
             )
 
 

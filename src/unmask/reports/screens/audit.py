@@ -60,7 +60,12 @@ def screen(scope: Scope) -> Screen:
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
     asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
     words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
-    return replace(found, words=(*scope.data.cautions, *words), who=_who(scope), next=_next(scope))
+    return replace(found, words=(*_cautions(scope.data), *words), who=_who(scope), next=_next(scope))
+
+
+def _cautions(data: ReportData) -> Iterator[str]:
+    """As sentences."""
+    return (f"{said[:1].upper()}{said[1:]}." for said in data.cautions)
 
 
 def conditions_section(scope: Scope) -> Section | None:
