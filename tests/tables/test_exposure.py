@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import asdict
 
@@ -114,6 +115,18 @@ def test_roles_are_suggested_with_a_reason():
     assert found["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
     assert found["ward_name"] == ("drop", "says the same as ward")
     assert found["family_name"] == ("identifier", "its name says that it names a person")
+
+
+@pytest.mark.parametrize("letters", [str.lower, str.upper])
+@pytest.mark.parametrize("digest", [hashlib.md5, hashlib.sha256])
+def test_hashes_are_identifiers_however_often_each_stands(digest, letters):
+    names = [f"Anna {i % 60}" for i in range(200)]
+    keys = [letters(digest(name.encode()).hexdigest()) for name in names]
+    (of_names, of_codes) = column_facts(
+        table({"key": keys, "code": [f"{i % 70:016d}" for i in range(200)]}).columns, roles={}
+    )
+    assert (of_names.suggestion, of_names.reason.split(":")[0]) == ("identifier", "hashes or keys")
+    assert "hashes" not in of_codes.reason
 
 
 def test_a_column_that_determines_a_quasi_identifier_is_better_dropped():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -89,6 +90,8 @@ def _suggested(
         return "drop", "no cell holds anything"
     if facts.distinct == 1:
         return "keep", "one value: tells nobody apart"
+    if _is_hashed(column):
+        return "identifier", "hashes or keys: whoever guesses what was hashed knows whose they are"
     if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not _measured(column):
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
     if twin := _twin(facts, before):
@@ -127,6 +130,20 @@ def _is_prose(column: Column) -> bool:
         return False
     words = np.array([len(label.split()) for label in column.levels.labels])
     return bool(2 * column.counts[words >= PROSE].sum() > column.counts[words > 0].sum())
+
+
+HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}|(?=.*\d)(?=.*[A-F])[0-9A-F]{16,}")
+"""A digest in hexadecimal digits, of 64 bits or more."""
+
+
+def _is_hashed(column: Column) -> bool:
+    """Whether most of the cells that are there are digests, as of names: of one length, in hexadecimal digits."""
+    if column.levels.kind == "numeric" or column.hierarchy is not None:
+        return False
+    there = np.array([len(label) for label in column.levels.labels])
+    like = np.array([bool(HASH.fullmatch(label)) for label in column.levels.labels])
+    lengths = np.unique(there[like])
+    return len(lengths) == 1 and bool(2 * column.counts[like].sum() > column.counts[there > 0].sum())
 
 
 def _measured(column: Column) -> bool:
