@@ -30,6 +30,10 @@ class Remembered(Generic[P, T]):
         found: T = self._own(*args, **kwargs)
         return found
 
+    def cache_info(self) -> Any:
+        """How much this thread remembers, as of `functools.lru_cache`."""
+        return self._own.cache_info()
+
     def cache_clear(self) -> None:
         """Forget what this thread remembers."""
         self._own.cache_clear()
