@@ -85,6 +85,16 @@ def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_pat
     assert (code, told.split(", ")[-1]) == (0, "0 are not\n")
 
 
+def test_the_page_says_what_the_audit_warns_of(folder: Path) -> None:
+    lines = (folder / "release.csv").read_text().splitlines()
+    numbered = [f"{lines[0]},case", *(f"{line},{i}" for i, line in enumerate(lines[1:]))]
+    (folder / "release.csv").write_text("\n".join(numbered) + "\n")
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    page = (folder / "certificate.html").read_text()
+    assert "No adversary was given columns of release that the original lacks: case;" in page
+
+
 def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) -> None:
     (folder / "unmask.toml").write_text(TABLE)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0

@@ -10,8 +10,8 @@ from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
-from unmask.reports.parts import Grid, Page, Section, Terms, Words, grid, lead, parts
-from unmask.reports.words import SPACE, estimate, listed, percent
+from unmask.reports.parts import Bullets, Grid, Page, Section, Terms, Words, grid, lead, parts
+from unmask.reports.words import SPACE, as_sentences, estimate, listed, percent
 
 ASKED = {
     "released_by": "Released by",
@@ -61,7 +61,8 @@ def certificate(found: Mapping[str, Any], digest: str) -> str:
 
 
 def _sections(found: Mapping[str, Any], digest: str) -> Iterator[Section]:
-    yield Section("verdict", "Is it acceptable?", parts(Words(_verdict(found), "contrast"), _conditions(found)))
+    judged = parts(Words(_verdict(found), "contrast"), _conditions(found), _warned(found))
+    yield Section("verdict", "Is it acceptable?", judged)
     yield Section("release", "What was released", parts(_released(found), _said(found)))
     yield Section("adversaries", "Who attacked, and what they reach", parts(_known(found), _reached(found)))
     if found["not_run"]:
@@ -89,6 +90,11 @@ def _verdict(found: Mapping[str, Any]) -> str:
     if not groups:
         return "No policy was given: nothing is said to be acceptable."
     return " ".join(f"{release}: {sentence_of(policy, states)}" for (release, policy), states in groups.items())
+
+
+def _warned(found: Mapping[str, Any]) -> Bullets | None:
+    """What to know before relying on it."""
+    return Bullets(as_sentences(found["warnings"])) if found["warnings"] else None
 
 
 def _conditions(found: Mapping[str, Any]) -> Grid:

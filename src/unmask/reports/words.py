@@ -183,6 +183,15 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Warnings as they stand on a page, each with a capital and a period.
+
+    >>> as_sentences(["cells were changed; nobody compares them"])
+    ('Cells were changed; nobody compares them.',)
+    """
+    return tuple(f"{said[:1].upper()}{said[1:]}." for said in warnings)
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     """A count with its noun.
 

@@ -27,7 +27,7 @@ from unmask.reports.people import people
 from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first, one_sentence
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen
-from unmask.reports.words import IDENTITY, SPACE, listed, percent, plural, rate, row_value
+from unmask.reports.words import IDENTITY, SPACE, as_sentences, listed, percent, plural, rate, row_value
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
@@ -60,12 +60,7 @@ def screen(scope: Scope) -> Screen:
         found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
     asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
     words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
-    return replace(found, words=(*_cautions(scope.data), *words), who=_who(scope), next=_next(scope))
-
-
-def _cautions(data: ReportData) -> Iterator[str]:
-    """As sentences."""
-    return (f"{said[:1].upper()}{said[1:]}." for said in data.cautions)
+    return replace(found, words=(*as_sentences(scope.data.cautions), *words), who=_who(scope), next=_next(scope))
 
 
 def conditions_section(scope: Scope) -> Section | None:
