@@ -1,6 +1,8 @@
 """A database is lent to one user after another, and none of them sees another."""
 
 import os
+import subprocess
+import sys
 
 import duckdb
 import numpy as np
@@ -79,3 +81,11 @@ def test_a_process_leaves_those_of_its_parent_alone(tmp_path, monkeypatch):
         pass
     assert len(idle()) == 1
     assert idle() != [of_the_parent]
+
+
+def test_a_program_ends_without_a_word(tmp_path):
+    """DuckDB tells of objects that are leaked where a connection is open when the interpreter comes apart."""
+    (tmp_path / "people.csv").write_text("age,ill\n" + "20,flu\n21,cold\n" * 8, encoding="utf-8")
+    program = "import unmask; unmask.audit(unmask.read_table('people.csv', quasi_identifiers='age', sensitive='ill'))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert done.stdout + done.stderr == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -57,6 +58,13 @@ def _put_back(whole: duckdb.DuckDBPyConnection) -> None:
         whole.execute("set temp_directory = ''")
         if whole.execute(_LEFT).fetchall() == []:
             _idle[os.getpid()].append(whole)
+
+
+@atexit.register
+def _close() -> None:
+    """Close what is idle before the interpreter comes apart: DuckDB prints pages of leaked objects otherwise."""
+    for whole in _idle.pop(os.getpid(), ()):
+        whole.close()
 
 
 _LEFT = """
