@@ -26,6 +26,10 @@ PAIRS = 1 << 26
 """Pairs of a value of the original and one of the release up to which they are compared."""
 
 
+TOLERATED = 0.1
+"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
+
+
 class Reading(NamedTuple):
     """How a column of a release is read: how its cells came about, the column with what they stand for, and the share
     of its rows that fit nobody as they are written.
@@ -72,7 +76,7 @@ def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
 
 
 def _reading(known: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
-    if known.type != released.type or not (_single(known.levels) and _single(released.levels)):
+    if known.type != released.type or several(known) or several(released):
         return None
     apart = misfit(known, released)
     if apart <= 1 - FITS or len(known.levels) * len(released.levels) > PAIRS:
@@ -102,14 +106,23 @@ def misfit(known: Column, released: Column) -> float:
     return float(told.sum() / max(len(released.codes), 1))
 
 
+def changed(known: Column, released: Column) -> float:
+    """`misfit` where it is more than `TOLERATED`, else 0. Cells that stand for several values were read so that they
+    fit.
+    """
+    share = 0.0 if several(released) else misfit(known, released)
+    return share if share > TOLERATED else 0.0
+
+
+def several(column: Column) -> bool:
+    """Whether some cells stand for several values, and not for all."""
+    levels = column.levels
+    return bool((~(levels.atomic | levels.gaps | _whole(levels))).any())
+
+
 def _by_chance(known: Column, released: Column) -> bool:
     """Whether any rule may fit: few rows, each with a value of its own, find somebody among many people."""
     return len(released.codes) < min(2 * len(released.levels), len(known.codes) / 10)
-
-
-def _single(levels: Levels) -> bool:
-    """Whether every cell that says something is one value."""
-    return bool((levels.atomic | levels.gaps | _whole(levels)).all())
 
 
 def _whole(levels: Levels) -> NDArray[np.bool_]:

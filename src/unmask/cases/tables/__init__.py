@@ -42,7 +42,7 @@ from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SinglingOut
-from unmask.tables.coarsened import read_coarse, with_readings
+from unmask.tables.coarsened import Reading, read_coarse, with_readings
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
@@ -127,7 +127,7 @@ def audit(
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
-    releases, read = named(release), {}
+    releases = named(release)
     origins = {
         name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
     }
@@ -152,10 +152,9 @@ def audit(
         original, spelt = one_spelling(original, [*outside, *releases.values()])
         control = spelt.pop(0) if outside else None
         releases = dict(zip(releases, spelt, strict=True))
-    if isinstance(people := register if original is None else original, Table):
-        plain = {name: one for name, one in releases.items() if isinstance(one, Table) and name not in made}
-        read = {name: read_coarse(people, one, origins.get(name)) for name, one in plain.items()}
-        releases |= {name: with_readings(one, read[name]) for name, one in plain.items()}
+    plain = {name: one for name, one in releases.items() if isinstance(one, Table) and name not in made}
+    read = _readings(register if original is None else original, plain, origins)
+    releases |= {name: with_readings(plain[name], how) for name, how in read.items()}
     evidence = Evidence(
         original=original,
         origins=origins,
@@ -181,6 +180,15 @@ def audit(
     found = audit_tables(releases, evidence, title=titled, motive=motive)
     found = found.cautioned(words.read_so(read))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
+
+
+def _readings(
+    people: Table | None, releases: Mapping[str, Table], origins: Mapping[str, NDArray[np.int64]]
+) -> dict[str, dict[str, Reading]]:
+    """By release, its columns whose cells stand for several values, by the people of the original or of a register."""
+    if not isinstance(people, Table):  # a register that is counted
+        return {}
+    return {name: read_coarse(people, one, origins.get(name)) for name, one in releases.items()}
 
 
 def _left_out(names: Sequence[str]) -> tuple[str, ...]:

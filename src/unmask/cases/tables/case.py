@@ -21,12 +21,11 @@ from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
-from unmask.tables.coarsened import misfit
+from unmask.tables.coarsened import changed, several
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
-from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
@@ -353,22 +352,10 @@ class Scene:
         population = None if self.known is None else self.known.population
         hides = [hidden_values(self.table, column, population)[0] > 0 for column in more]
         said = (
-            column if _several(column) else known_as_values(column, hidden)
+            column if several(column) else known_as_values(column, hidden)
             for column, hidden in zip(more, hides, strict=True)
         )
         return _with(self.table, said)
-
-
-def changed(known: Column, released: Column) -> float:
-    """Share of the cells of a released column that are nobody's, where that is more than is tolerated, else 0. Those
-    that stand for several values were read so that they fit.
-    """
-    share = 0.0 if _several(released) else misfit(known, released)
-    return share if share > TOLERATED else 0.0
-
-
-TOLERATED = 0.1
-"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
 
 
 def _success(belief: Posterior, truth: Truth) -> float:
@@ -395,13 +382,7 @@ def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
 def _people(known: Known, more: Sequence[Column]) -> Table:
     """What is known of people, who are known by more columns, too."""
     own = ((one, known.population.column(one.name).take(known.person)) for one in more)
-    return _with(known.people, (theirs if _several(one) else known_as_values(theirs) for one, theirs in own))
-
-
-def _several(column: Column) -> bool:
-    """Whether some cells stand for several values, as `tables.coarsened` reads them."""
-    levels = column.levels
-    return any(levels.labels[at] != EVERYTHING for at in np.flatnonzero(~(levels.atomic | levels.gaps)))
+    return _with(known.people, (theirs if several(one) else known_as_values(theirs) for one, theirs in own))
 
 
 def _with(table: Table, more: Iterable[Column]) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import NEAREST, TOLERATED, Case, Scene
+from unmask.cases.tables.case import NEAREST, Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import DRAWN, MOST, declares, drawn, fewer
 from unmask.errors import NotRunError
@@ -18,6 +18,7 @@ from unmask.posterior import Posterior, stored
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
 from unmask.tables.cells import Missing, compatible
+from unmask.tables.coarsened import TOLERATED
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table

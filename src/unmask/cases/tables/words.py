@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER, changed
+from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.reports.data import COLUMNS, INSIDER, ORDER
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
-from unmask.tables.coarsened import Reading
+from unmask.tables.coarsened import Reading, changed
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
