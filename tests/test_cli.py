@@ -453,7 +453,7 @@ def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cel
         (["audit", "people.csv", *ROLES, "--hierarchy", "sex=empty.csv"], 2, "is empty"),
         (["audit", "release.csv", *ROLES, "--report", "people.csv"], 2, "people.csv exists"),
         (["audit", "release.csv", *ROLES, "--report", "people.csv/x.html"], 1, "cannot be written"),
-        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--k", "500"], 1, "240 rows, fewer than k = 500"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--k", "500"], 1, "240 people, fewer than k = 500"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--k", "0"], 2, "k is 0"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--l", "9"], 1, "cannot be satisfied"),
         (["protect", "people.csv", "-q", "age", "-o", "out.csv", "--l", "2"], 2, "no sensitive column"),

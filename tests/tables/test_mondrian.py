@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
+from unmask.tables import halves
 from unmask.tables import mondrian as module
 from unmask.tables.mondrian import mondrian
 
@@ -109,6 +110,20 @@ def test_equals_the_recursive_definition_under_two_constraints(cloud, k, diversi
         histograms=[first, csr_array(np.hstack([second[:, :1], size]))],
         allows=[lambda h: np.count_nonzero(h, axis=1) >= diversity, lambda h: 2 * h[:, 0] <= 3 * h[:, 1]],
     )
+    assert_array_equal(got, as_numbers(expected, len(values)))
+
+
+@given(clouds(), st.integers(1, 5), st.integers(1, 9), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_equals_the_recursive_definition_where_k_counts_people(cloud, k, n_people, random):
+    values, counts = cloud
+    rows = np.array([[random.choice([0, 0, 1, 2]) for _ in range(n_people)] for _ in counts])
+
+    def several(points):
+        return np.count_nonzero(rows[points].sum(axis=0)) >= k
+
+    expected = recursive(values.tolist(), counts.tolist(), k=k, span=spans(values), allows=several)
+    got = mondrian(values, counts, k=k, people=csr_array(rows))
     assert_array_equal(got, as_numbers(expected, len(values)))
 
 
@@ -212,7 +227,7 @@ def test_blocks_of_any_size_give_the_same_boxes(monkeypatch, strict):
         )
 
     whole = run()
-    monkeypatch.setattr(module, "_CELLS", 20)
+    monkeypatch.setattr(halves, "_CELLS", 20)
     assert_array_equal(run(), whole)
     monkeypatch.setattr(module, "_WORD", 0)
     assert_array_equal(run(), whole)

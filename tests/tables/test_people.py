@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.cli import main
-from unmask.errors import UnmaskError
-from unmask.tables import Mondrian, Table, reading
+from unmask.errors import FailedError
+from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.control import held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
 
@@ -24,6 +24,11 @@ def _stays(seed=0, people=60):
     return person, {name: [str(cell) for cell in column] for name, column in cells.items()}
 
 
+def _read(cells, person=None):
+    named = {} if person is None else {"patient": [f"P{one:03d}" for one in person]}
+    return Table.read({**named, **cells}, quasi_identifiers=["age", "sex"], sensitive="ill", identifiers=list(named))
+
+
 def _by_hand(classes, person):
     rows, pairs = Counter(classes), Counter(zip(classes, person, strict=True))
     people = Counter(of for of, _ in pairs)
@@ -33,8 +38,7 @@ def _by_hand(classes, person):
 @pytest.mark.parametrize("seed", range(30))
 def test_people_of_classes_are_those_counted_by_hand(seed):
     person, cells = _stays(seed)
-    table = Table.read(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
-    release, origin = Mondrian(k=5)(table)
+    release, origin = Mondrian(k=5)(_read(cells))
     shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
 
     found = people_in_classes(release, person[origin])
@@ -63,45 +67,69 @@ def test_the_finest_identifier_that_repeats_tells_who_is_who():
 
 def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     person, cells = _stays()
-    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
-    made = unmask.protect(table, k=5, person=person)
-    found = unmask.audit(made.release, original=table, origin=made.origin, person=person)
+    table = _read(cells, person)
+    made = unmask.protect(table, k=5)
+    found = unmask.audit(made.release, original=table, origin=made.origin)
 
     least, share = people_in_classes(made.release, person[made.origin])
-    assert least < 5
+    assert least >= 5
     assert share > 1 / 5
     assert (made.facts["k_people"], made.facts["person_share"]) == (least, share)
     assert found.data.criteria["release"]["k_people"] == least
     assert found.data.criteria["release"]["person_share"] == share
     assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.assumptions)
     assert f"some people have several: a class has {least} people or more" in found.to_html()
-    assert "some people have several" not in unmask.audit(made.release, original=table, origin=made.origin).to_html()
+    assert "some people have several" not in unmask.audit(made.release, original=_read(cells)).to_html()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "protection",
+    [
+        Mondrian(k=7),
+        Mondrian(k=7, strict=False),
+        Mondrian(k=7, l=2),
+        Suppress(k=2),
+        SuppressCells(k=7),
+        Lattice(k=7, levels={"age": [0, 10, 30, "*"]}, suppression=0.2),
+        Lattice(k=7, levels={"age": [0, 10, 30, "*"]}, suppression=0.2, rounds=2),
+    ],
+)
+def test_k_counts_people_though_their_stays_differ(protection, seed):
+    person, cells = _stays(seed, people=80)
+    later = np.random.default_rng(seed).integers(0, 3, len(person))
+    cells["age"] = [str(int(age) + year) for age, year in zip(cells["age"], later.tolist(), strict=True)]
+
+    release, origin = protection(_read(cells, person))
+
+    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+    rows, _ = protection(_read(cells))
+    assert _by_hand(shown, person[origin].tolist())[0] >= protection.k
+    assert len(release.classes.sizes) < len(rows.classes.sizes)
+
+
+def test_a_table_of_few_people_is_refused_however_many_rows_it_has():
+    person, cells = _stays(people=4)
+
+    with pytest.raises(FailedError, match="the table has 4 people, fewer than k = 5"):
+        Mondrian(k=5)(_read(cells, person))
 
 
 def test_an_audit_says_that_it_takes_a_row_for_a_person():
     _, cells = _stays()
-    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
-    found = unmask.audit(table)
+    found = unmask.audit(_read(cells))
 
     assert "k_people" not in found.data.criteria["release"]
     assert "Each row is taken for one person: k, shares and numbers of people count rows." in found.data.assumptions
 
 
-def test_people_of_no_original_are_refused():
-    _, cells = _stays()
-    table = unmask.read_table(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
-
-    with pytest.raises(UnmaskError, match="person is about rows of the original"):
-        unmask.audit(table, person=np.arange(table.n_rows))
-
-
 def test_nobody_is_held_back_in_part():
     person, cells = _stays()
-    table = Table.read(cells, quasi_identifiers=["age", "sex"], sensitive="ill")
+    table = _read(cells, person)
 
-    people = hold_back(table, 0.25, person=person)
+    people = hold_back(table, 0.25)
     _, origin = Mondrian(k=5)(people.members)
-    again = held_back(table, 0.25, [people.member[origin]], person=person)
+    again = held_back(table, 0.25, [people.member[origin]])
 
     assert not set(person[people.member]) & set(person[people.held])
     assert len(set(person[people.held])) == 15
@@ -126,15 +154,18 @@ def _run(*words):
 
 def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     made = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
+    means = _run("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
-    found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=5", "--json")
+    found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
 
     said = f"by patient, {len(stays)} rows are of {len(set(stays.tolist()))} people"
     assert (made.exit_code, found.exit_code) == (0, 3)
-    assert said in made.stderr
+    assert "classes of at least 5 people" in made.stderr
+    assert "warning: a class" not in made.stderr
+    assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert "--identifiers patient" in made.stderr
     assert said in " ".join(json.loads(found.stdout)["warnings"])
-    assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] < 5
+    assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] >= 5
 
 
 def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):

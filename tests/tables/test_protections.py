@@ -326,7 +326,7 @@ def test_relaxed_classes_are_smaller():
 @pytest.mark.parametrize(
     ("protection", "message"),
     [
-        (Mondrian(k=201), "the table has 200 rows, fewer than k = 201; ask for k of at most 200"),
+        (Mondrian(k=201), "the table has 200 people, fewer than k = 201; ask for k of at most 200"),
         (Mondrian(l=5), "the whole table has distinct l 4 on column 'ill', expected at least 5"),
         (Mondrian(constraints=(EntropyL(3.9),)), "entropy l 3.* on column 'ill', expected at least 3.9"),
         (Mondrian(constraints=(AlphaK(0.01),)), "largest share 0.* expected at most 0.01"),

@@ -26,6 +26,7 @@ from unmask.cli.engine import (
     roles_of,
 )
 from unmask.cli.files import (
+    fewer_people,
     read_origin,
     read_register,
     read_used,
@@ -242,9 +243,9 @@ def _audit_in_memory(
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
     warnings = warned_of(unused, before)
-    person, several = None if before is None else before.person, several_rows(before, reading)
+    several = several_rows(before, reading)
     made = _made(asked.pop("protection"), list(tables))
-    known = {"register": people, "control": others, "person": person, **asked}
+    known = {"register": people, "control": others, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, warnings + several, None
@@ -332,10 +333,10 @@ def protect(
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
-        several = several_rows(table, given)
-        asked = {"hold_back": hold_back, "coarsen": coarsen, "person": table.person}
+        asked = {"hold_back": hold_back, "coarsen": coarsen}
         result = _protect_in_memory(table, protection, asked, output, origin, formulas)
-        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=several)
+        fewer = fewer_people(result, protection)
+        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=fewer)
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}

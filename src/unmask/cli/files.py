@@ -175,10 +175,13 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 
 
 SEVERAL = (
-    "by {}, {:,} rows are of {:,} people: k and every measure count rows, and understate what happens to people with "
-    "several rows in a class; the criteria k_people and person_share count people"
+    "by {}, {:,} rows are of {:,} people: adversaries look for rows, and every measure counts rows, which understates "
+    "what happens to people with several rows in a class; the criteria k_people and person_share count people"
 )
-"""Said of a table whose identifiers repeat."""
+"""Said of an audit whose identifiers repeat."""
+
+FEWER = "a class has rows of {} people, fewer than k = {}: {} counts rows; choose a protection that counts people"
+"""Said of a release some of whose people have several rows."""
 
 
 def several_rows(table: Table | None, reading: dict[str, Any]) -> list[str]:
@@ -186,6 +189,12 @@ def several_rows(table: Table | None, reading: dict[str, Any]) -> list[str]:
     if table is None or table.person is None:
         return []
     return [SEVERAL.format(", ".join(reading["identifiers"]), table.n_rows, len(set(table.person.tolist())))]
+
+
+def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
+    """A warning that a class has fewer people than the rows that a protection was asked for."""
+    people, k = facts.get("k_people"), getattr(protection, "k", None)
+    return [FEWER.format(people, k, type(protection).__name__)] if people and k and people < k else []
 
 
 def say_notes(notes: Sequence[str]) -> None:

@@ -52,10 +52,10 @@ def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
     alone = f" ({facts['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
-    of = f" ({people:,} {'person' if people == 1 else 'people'})" if people else ""
+    least = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
     aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
-        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {facts['k']}{of}{aside}, information "
+        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {least}{aside}, information "
         f"lost {facts['gcp']:.1%}{alone}: a cell leaves open "
         + ", ".join(f"{name} {one}" for name, one in width.items())
     )
@@ -71,7 +71,6 @@ def protect(
     levels: Mapping[str, float | str] | None = None,
     coarsen: Mapping[str, float | str] | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
-    person: NDArray[np.int64] | None = None,
     rng: np.random.Generator | None = None,
 ) -> Protected:
     """Generalize a table until every class has k rows, l values and distance t; or as the protection given does it.
@@ -81,8 +80,6 @@ def protect(
     levels     : of it as well, the finest level of quasi-identifiers
     coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
     hold_back  : share of the people to hold back at random, as control people of the audit
-    person     : (n_rows,) who each row is of, where one person has several: people of the classes are counted, and one
-                 person's rows are held back together. Mondrian's k still counts rows
     rng        : for studies alone: a release is drawn by the operating system's randomness unless it is given
 
     >>> import unmask
@@ -99,7 +96,7 @@ def protect(
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
     chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
-    people = held(table, hold_back, person=person, rng=rng) if hold_back else Sample(table)
+    people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
     release, origin = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
@@ -107,11 +104,11 @@ def protect(
     found, lost = criteria.evaluate(release, sensitive=()), utility.information_loss(people.members, release, origin)
     facts: dict[str, float] = {"rows": release.n_rows, "classes": found.classes, "k": found.k, "gcp": lost.gcp}
     facts["average_class_size"] = release.n_rows / found.classes
-    if person is not None:
-        inside = person if people.member is None else person[people.member]
-        facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, inside[origin])
+    if people.members.person is not None:
+        whose = people.members.person[origin]
+        facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, whose)
     if people.control is not None:
-        facts["held_back"] = people.control.n_rows if person is None else len(np.unique(person[people.held]))
+        facts["held_back"] = people.control.n_people
     if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
         plain = replace(chosen, l=None, t=None)(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp

@@ -31,12 +31,10 @@ class Sample:
     fold: Rows | None = None
 
 
-def hold_back(
-    table: Table, share: float, *, person: Rows | None = None, rng: np.random.Generator | None = None
-) -> Sample:
+def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
     """Hold people back: round(share n) of the n who take part, each of them as likely as any other.
 
-    person : (n_rows,) who each row is of, where one person has several, which are held back together; None: a row each.
+    All rows of a person are held back together.
 
     A protection drops further people by what they are, such as their rare values; those are no control people. `rng` is
     for tests and studies: who was held back is as secret as the origin of a release.
@@ -46,22 +44,21 @@ def hold_back(
     >>> people.members.n_rows, people.held
     (8, array([6, 7]))
     """
-    able, who, people = _able(table, person)
+    able, who, people = _able(table)
     drawn = secret_unless(rng).choice(people, size=_number(share, len(people)), replace=False)
     return _parted(table, able[np.isin(who, drawn)])
 
 
-def held_back(table: Table, share: float, origins: Iterable[Rows], *, person: Rows | None = None) -> Sample:
+def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
     """Who was held back from releases: the people of the table who are in none of them.
 
     share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
             who was held back at random cannot be told: an error
     origins : of each release, the row of the table behind each of its records
-    person : as of `hold_back`
     """
-    able, who, people = _able(table, person)
+    able, who, people = _able(table)
     released = np.concatenate([np.zeros(0, dtype=np.int64), *origins])
-    gone = np.setdiff1d(people, released if person is None else person[released])
+    gone = np.setdiff1d(people, released if table.person is None else table.person[released])
     wanted = _number(share, len(people))
     if len(gone) != wanted:
         raise UnmaskError(
@@ -71,10 +68,10 @@ def held_back(table: Table, share: float, origins: Iterable[Rows], *, person: Ro
     return _parted(table, able[np.isin(who, gone)])
 
 
-def _able(table: Table, person: Rows | None) -> tuple[Rows, Rows, Rows]:
+def _able(table: Table) -> tuple[Rows, Rows, Rows]:
     """The rows that take part, who each of them is of, and those people."""
     able = table.taking_part
-    who = able if person is None else person[able]
+    who = able if table.person is None else table.person[able]
     return able, who, np.unique(who)
 
 

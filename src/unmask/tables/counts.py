@@ -67,7 +67,7 @@ def first_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
 
 
 def class_counts(
-    of_row: NDArray[np.int32], n_classes: int, codes: NDArray[np.int32], n_levels: int
+    of_row: NDArray[np.int32], n_classes: int, codes: NDArray[np.integer], n_levels: int
 ) -> sparse.csr_array[Any, Any]:
     """Count matrix n_cs: how many rows of class c carry sensitive value s.
 
@@ -86,6 +86,16 @@ def class_counts(
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
     return sparse.csr_array((data, columns, indptr), shape=(n_classes, n_levels))
+
+
+def summed(histogram: sparse.csr_array[Any, Any], of: NDArray[np.integer], n: int) -> sparse.csr_array[Any, Any]:
+    """(n, L) the rows of a histogram that go together, added up; of : (J,) where each goes.
+
+    >>> summed(sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
+    array([[3, 1], [0, 3]])
+    """
+    together = sparse.csr_array((np.ones(len(of), dtype=np.int64), (of, np.arange(len(of)))), shape=(n, len(of)))
+    return sparse.csr_array(together @ histogram)
 
 
 def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
@@ -199,7 +209,7 @@ def _countable(n: int) -> int:
     return max(4 * n, 1 << 16)
 
 
-def _fuse(of_row: NDArray[np.integer], codes: NDArray[np.int32], n_levels: int) -> NDArray[np.int64]:
+def _fuse(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> NDArray[np.int64]:
     key = of_row.astype(np.int64)  # a copy
     key *= n_levels
     key += codes

@@ -110,10 +110,10 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
     return paths
 
 
-def check_whole(n_rows: int, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
+def check_whole(n_people: int, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
     """Refuse what not even the whole table as one class satisfies."""
-    if n_rows < k:
-        raise FailedError(f"the table has {n_rows} rows, fewer than k = {k}; ask for k of at most {n_rows}")
+    if n_people < k:
+        raise FailedError(f"the table has {n_people} people, fewer than k = {k}; ask for k of at most {n_people}")
     for secret in secrets:
         whole = secret.overall[None, :]
         for demand in demands:

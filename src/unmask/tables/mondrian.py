@@ -7,6 +7,7 @@ table.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -14,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.tables.halves import Allows, Halves, Test, all_pass, have_people
 from unmask.tables.ranked import Ranked, ranked
 
-Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
-
-_CELLS = 1 << 21  # cells of a dense block of histograms: 16 MiB as float64, a handful of such blocks live at a time
 _TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporaries stay in the cache
 _WORD = 63  # bits of an integer that a sort key may use
 
@@ -44,6 +43,7 @@ def mondrian(
     span: NDArray[np.float64] | None = None,
     histograms: Sequence[NDArray[Any] | csr_array] = (),
     allows: Sequence[Allows] = (),
+    people: csr_array | None = None,
     trees: Sequence[NDArray[np.int64] | None] = (),
     strict: bool = True,
     rng: np.random.Generator | None = None,
@@ -51,11 +51,11 @@ def mondrian(
     """Box of every point: cut again and again at the allowable position nearest the median, widest column first.
 
     A cut puts the points up to a position in the order of one column to the left, the others to the right. It is
-    allowable if both halves hold at least `k` rows and the histograms of both halves pass `allows`. Among the
-    allowable cuts of a column the one with the smallest |rows left - rows / 2| is taken, the lower one on a tie. The
-    columns of a box are tried from widest to narrowest (width / `span`), ties in column order; a box is final when no
-    column has an allowable cut. In the strict form a cut lies between two different values, so that a value is on one
-    side only; boxes are then disjoint, `k = 1` returns the distinct points, and the order of the points does not
+    allowable if both halves hold at least `k` rows, of `k` people, and the histograms of both halves pass `allows`.
+    Among the allowable cuts of a column the one with the smallest |rows left - rows / 2| is taken, the lower one on a
+    tie. The columns of a box are tried from widest to narrowest (width / `span`), ties in column order; a box is final
+    when no column has an allowable cut. In the strict form a cut lies between two different values, so that a value is
+    on one side only; boxes are then disjoint, `k = 1` returns the distinct points, and the order of the points does not
     matter. In the relaxed form (`strict=False`, single rows, `rng`) a cut may lie between equal values, whose order
     is drawn anew for every cut; with `k` alone every box holds between k and 2k - 1 rows, and boxes may overlap.
 
@@ -63,6 +63,7 @@ def mondrian(
     span : (d,) width that means 1; default the width of the data. A constant column is never cut in the strict form.
     histograms : for every sensitive column (C, m) counts, dense or CSR. allows : for each a function from histograms
         (P, m) to bool (P,).
+    people : (C, P) rows of each person at each point, CSR; None where every row is a person.
     trees : for every column None or (levels, number of values) node numbers of the integer coordinates 0, 1, ... in
         depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
         lowest common ancestor of the values in the box.
@@ -83,7 +84,8 @@ def mondrian(
     if n_points == 0 or d == 0:
         return np.zeros(n_points, dtype=np.int32)
     points = ranked(values, counts, span, trees if strict else ())
-    tables = [csr_array(histogram) for histogram in histograms]
+    tests = _tests(histograms, allows)
+    tests += [] if people is None else [partial(have_people, people, k)]
     start_of = np.zeros(n_points, dtype=np.int64)
     boxes = _fresh(
         points,
@@ -95,7 +97,7 @@ def mondrian(
     together = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
     waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), together)
     while waiting:
-        boxes, cuts, box_of_cut, left = _best(points, waiting.pop(), tables, allows, k=k, rng=None if strict else rng)
+        boxes, cuts, box_of_cut, left = _best(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
         boxes = _split(points, boxes, cuts, box_of_cut, left, start_of, k=k, strict=strict)
         waiting += _runs(boxes, together)
     begins = np.zeros(n_points, dtype=np.bool_)
@@ -131,10 +133,14 @@ def first_cut(
         points, boxes = margins[j]
         if _final(boxes, k=k, strict=True)[0]:
             return None
-        boxes, cuts, _, _ = _best(points, boxes, histograms(j), allows, k=k, rng=None)
+        boxes, cuts, _, _ = _best(points, boxes, _tests(histograms(j), allows), k=k, rng=None)
         if cuts.size:
             return j, columns[j][0][boxes.items[cuts[0]]].item()
     return None
+
+
+def _tests(histograms: Sequence[NDArray[Any] | csr_array], allows: Sequence[Allows]) -> list[Test]:
+    return [partial(all_pass, csr_array(one), allow) for one, allow in zip(histograms, allows, strict=True)]
 
 
 def _fresh(
@@ -207,8 +213,7 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
 def _best(
     points: Ranked,
     boxes: _Boxes,
-    tables: Sequence[csr_array],
-    allows: Sequence[Allows],
+    tests: Sequence[Test],
     *,
     k: int,
     rng: np.random.Generator | None,
@@ -219,8 +224,8 @@ def _best(
     """
     boxes, keys, rank_bits = _sort(points, boxes, rng=rng)
     cuts, box, left = _positions(points, boxes, keys, rank_bits, k=k, strict=rng is None)
-    for table, allow in zip(tables, allows, strict=True):
-        passing = _passing(table, allow, boxes, cuts)
+    for passes in tests:
+        passing = passes(Halves(boxes.items, boxes.starts, cuts))
         cuts, box, left = cuts[passing], box[passing], left[passing]
     best = _nearest_median(np.abs(2 * left - boxes.rows[box]), box)
     return boxes, cuts[best], box[best], left[best]
@@ -258,44 +263,6 @@ def _between_children(
     level, base = child_level[box], first[box]
     separated: NDArray[np.bool_] = ancestors[level, base + ranks[cuts]] != ancestors[level, base + ranks[cuts + 1]]
     return separated
-
-
-def _passing(table: csr_array, allow: Allows, boxes: _Boxes, cuts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether the sensitive histograms of both halves of every cut are allowed.
-
-    Boxes are taken in groups and their cuts in blocks, so that no dense block exceeds `_CELLS` whatever the number of
-    points, boxes and sensitive values.
-    """
-    m = table.shape[1]
-    block = max(1, _CELLS // m)
-    passing = np.zeros(cuts.size, dtype=np.bool_)
-    last_cut = np.searchsorted(cuts, boxes.starts)  # cuts before the first item of every box
-    for group in range(0, boxes.rows.size, block):
-        starts = boxes.starts[group : group + block + 1]
-        rows = table[boxes.items[starts[0] : starts[-1]]]
-        totals = _sums(rows, starts - starts[0])
-        before = np.cumsum(totals, axis=0) - totals
-        running, done = np.zeros(m), 0
-        for at in range(last_cut[group], last_cut[group + len(starts) - 1], block):
-            chosen = slice(at, min(at + block, last_cut[group + len(starts) - 1]))
-            marks = cuts[chosen] + 1 - starts[0]
-            until = running + np.cumsum(_sums(rows, np.concatenate([[done], marks])), axis=0)
-            running, done = until[-1], int(marks[-1])
-            box = np.searchsorted(starts, cuts[chosen], side="right") - 1
-            left = until - before[box]
-            good = allow(left)
-            good[good] = allow(totals[box[good]] - left[good])
-            passing[chosen] = good
-    return passing
-
-
-def _sums(rows: csr_array, marks: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Histograms of the row ranges between consecutive marks, (len(marks) - 1, m); counts are exact below 2^53."""
-    m, pointers = rows.shape[1], rows.indptr[marks].astype(np.intp)
-    inside = slice(pointers[0], pointers[-1])
-    base = np.repeat(np.arange(marks.size - 1, dtype=np.int64) * m, np.diff(pointers))
-    sums = np.bincount(base + rows.indices[inside], weights=rows.data[inside], minlength=(marks.size - 1) * m)
-    return np.asarray(sums, dtype=np.float64).reshape(-1, m)
 
 
 def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDArray[np.intp]:

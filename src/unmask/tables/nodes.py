@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from unmask.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
-from unmask.tables.counts import KEY_LIMIT
+from unmask.tables.counts import KEY_LIMIT, summed
 from unmask.tables.dates import UNITS
 from unmask.tables.recoding import generalized
 from unmask.tables.release import Table
@@ -118,12 +118,26 @@ class Counted:
     sizes : (J,) rows
     histograms : of each sensitive column (J, L) rows of each level
     people : (K, J) whoever else is counted, such as those of a register
+    owners : (J, P) rows of each person, see `Table.people`
     """
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     histograms: tuple[csr_array, ...] = ()
     people: tuple[NDArray[np.int64], ...] = ()
+    owners: csr_array | None = None
+
+    @property
+    def class_people(self) -> NDArray[np.int64]:
+        """(J,) different people, whom k counts."""
+        return self.sizes if self.owners is None else np.diff(self.owners.indptr)
+
+    def take(self, some: NDArray[np.intp]) -> Counted:
+        """Some of the classes, numbered anew."""
+        histograms = tuple(one[some] for one in self.histograms)
+        people = tuple(one[some] for one in self.people)
+        owners = None if self.owners is None else self.owners[some]
+        return Counted(np.arange(len(some)), self.sizes[some], histograms, people, owners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +164,7 @@ class Nodes:
         """
         ladders = tuple(Ladder.of(column, given.get(column.name)) for column in table.quasi_identifiers)
         classes = table.classes
-        counted = Counted(np.arange(len(classes.sizes)), classes.sizes, tuple(histograms))
+        counted = Counted(np.arange(len(classes.sizes)), classes.sizes, tuple(histograms), owners=table.people)
         found = cls(ladders, classes.levels, counted)
         if (n := int(np.prod([float(size) for size in found.shape]))) > MOST_NODES:
             raise UnmaskError(
@@ -170,8 +184,9 @@ class Nodes:
         sizes, *people = (
             np.bincount(of, weights=one, minlength=len(at)).astype(np.int64) for one in (finer.sizes, *finer.people)
         )
-        histograms = tuple(_summed(one, of, len(at)) for one in finer.histograms)
-        return Counted(finer.first[at], sizes, histograms, tuple(people))
+        histograms = tuple(summed(one, of, len(at)) for one in finer.histograms)
+        owners = None if finer.owners is None else summed(finer.owners, of, len(at))
+        return Counted(finer.first[at], sizes, histograms, tuple(people), owners)
 
     def together(
         self, node: Node, first: NDArray[np.int64], among: Sequence[int] | None = None
@@ -224,9 +239,3 @@ class Nodes:
             mean = weights[j] * (ladder.lost @ rows) / rows.sum()
             total += mean.reshape([-1 if i == j else 1 for i in range(len(self.shape))])
         return total
-
-
-def _summed(histogram: csr_array, of: NDArray[np.int32], n: int) -> csr_array:
-    """(n, L) the rows of a histogram that go together, added up."""
-    rows = np.arange(len(of))
-    return csr_array(csr_array((np.ones(len(of), dtype=np.int64), (of, rows)), shape=(n, len(of))) @ histogram)

@@ -110,7 +110,7 @@ class Asked:
         return int(found.sizes[self._violating(found, asked)].sum())
 
     def _violating(self, found: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        bad = found.sizes < self.k
+        bad = found.class_people < self.k
         for secret, histogram in zip(self.secrets if demands else (), found.histograms, strict=False):
             bad |= ~secret.allowed(histogram, demands)
         return bad
@@ -137,8 +137,7 @@ class Asked:
         of, _ = nodes.together(node, table.first)
         left = np.flatnonzero(self.violating(nodes.counted(node))[of])
         ladders = tuple(ladder.above(level) for ladder, level in zip(nodes.ladders, node, strict=True))
-        counted = Counted(np.arange(len(left)), table.sizes[left], tuple(one[left] for one in table.histograms))
-        return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[left]], counted))
+        return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[left]], table.take(left)))
 
     def node(self, levels: Mapping[str, Level]) -> Node:
         """The node of these levels."""

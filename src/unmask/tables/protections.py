@@ -7,9 +7,10 @@ the order of the table's rows, and its order tells nothing. `rng` is for tests a
 from the operating system.
 
 The distribution q of t-closeness and its relatives is that of the table a protection is given, before anything is
-generalized or suppressed. k counts rows, not weights. Missing cells: under "own" and "wildcard" a missing cell is a
-value of its own, placed before all others (k rows that agree on it are k rows for an adversary who reads it as a
-wildcard, too); under "excluded" the protections that form classes drop the rows with a missing quasi-identifier.
+generalized or suppressed. k counts the people of a class: by `Table.person` where one has several rows, otherwise its
+rows; never weights. Missing cells: under "own" and "wildcard" a missing cell is a value of its own, placed before all
+others (k rows that agree on it are k rows for an adversary who reads it as a wildcard, too); under "excluded" the
+protections that form classes drop the rows with a missing quasi-identifier.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ def _wherever_cells_agree(
 
 @dataclass(frozen=True)
 class Mondrian:
-    """Multidimensional generalization: boxes of at least k rows, each cell replaced by what occurs in its box.
+    """Multidimensional generalization: boxes of at least k people, each cell replaced by what occurs in its box.
 
     A box is cut at the allowable position nearest its median, along its widest column (width over the width of the
-    whole table, ties in column order), as long as both halves hold k rows and satisfy all constraints on every
+    whole table, ties in column order), as long as both halves hold k people and satisfy all constraints on every
     sensitive column; see `unmask.tables.mondrian.mondrian`.
 
-    k : fewest rows of a class
+    k : fewest people of a class; rows where every row is a person
     l : fewest distinct values of a sensitive column in a class
     t : largest distance, of the equal ground, of a class's sensitive values from the whole table's
     constraints : further ones, from `unmask.tables.constraints`
@@ -87,10 +88,10 @@ class Mondrian:
     written as a node of the hierarchy where it is one, and as the lowest node above where the table's `cells` are
     "nodes". A class that mixes a missing cell, `*` or, of text, a mask with other cells gets `*`.
 
-    Assumes: quasi-identifiers are all that adversaries know, and each person has one row.
+    Assumes: quasi-identifiers are all that adversaries know, and each person has one row, or is told by an identifier.
 
-    Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), a
-    person has several rows, or the same people are released again in other boxes.
+    Fails when: a column that is kept undoes the boxes, a class shares one sensitive value (ask for `l` or `t`), most
+    rows of a class are one person's, or the same people are released again in other boxes.
 
     >>> table = Table.read({"age": [30, 31, 50, 51]}, quasi_identifiers="age")
     >>> release, origin = Mondrian(k=2)(table, rng=np.random.default_rng(1))
@@ -121,7 +122,7 @@ class Mondrian:
         return self.l is not None or self.t is not None or bool(self.constraints)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Generalize the table until every class has k rows and satisfies the constraints."""
+        """Generalize the table until every class has k people and satisfies the constraints."""
         rng = secret_unless(rng)
         rows = _rows(table)
         kept = _at_levels(table if rows.size == table.n_rows else table.take(rows), self.levels)
@@ -180,20 +181,20 @@ class Suppress:
         classes = kept.classes
         good = satisfying(kept, k, demands)
         if not good.any():
-            most = int(classes.sizes.max(initial=0))
+            most, what = int(kept.class_people.max(initial=0)), "rows" if kept.person is None else "people"
             raise FailedError(
                 f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
-                f"largest has {most} rows; ask for less, or generalize the quasi-identifiers first"
+                f"largest has {most} {what}; ask for less, or generalize the quasi-identifiers first"
             )
         return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
 
 def satisfying(table: Table, k: int, demands: Sequence[Constraint], *, whole: Table | None = None) -> NDArray[np.bool_]:
-    """(J,) which classes of a table have k rows and satisfy all demands on every sensitive column.
+    """(J,) which classes of a table have k people and satisfy all demands on every sensitive column.
 
     whole : the table whose sensitive values classes are compared with, if not this one
     """
-    good = table.classes.sizes >= k
+    good = table.class_people >= k
     for secret in secrets_of(table if whole is None else whole, demands):
         good &= secret.allowed(secret.moved(table.histogram(table.column(secret.column.name))), demands)
     return good
@@ -239,15 +240,13 @@ class SuppressCells:
             raise UnmaskError(f"rate is {self.rate!r}, expected a share between 0 and 1")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Suppress cells until every class has k rows, or no further cell may be suppressed."""
+        """Suppress cells until every class has k people, or no further cell may be suppressed."""
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
         names = [column.name for column in kept.quasi_identifiers]
         places = [_place_of(kept, name) for name in self.columns] or list(range(len(names)))
         starred = [with_star(column) if j in places else None for j, column in enumerate(kept.quasi_identifiers)]
-        codes = suppress_cells(
-            kept.classes, starred, [len(c.levels) for c in kept.quasi_identifiers], places, k=self.k, rate=self.rate
-        )
+        codes = suppress_cells(kept, starred, places, k=self.k, rate=self.rate)
         recoded = [
             (column.levels if star is None else star[0], codes[:, j][kept.classes.of_row])
             for j, (column, star) in enumerate(zip(kept.quasi_identifiers, starred, strict=True))

@@ -157,6 +157,23 @@ class Table:
         return classes_of(self.quasi_identifiers)
 
     @property
+    def n_people(self) -> int:
+        """Different people whose rows these are."""
+        return self.n_rows if self.person is None else len(np.unique(self.person))
+
+    @cached_property
+    def people(self) -> csr_array[Any, Any] | None:
+        """(J, P) how many rows of each class are each person's, CSR; None where every row is a person."""
+        if self.person is None:
+            return None
+        return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, int(self.person.max()) + 1)
+
+    @property
+    def class_people(self) -> NDArray[np.int64]:
+        """(J,) different people of each class, whom k counts: its rows where every row is a person."""
+        return self.classes.sizes if self.people is None else np.diff(self.people.indptr)
+
+    @property
     def codes(self) -> NDArray[np.int32]:
         """(n_rows, d) codes of the quasi-identifiers."""
         return np.stack([column.codes for column in self.quasi_identifiers], axis=1)

@@ -13,6 +13,7 @@ from unmask.tables import mondrian as kernel
 from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint
 from unmask.tables.demands import Secret, check_whole, secrets_of
+from unmask.tables.halves import Allows
 from unmask.tables.recoding import axis
 from unmask.tables.release import Table
 
@@ -37,31 +38,35 @@ class Search:
     def of(cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]) -> Search:
         """Measure the whole table, whose levels have so many `rows`; refuse what not even the whole satisfies."""
         secrets = secrets_of(table, demands)
-        check_whole(int(rows[0].sum()), k, demands, secrets)
+        n_people = int(rows[0].sum()) if table.person is None else table.n_people
+        check_whole(n_people, k, demands, secrets)
         axes = [_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
         place, trees, span = zip(*axes, strict=True)
         return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(secrets))
 
     @property
-    def allows(self) -> list[kernel.Allows]:
+    def allows(self) -> list[Allows]:
         """For every sensitive column the test of its histograms."""
         return [secret.allows(self.demands) for secret in self.secrets]
 
     def boxes(self, table: Table) -> NDArray[np.int32]:
         """(J,) the box of every class, by cuts between values: of the whole table, or of a part that is one box."""
         histograms = [secret.moved(table.histogram(secret.column)) for secret in self.secrets]
-        return self._cut(table.classes.levels, table.classes.sizes, histograms)
+        return self._cut(table.classes.levels, table.classes.sizes, histograms, table.people)
 
     def relaxed(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
         """(n_rows,) the box of every row, by cuts between equal values, too."""
         histograms = [secret.each(table) for secret in self.secrets]
-        return self._cut(table.codes, np.ones(table.n_rows, dtype=np.int64), histograms, rng=rng)
+        n, person = table.n_rows, table.person
+        people = None if person is None else csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
+        return self._cut(table.codes, np.ones(n, dtype=np.int64), histograms, people, rng=rng)
 
     def _cut(
         self,
         levels: NDArray[np.int32],
         rows: NDArray[np.int64],
         histograms: Sequence[csr_array],
+        people: csr_array | None,
         *,
         rng: np.random.Generator | None = None,
     ) -> NDArray[np.int32]:
@@ -72,6 +77,7 @@ class Search:
             span=self.span,
             histograms=histograms,
             allows=self.allows,
+            people=people,
             trees=self.trees,
             strict=rng is None,
             rng=rng,

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.tables.cells import EVERYTHING
-from unmask.tables.column import Classes, Column
-from unmask.tables.counts import group
+from unmask.tables.column import Column
+from unmask.tables.counts import group, summed
 from unmask.tables.recoding import Recoded, new_cells
+from unmask.tables.release import Table
 
 
 def with_star(column: Column) -> Recoded:
@@ -19,17 +20,12 @@ def with_star(column: Column) -> Recoded:
 
 
 def suppress_cells(
-    classes: Classes,
-    starred: Sequence[Recoded | None],
-    n_levels: Sequence[int],
-    places: Sequence[int],
-    *,
-    k: int,
-    rate: float,
+    table: Table, starred: Sequence[Recoded | None], places: Sequence[int], *, k: int, rate: float
 ) -> NDArray[np.int32]:
     """Codes of every class of the table after the greedy suppression, (J, d)."""
+    classes, people = table.classes, table.people
     codes = classes.levels.copy()
-    widths = list(n_levels)
+    widths = [len(column.levels) for column in table.quasi_identifiers]
     for j, star in enumerate(starred):
         if star is not None:
             codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
@@ -38,8 +34,9 @@ def suppress_cells(
 
     def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         of, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
-        total = np.bincount(of, weights=weight).astype(np.int64)
-        return of, total[of]
+        if people is None:
+            return of, np.bincount(of, weights=weight).astype(np.int64)[of]
+        return of, np.diff(summed(people, of, int(of.max()) + 1).indptr)[of]
 
     def suppressed(j: int, where: NDArray[np.bool_]) -> NDArray[np.int32]:
         trial = codes.copy()

@@ -89,7 +89,6 @@ def audit(
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0,
     control: Table | None = None,
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
-    person: ArrayLike | None = None,
     synthetic: bool = False,
     parts: tuple[Sequence[str], Sequence[str]] | None = None,
     targets: Annotated[int, Range(1)] | None = None,
@@ -111,8 +110,6 @@ def audit(
     coverage : probability that the person behind a record is in the register
     control  : table of people like those of the original, none of whom is in it: tells what being in the table added
     hold_back : share of the original that was held back at random: who of it is in no release is a control person
-    person   : (n_original,) who each row of the original is of, by any numbers, where one person has several rows: how
-               many people the classes of a release have is counted, and adversaries still look for rows
     synthetic : no row of the releases is anybody's; only what they tell about values is asked
     parts    : two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link
     targets  : number of people attacked, drawn from the original; all when left out
@@ -132,7 +129,7 @@ def audit(
         name: row_numbers("origin", rows, releases[name]) for name, rows in of_each("origin", origin, releases).items()
     }
     made = of_each("protection", protection, releases)
-    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin, "person": person}
+    needs = {"origin": origins or None, "targets": targets, "register_origin": register_origin}
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
     if original is None and made:
@@ -162,7 +159,6 @@ def audit(
         coverage=coverage,
         register_origin=None if register_origin is None else row_numbers("register_origin", register_origin, register),
         control=control,
-        person=None if person is None else row_numbers("person", person, original),
         synthetic=synthetic,
         parts=None
         if parts is None

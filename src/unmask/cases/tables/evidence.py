@@ -28,7 +28,6 @@ class Evidence:
 
     origins : by release
     watched : takes down who is at risk, for the owner alone
-    person  : (n_original,) who each row of the original is of, where one person has several; None: each is a person
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
     without : adversaries who are left out
     protections : what made the releases, by release, where that is said
@@ -41,7 +40,6 @@ class Evidence:
     coverage: float = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
-    person: NDArray[np.int64] | None = None
     row: NDArray[np.int64] | None = None
     synthetic: bool = False
     parts: tuple[tuple[str, ...], tuple[str, ...]] | None = None
@@ -51,6 +49,11 @@ class Evidence:
     without: tuple[str, ...] = ()
     protections: Mapping[str, Any] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda _: None
+
+    @property
+    def person(self) -> NDArray[np.int64] | None:
+        """(n_original,) who each row of the original is of, where one person has several; None: each is a person."""
+        return None if self.original is None else self.original.person
 
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of the owner's table that rows of the original are."""
@@ -68,7 +71,7 @@ class Evidence:
         `unmask.tables.control.held_back`.
         """
         assert self.original is not None
-        people = held_back(self.original, share, self.origins.values(), person=self.person)
+        people = held_back(self.original, share, self.origins.values())
         register, place = self.register_origin, np.full(self.original.n_rows, ABSENT, dtype=np.int64)
         place[people.member] = np.arange(people.members.n_rows)
         return replace(
@@ -77,7 +80,6 @@ class Evidence:
             origins={name: place[rows] for name, rows in self.origins.items()},
             register_origin=None if register is None else np.where(register < 0, register, place[register]),
             control=people.control,
-            person=None if self.person is None else self.person[people.member],
             row=people.member,
         )
 

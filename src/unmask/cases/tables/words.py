@@ -101,8 +101,8 @@ def _several_rows(evidence: Evidence) -> Iterator[str]:
     rows, people = len(evidence.person), len(distinct(evidence.person))
     yield (
         f"The {rows:,} rows are of {people:,} people, and adversaries look for rows: k, shares and numbers of people "
-        "count rows, and understate what happens to whoever has several rows in a class. The criteria k_people and "
-        "person_share count people."
+        "count rows here, and understate what happens to whoever has several rows in a class. The criteria k_people "
+        "and person_share count people."
     )
 
 

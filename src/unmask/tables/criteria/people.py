@@ -1,4 +1,4 @@
-"""How many people the classes of a release have, where one person has several rows: k counts rows."""
+"""How many people the classes of a release have, where one person has several rows: the k of a release counts rows."""
 
 from __future__ import annotations
 
