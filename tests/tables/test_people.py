@@ -154,6 +154,7 @@ def _run(*words):
 
 def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     made = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
+    counted = _run("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "r.parquet")
     means = _run("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
     found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
@@ -163,6 +164,7 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     assert "classes of at least 5 people" in made.stderr
     assert "warning: a class" not in made.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
+    assert "an engine counts rows" in counted.stderr
     assert "--identifiers patient" in made.stderr
     assert said in " ".join(json.loads(found.stdout)["warnings"])
     assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] >= 5

@@ -26,6 +26,7 @@ from unmask.cli.engine import (
     roles_of,
 )
 from unmask.cli.files import (
+    IN_ENGINE,
     fewer_people,
     read_origin,
     read_register,
@@ -342,7 +343,7 @@ def protect(
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
     written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
-        _say_release(written, output, as_json=as_json)
+        _say_release(written, output, as_json=as_json, warnings=[IN_ENGINE] if given["identifiers"] else [])
 
 
 def _protect_in_memory(

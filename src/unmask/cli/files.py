@@ -183,6 +183,9 @@ SEVERAL = (
 FEWER = "a class has rows of {} people, fewer than k = {}: {} counts rows; choose a protection that counts people"
 """Said of a release some of whose people have several rows."""
 
+IN_ENGINE = "an engine counts rows, and does not look whose they are: a class of k rows may be one person's"
+"""Said of a release that an engine made, and whose table has identifiers."""
+
 
 def several_rows(table: Table | None, reading: dict[str, Any]) -> list[str]:
     """A warning that rows are no people where the owner's table is given, and its identifiers repeat."""
