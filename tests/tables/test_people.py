@@ -123,6 +123,15 @@ def test_an_audit_says_that_it_takes_a_row_for_a_person():
     assert "Each row is taken for one person: k, shares and numbers of people count rows." in found.data.assumptions
 
 
+def test_an_audit_of_several_releases_says_that_nobody_crosses_them():
+    _, cells = _stays()
+    finer, coarser = Mondrian(k=5)(_read(cells))[0], Mondrian(k=9)(_read(cells))[0]
+
+    both = unmask.audit({"finer": finer, "coarser": coarser}).data.assumptions
+    assert any("crossing them tells more" in said for said in both)
+    assert not any("crossing" in said for said in unmask.audit(finer).data.assumptions)
+
+
 def test_nobody_is_held_back_in_part():
     person, cells = _stays()
     table = _read(cells, person)

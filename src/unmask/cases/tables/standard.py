@@ -131,7 +131,13 @@ def _reported(
         shapes=tuple(
             shape for name, before, one in traced for shape in shapes(name, before, one, evidence.origins[name])
         ),
-        assumptions=(*words.assumptions(first, evidence), *words.columns_known(tables), *notes, *hidden),
+        assumptions=(
+            *words.assumptions(first, evidence),
+            *words.alone(releases),
+            *words.columns_known(tables),
+            *notes,
+            *hidden,
+        ),
         cautions=tuple(words.cautions(found.foreign, tables, original)),
         not_run=(
             *_not_run(found, releases, tables),

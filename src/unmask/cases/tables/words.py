@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
@@ -91,6 +91,15 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
+
+
+def alone(releases: Collection[str]) -> Iterator[str]:
+    """That nobody crosses releases."""
+    if len(releases) > 1:
+        yield (
+            "Each release is attacked alone. Where several of the same people are published, crossing them tells more: "
+            "who fits a class of each has a value that both classes have. Publish one of them."
+        )
 
 
 def _several_rows(evidence: Evidence) -> Iterator[str]:
