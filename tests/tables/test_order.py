@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Truth, UnmaskError, audit
+from unmask.reports.overview import beside
 from unmask.tables import Background, Identity, Mondrian, OrderAttack, Suppress, Table, datasets
 from unmask.tables.attacks import order as attack
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces
@@ -297,3 +298,11 @@ def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
     rest = len(ages) - belief.row_length
     dense += np.where(dense == 0, (belief.unlisted / np.maximum(rest, 1))[:, None], 0.0)
     assert dense[belief.observation] == pytest.approx(enumerated(ages, classes, contents, seeds=20), abs=1e-6)
+
+
+def test_where_the_order_tells_most_a_sentence_says_so_beside_the_table():
+    source = people()
+
+    told = beside(audit(in_source_order(source), original=source, origin=np.arange(N)).data)
+
+    assert any("order of the rows re-identifies 100" in sentence for sentence in told)
