@@ -34,7 +34,7 @@ from synthesizers import Bootstrap, Independent, Trees
 
 import unmask
 from unmask import Posterior, Truth
-from unmask.cases.tables.case import together
+from unmask.cases.tables.boxes import together
 from unmask.measures import realized_success
 from unmask.measures.excess import Excess, People, excess
 from unmask.measures.membership import told

@@ -32,7 +32,7 @@ from synthesizers import ChowLiu, Independent, Trees
 
 from unmask import Posterior, Truth
 from unmask.audit import earned
-from unmask.cases.tables.case import boxes_of, together
+from unmask.cases.tables.boxes import boxes_of, together
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.measures.excess import Excess, People, excess
 from unmask.tables import (

@@ -24,7 +24,7 @@ from added import adult
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 
-from unmask.cases.tables.case import boxes_of
+from unmask.cases.tables.boxes import boxes_of
 from unmask.measures import Measure, realized_success
 from unmask.measures.added import Added, belief_in_truth
 from unmask.measures.excess import Excess, People, excess

@@ -77,7 +77,10 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert (made.facts["k_people"], made.facts["person_share"]) == (least, share)
     assert found.data.criteria["release"]["k_people"] == least
     assert found.data.criteria["release"]["person_share"] == share
-    assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.assumptions)
+    assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.cautions)
+    assert any(
+        f"up to {share:.0%} of the rows of a class of release are one person's" in said for said in found.data.cautions
+    )
     assert f"some people have several: a class has {least} people or more" in found.to_html()
     assert "some people have several" not in unmask.audit(made.release, original=_read(cells)).to_html()
 
@@ -106,6 +109,32 @@ def test_k_counts_people_though_their_stays_differ(protection, seed):
     rows, _ = protection(_read(cells))
     assert _by_hand(shown, person[origin].tolist())[0] >= protection.k
     assert len(release.classes.sizes) < len(rows.classes.sizes)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
+    person, cells = _stays(seed, people=40)
+    later = np.random.default_rng(seed).integers(0, 2, len(person))
+    cells["age"] = [str(int(age) // 9 + year) for age, year in zip(cells["age"], later.tolist(), strict=True)]
+    table = _read(cells, person)
+    release, origin = Mondrian(k=5)(table)
+
+    rows = unmask.audit(release, original=table, origin=origin).data.rows
+
+    for name, made, own in (("original", table, person), ("release", release, person[origin])):
+        for adversary, known in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):
+            shown = list(zip(*(made[column].tolist() for column in known), strict=True))
+            alike, theirs = Counter(shown), Counter(zip(shown, own.tolist(), strict=True))
+            share = [theirs[one] / alike[one[0]] for one in zip(shown, own.tolist(), strict=True)]
+            for measure in ("success_probability", "realized_success"):
+                (row,) = (
+                    r
+                    for r in rows
+                    if (r.release, r.adversary, r.target, r.measure) == (name, adversary, "identity", measure)
+                )
+                assert row.posterior == pytest.approx(np.mean(share), abs=1e-12)
+                assert row.worst == pytest.approx(max(share))
+                assert row.status == "exact"
 
 
 def test_a_table_of_few_people_is_refused_however_many_rows_it_has():
@@ -168,14 +197,13 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
     found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
 
-    said = f"by patient, {len(stays)} rows are of {len(set(stays.tolist()))} people"
     assert (made.exit_code, found.exit_code) == (0, 3)
     assert "classes of at least 5 people" in made.stderr
     assert "warning: a class" not in made.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert "an engine counts rows" in counted.stderr
     assert "--identifiers patient" in made.stderr
-    assert said in " ".join(json.loads(found.stdout)["warnings"])
+    assert f"rows are of {round(0.8 * len(set(stays.tolist())))} people" in " ".join(json.loads(found.stdout)["warnings"])
     assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] >= 5
 
 

@@ -37,7 +37,6 @@ from unmask.cli.files import (
     say_formulas,
     say_json,
     say_next,
-    several_rows,
     stems,
     write_release,
 )
@@ -244,13 +243,12 @@ def _audit_in_memory(
     others = None if control is None else read_original(control, {**reading, "like": before}, tuple(files.values()))
     unused = {column for _, without_role in read.values() for column in without_role}
     warnings = warned_of(unused, before)
-    several = several_rows(before, reading)
     made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, **asked}
     found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
-        return found, warnings + several, None
-    return found, warnings + several, partial(_suggest, before, known | {"steps": False, "levels": levels})
+        return found, warnings, None
+    return found, warnings, partial(_suggest, before, known | {"steps": False, "levels": levels})
 
 
 def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:

@@ -174,24 +174,11 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
     return table
 
 
-SEVERAL = (
-    "by {}, {:,} rows are of {:,} people: adversaries look for rows, and every measure counts rows, which understates "
-    "what happens to people with several rows in a class; the criteria k_people and person_share count people"
-)
-"""Said of an audit whose identifiers repeat."""
-
 FEWER = "a class has rows of {} people, fewer than k = {}: {} counts rows; choose a protection that counts people"
 """Said of a release some of whose people have several rows."""
 
 IN_ENGINE = "an engine counts rows, and does not look whose they are: a class of k rows may be one person's"
 """Said of a release that an engine made, and whose table has identifiers."""
-
-
-def several_rows(table: Table | None, reading: dict[str, Any]) -> list[str]:
-    """A warning that rows are no people where the owner's table is given, and its identifiers repeat."""
-    if table is None or table.person is None:
-        return []
-    return [SEVERAL.format(", ".join(reading["identifiers"]), table.n_rows, len(set(table.person.tolist())))]
 
 
 def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
+from unmask.cases.tables.boxes import together
+from unmask.cases.tables.persons import any_of_theirs
 from unmask.errors import NotRunError
 from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
@@ -86,6 +88,8 @@ class Case:
                  as they are priced; None: each target is a person
     modeled    : whether the belief is a model where it says to be exact, which it is of people in the release:
                  somebody asked about is not in it and fits a record, or their value is guessed without one
+    picked     : where people have several records, the belief by which one is picked, and held against the truth;
+                 `belief` is then how likely it is one of theirs, see `any_of_theirs`
     """
 
     release: str
@@ -101,6 +105,7 @@ class Case:
     control: Case | None = None
     people: int | None = None
     modeled: bool = False
+    picked: Posterior | None = None
 
     @property
     def unreleased(self) -> NDArray[np.bool_] | None:
@@ -112,6 +117,8 @@ class Case:
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""
+        if self.picked is not None:
+            return self._picked(self.picked, measures)
         beside = dict(self._beside(measures))  # before `audit`, which forgets where the truth stands
         found = audit(
             self.belief,
@@ -127,6 +134,13 @@ class Case:
         if self.modeled:  # after `audit`, which allows exact beliefs less
             rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
         return replace(found, rows=tuple(rows))
+
+    def _picked(self, belief: Posterior, measures: Sequence[Measure]) -> Audit:
+        """The rows about somebody's records: what holds by the belief, and what came true of those picked."""
+        told = replace(self, truth=None, picked=None).audited([one for one in measures if not one.needs_truth])
+        true = replace(self, belief=belief, picked=None).audited([one for one in measures if one.needs_truth])
+        status = "model" if self.modeled else belief.status
+        return replace(told, rows=told.rows + tuple(replace(row, status=status, note=self.note) for row in true.rows))
 
     def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
         """By measure, what control people have, and what members have more, where both have any."""
@@ -202,9 +216,15 @@ class Scene:
         return None if self.known is None else self.known.background
 
     def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
-        """Which record is theirs?"""
-        truth = self.known.truth_in(self.origin) if self.known is not None and self.traced else None
-        return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=self._mistaken(belief))
+        """Which record is theirs, or one of theirs, where the original says that people have several?"""
+        truth, modeled = None, self._mistaken(belief)
+        if self.known is not None and self.traced:
+            truth, person = self.known.truth_in(self.origin), self.known.population.person
+            if person is not None:
+                truth = Truth(truth.candidate, person=person[self.origin])
+                case = self._of_people(adversary, "identity", any_of_theirs(belief, truth), truth, note)
+                return replace(case, modeled=modeled, picked=belief)
+        return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
 
     def _mistaken(self, link: Posterior) -> bool:
         """Whether a record fits somebody known who has none."""
@@ -361,22 +381,6 @@ class Scene:
 def _success(belief: Posterior, truth: Truth) -> float:
     people = People.of(realized_success, belief, truth)
     return float(people.weight @ people.value / people.weight.sum())
-
-
-def boxes_of(link: Posterior) -> NDArray[np.int64]:
-    """(n_targets,) the box of the release that each target is in, by its first record; 0 for none."""
-    first = np.zeros(link.n_observations, dtype=np.int64)
-    held = link.row_length > 0
-    first[held] = link.candidate[link.indptr[:-1][held]] + 1
-    return np.asarray(first[link.observation], dtype=np.int64)
-
-
-def together(link: Posterior, *, after: int = 0) -> NDArray[np.int64]:
-    """(n_targets,) whose guesses share their luck: those of a box of the release; of people in none, who are believed
-    to be as all rows say, those who are known by the same cells. after : numbers of such that other people have
-    """
-    boxes = boxes_of(link)
-    return np.where(boxes > 0, boxes, 1 + link.n_candidates + after + link.observation)
 
 
 def _people(known: Known, more: Sequence[Column]) -> Table:

@@ -116,11 +116,12 @@ def _reported(
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
     notes = (said for name, table in releases.items() if name not in tables for said in overlaps(name, table))
     hidden = words.hidden(tables, original)
+    criteria = {name: count.criteria() for name, count in counts.items()}
     return ReportData(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(found.foreign))),
         rows=tuple(found.rows),
-        criteria={name: count.criteria() for name, count in counts.items()},
+        criteria=criteria,
         utility={name: facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),
         contributions=given,
@@ -138,7 +139,7 @@ def _reported(
             *notes,
             *hidden,
         ),
-        cautions=tuple(words.cautions(found.foreign, tables, original)),
+        cautions=(*words.cautions(found.foreign, tables, original), *words.several_rows(evidence, criteria)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.reports.data import COLUMNS, INSIDER, ORDER
+from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
@@ -82,7 +83,8 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
-    yield from _several_rows(evidence)
+    if evidence.person is None:
+        yield "Each row is taken for one person: k, shares and numbers of people count rows."
     yield from _unreleased(evidence)
     if evidence.register is not None:
         yield (
@@ -100,19 +102,6 @@ def alone(releases: Collection[str]) -> Iterator[str]:
             "Each release is attacked alone. Where several of the same people are published, crossing them tells more: "
             "who fits a class of each has a value that both classes have. Publish one of them."
         )
-
-
-def _several_rows(evidence: Evidence) -> Iterator[str]:
-    """Whether a row is a person."""
-    if evidence.person is None:
-        yield "Each row is taken for one person: k, shares and numbers of people count rows."
-        return
-    rows, people = len(evidence.person), len(distinct(evidence.person))
-    yield (
-        f"The {rows:,} rows are of {people:,} people, and adversaries look for rows: k, shares and numbers of people "
-        "count rows here, and understate what happens to whoever has several rows in a class. The criteria k_people "
-        "and person_share count people."
-    )
 
 
 def _unreleased(evidence: Evidence) -> Iterator[str]:
@@ -300,6 +289,22 @@ _LACKING = (
 _CHANGED = (
     "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
     "the origin of the rows (--origin) somebody takes the nearest"
+)
+
+
+def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """That rows are no people, where some people have several. criteria : by release"""
+    if evidence.original is None or evidence.person is None:
+        return
+    shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
+    released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
+    most = max(released, key=lambda name: released[name])
+    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, shares[most], release_name(most))
+
+
+_SEVERAL = (
+    "{:,} rows are of {:,} people, and up to {:.0%} of the rows of a class of {} are one person's: whoever picks any "
+    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share people"
 )
 
 
