@@ -203,8 +203,9 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert "an engine counts rows" in counted.stderr
     assert "--identifiers patient" in made.stderr
-    assert f"rows are of {round(0.8 * len(set(stays.tolist())))} people" in " ".join(json.loads(found.stdout)["warnings"])
-    assert json.loads(found.stdout)["tables"]["criteria"][-1]["k_people"] >= 5
+    told, members = json.loads(found.stdout), round(0.8 * len(set(stays.tolist())))
+    assert f"rows are of {members} people" in " ".join(told["warnings"])
+    assert told["tables"]["criteria"][-1]["k_people"] >= 5
 
 
 def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
