@@ -358,8 +358,8 @@ def _protect_in_memory(
     check_formulas(run, formulas)
     say_formulas(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
-    rows = "".join(f"{row}\n" for row in made.origin.tolist()) if origin else ""
-    write_release(leaving, output, f"row\n{rows}", origin)
+    rows = "\n".join(["row", *map(str, made.origin.tolist()), ""]) if origin else ""
+    write_release(leaving, output, rows, origin)
     return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 
