@@ -39,8 +39,8 @@ UTILITY = "Utility is one minus the global certainty penalty; a column that is l
 TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
 
 UNTRIED = (
-    "No change was tried: the command tries some for one protected release of which nobody was held back, without "
-    "--no-changes. Protect with a larger k, and audit again:"
+    "No change was tried: some are, where that is not turned off, for one protected release of which nobody was held "
+    "back. Protect with a larger k, and audit again:"
 )
 """What stands there where the original was given."""
 
