@@ -215,6 +215,12 @@ def test_without_the_original_the_columns_of_the_release_are_ranked(folder: Path
     assert "steps" not in found
 
 
+def test_a_page_without_steps_says_the_same_else(folder: Path, tables: dict, tmp_path: Path) -> None:
+    without = audited(folder, "r.csv", "o.csv", "--report", tmp_path / "page.html", "--no-steps")
+    assert "steps" not in without
+    assert without == {name: one for name, one in tables.items() if name != "steps"}
+
+
 def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tables: dict) -> None:
     own = folder / "own"
     people = unmask.read_table(own / "people.csv", quasi_identifiers=QUASI, sensitive="diagnosis")

@@ -110,7 +110,7 @@ def test_some_people_are_attacked_before_all_are(
     assert "Not the verdict yet" not in found
     assert browser.at("/sign").url.path == "/sign"
     assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
-    assert commands.waiting[:3] == [1, 1, 0]
+    assert commands.waiting[:3] == [2, 1, 0]  # all others are loaded while the first runs
     assert "--targets" in commands.run[1]
     assert AT_RISK not in commands.run[1]
     assert "--targets" not in commands.run[2]
@@ -144,3 +144,18 @@ def test_few_people_are_attacked_at_once(browser: Browser, project: Project, com
     project.jobs.wait("verdict", 30)
     assert [one[0] for one in commands.run[:2]] == ["protect", "audit"]
     assert "--targets" not in commands.run[1]
+
+
+def test_while_changes_are_tried_the_page_does_not_say_that_none_was(
+    browser: Browser, project: Project, commands: Commands
+):
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    commands.let_go.release(2)
+    project.jobs.wait("verdict", 30)
+    page = browser.at("/verdict").text
+    assert '<div class="report trying">' in page  # where the advice is hidden
+    threading.Timer(0.6, commands.let_go.release).start()
+    with browser.stream("GET", told_at(page)) as told:
+        assert "data: Trying other protections" in "".join(told.iter_text())
+    project.jobs.wait(verdict.CHANGES, 30)
+    assert '<div class="report">' in browser.at("/verdict").text

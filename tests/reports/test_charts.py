@@ -111,6 +111,14 @@ def test_bars_are_as_high_as_people_are_many_and_the_fewest_are_seen():
     assert re.findall(r"people \((.*?)\)", "".join(drawn.parts)) == ["70\u00a0%", "29\u00a0%", "1\u00a0%"]
 
 
+def test_a_bar_of_few_people_does_not_say_how_few():
+    spread = Spread("release", (0.7, 0.29, 0.01), 1000, "fewer than 10 above 9 %", least=10)
+    drawn = "".join(people([spread], (0.0, 0.05, 0.09, 1.0), style=0, limit=0.09, label="People.").parts)
+    assert re.findall(r">(at most 10|10)<", drawn) == ["at most 10"] * drawn.count(">at most 10<")
+    assert "at most 10 people" in drawn
+    assert ">290<" in drawn
+
+
 def test_figures_at_both_sides_of_a_limit_do_not_touch():
     drawn = people([Spread("r", (0.0, 0.5, 0.5, 0.0), 1400)], (0, 0.08, 0.09, 0.1, 1), style=0, limit=0.09, label="P.")
     shown = re.findall(r'<text x="([\d.]+)%"[^>]*?(?: dx="(-?[\d.]+)")?[^>]*>700<', "".join(drawn.parts))

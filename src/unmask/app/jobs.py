@@ -176,12 +176,17 @@ class Jobs:
         beside.replace(self.folder / f"{job.name}.json")
 
     def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
-        """One command after the other; while one runs the next is loaded, and one that was not begun is ended."""
-        with ExitStack() as loaded:
-            following = loaded.enter_context(self._process(job.commands[0], to.get(0)))
-            loaded.callback(following.terminate)
+        """One command after the other; while the first runs the others are loaded, and those not begun are ended."""
+        with ExitStack() as stack:
+
+            def load(at: int) -> subprocess.Popen[bytes]:
+                process = stack.enter_context(self._process(job.commands[at], to.get(at)))
+                stack.callback(process.terminate)
+                return process
+
+            loaded = [load(0)]
             for at in range(len(job.commands)):
-                process = following
+                process = loaded[at]
                 with self.lock:
                     if self._stopped(job):
                         return
@@ -189,9 +194,8 @@ class Jobs:
                     self._keep(job)
                     self.processes[job.name], self.said[job.name] = process, []
                     _begin(process)
-                if at + 1 < len(job.commands):
-                    following = loaded.enter_context(self._process(job.commands[at + 1], to.get(at + 1)))
-                    loaded.callback(following.terminate)
+                if not at:  # which makes the release on one core
+                    loaded += map(load, range(1, len(job.commands)))
                 code = _ended(process, self.said[job.name])
                 spent = time.time() - job.started
                 with self.lock:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from unmask.app.jobs import Job
 from unmask.app.project import PRICED, Project
 
+CHANGES = "changes"
+"""The job that tries other protections of a release that is not acceptable."""
+
 WORDS = {
     "protect": "Making the release",
     "design": "Designing mechanisms",
@@ -19,6 +22,8 @@ WORDS = {
 
 def progress(project: Project, job: Job) -> str:
     """What a job is doing; of a study how many attacks, its cells, have finished."""
+    if job.name == CHANGES:
+        return "Trying other protections, to say what to do next"
     command = job.commands[job.at]
     if "--targets" in command:
         return f"Attacking {int(command[-1]):,} people drawn at random, to be followed by everybody"

@@ -12,6 +12,8 @@ import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +102,10 @@ class Project:
     def given(self) -> dict[str, Any]:
         """What the document says; nothing before a file is opened."""
         path = self.folder / DOCUMENT
-        return load(path) if path.exists() else {}
+        if not path.exists():
+            return {}
+        at = path.stat()
+        return deepcopy(_loaded(path, (at.st_ino, at.st_size, at.st_mtime_ns)))
 
     def save(self, given: Mapping[str, Any], *, of: Mapping[str, Any] | None = None) -> None:
         """Write the document. of : what it was made of, an error where another window wrote it meanwhile."""
@@ -208,6 +213,12 @@ class Project:
         """Whether a job has finished on what is there now."""
         job = self.jobs.find(name)
         return job is not None and job.state == "finished" and job.of == self.digest
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path, _changed: tuple[int, int, int]) -> dict[str, Any]:
+    """A document, which a screen asks for some twenty times, read once as long as it does not change."""
+    return load(path)
 
 
 def adoptable(path: Path) -> Path:

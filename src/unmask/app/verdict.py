@@ -11,7 +11,7 @@ from unmask.app import pages
 from unmask.app.counting import counting, seen
 from unmask.app.jobs import EXIT_ABOVE, Command, Job, shown
 from unmask.app.kinds import kind_of
-from unmask.app.progress import busy_with
+from unmask.app.progress import CHANGES, busy_with
 from unmask.app.project import AT_RISK, ATTACK, AUDIT, REPORT, Project
 from unmask.app.protection import with_protection
 from unmask.errors import UnmaskError
@@ -23,9 +23,6 @@ QUIET = ("--force", "--json", "--no-changes")
 
 SAMPLED, MANY = 20_000, 5
 """People drawn at random who are attacked before all are, where there are at least MANY times as many."""
-
-CHANGES = "changes"
-"""The job that tries other protections of a release that is not acceptable."""
 
 NEW = f"{AUDIT}.new"
 """Where an audit is written; it takes the place of the last one once it is whole."""
@@ -85,8 +82,8 @@ def _is_long(project: Project) -> bool:
 
 
 def _first() -> Command:
-    """The audit of some people: its page is shown until that of all of them takes its place."""
-    return "audit", DOCUMENT, *ATTACK, "--no-changes", "--targets", f"{SAMPLED}"
+    """The audit of some people: its page is shown until that of all of them takes its place, which tries more."""
+    return "audit", DOCUMENT, *ATTACK, "--no-changes", "--no-steps", "--targets", f"{SAMPLED}"
 
 
 def _is_first(job: Job) -> bool:

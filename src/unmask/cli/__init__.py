@@ -113,7 +113,7 @@ ASKED = (
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
-STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); --report does it anyway."
+STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); as a rule with --report alone."
 
 WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
 
@@ -135,7 +135,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     original={"type": FILE},
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
-    targets={}, seed={}, attacker={}, steps={"help": STEPS},
+    targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
     protection={"parse": specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
@@ -171,7 +171,8 @@ def audit(
     room, asked = (taken(given, some) for some in (ROOM, ASKED))
     if engine is None:
         refuse_without_engine(dry_run=room["dry_run"], temp_directory=room["temp_directory"])
-        asked["steps"] |= output.report is not None
+        if asked["steps"] is None:
+            asked["steps"] = output.report is not None
         files = dict(zip(names, paths, strict=True))
         outside = (register, control)
         found, warnings, suggest = _audit_in_memory(files, original, origins, outside, given, asked, watched)
@@ -358,8 +359,8 @@ def _protect_in_memory(
     check_formulas(run, formulas)
     say_formulas(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
-    rows = "".join(f"{row}\n" for row in made.origin.tolist()) if origin else ""
-    write_release(leaving, output, f"row\n{rows}", origin)
+    rows = "\n".join(["row", *map(str, made.origin.tolist()), ""]) if origin else ""
+    write_release(leaving, output, rows, origin)
     return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 

@@ -7,12 +7,13 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO, cast
 
 from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.kept import kept
 
 GUESS = "cp1252"
 """What spreadsheets of western Windows write."""
@@ -63,7 +64,8 @@ def in_utf8(path: Path, folder: str, encoding: str | None = None) -> tuple[Path,
     name = f"file {path.name!r}"
     try:
         mark, at = _mark(path), path.stat()
-        if mark is None and _is_utf8(path, encoding, (at.st_size, at.st_mtime_ns)):
+        looked = partial(_is_utf8, path, encoding, (at.st_size, at.st_mtime_ns))
+        if mark is None and kept(path, ("UTF-8", encoding), looked):
             return path, ""
         copy = _copy(path, Path(folder), mark or encoding or GUESS)
     except (EOFError, zlib.error):

@@ -28,12 +28,16 @@ APART = 4.0
 
 @dataclass(frozen=True)
 class Spread:
-    """People over their risk: the share in each bin, how many they are, and what is said of those above a limit."""
+    """People over their risk: the share in each bin, how many they are, and what is said of those above a limit.
+
+    least : shares are rounded up to a multiple of so many people
+    """
 
     name: str
     shares: tuple[float, ...]
     people: int
     above: str = ""
+    least: int = 1
 
     @property
     def safe(self) -> bool:
@@ -108,7 +112,7 @@ class _Bins:
         parts.append(text(1, y + ROW / 2, one.above, anchor="end", ink=SOFT if one.safe else MISSED))
         top = y + ROW * len(names) + 8
         floor = top + 10 + HIGH
-        bars = [self._bar(b, share * one.people, floor) for b, share in enumerate(one.shares) if share > 0]
+        bars = [self._bar(b, share * one.people, floor, one.least) for b, share in enumerate(one.shares) if share > 0]
         parts += [self._drawn(bar, b, one) for bar, b in zip(bars, _filled(one), strict=True)]
         parts += [line((at, top), (at, floor), stroke=MISSED, width=1.4, dash="4 3") for at in self._cut]
         parts += _figures(bars, [beside, *(Box(at, -1, at, 1, top, floor) for at in self._cut)])
@@ -118,10 +122,11 @@ class _Bins:
     def _cut(self) -> list[float]:
         return [] if self.limit is None else [self.places[self.edges.index(self.limit)]]
 
-    def _bar(self, b: int, count: float, floor: float) -> _Bar:
+    def _bar(self, b: int, count: float, floor: float, least: int) -> _Bar:
         tall = max(2.0, HIGH * count / self.most)
         box = Box(self.places[b], 0, self.places[b + 1], 0, floor - tall, floor)
-        return _Bar(box, f"{round(count):,}", self.limit is not None and self.edges[b] >= self.limit)
+        few = "at most " if 1 < least >= round(count) else ""
+        return _Bar(box, f"{few}{round(count):,}", self.limit is not None and self.edges[b] >= self.limit)
 
     def _drawn(self, bar: _Bar, b: int, one: Spread) -> str:
         ends, box = " to ".join(self.ticked(edge) for edge in self.edges[b : b + 2]), bar.box

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,12 +83,26 @@ def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
     for begin in range(0, len(known), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
     masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
-    for row, left in masks[0]:
-        for column, right in masks[1]:
-            match[row, column] |= overlap(left, right)
+    for row, column in _overlapping(*masks):
+        match[row, column] = True
     match[[at for at, label in enumerate(known.labels) if label == EVERYTHING]] = True
     match[:, [at for at, label in enumerate(released.labels) if label == EVERYTHING]] = True
     return match
+
+
+def _overlapping(left: Sequence[tuple[int, str]], right: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int]]:
+    """The pairs of masks that may hide the same value, each by its place: one shows the beginning of what the other
+    shows, so that only those are compared. A pair that shows the same comes twice.
+    """
+    for ours, others, turned in ((left, right, False), (right, left, True)):
+        showing = defaultdict(list)
+        for at, mask in others:
+            showing[mask.rstrip(EVERYTHING)].append((at, mask))
+        for at, mask in ours:
+            shown = mask.rstrip(EVERYTHING)
+            for other, beside in (one for n in range(len(shown) + 1) for one in showing.get(shown[:n], ())):
+                if overlap(mask, beside):
+                    yield (other, at) if turned else (at, other)
 
 
 def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:

@@ -39,8 +39,8 @@ UTILITY = "Utility is one minus the global certainty penalty; a column that is l
 TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
 
 UNTRIED = (
-    "No change was tried: the command tries some for one protected release of which nobody was held back, without "
-    "--no-changes. Protect with a larger k, and audit again:"
+    "No change was tried: some are, where that is not turned off, for one protected release of which nobody was held "
+    "back. Protect with a larger k, and audit again:"
 )
 """What stands there where the original was given."""
 
@@ -175,8 +175,9 @@ def _people(risk: Distribution, scope: Scope) -> AtRisk:
     judged = [one for verdict in scope.data.verdicts if verdict.release == risk.release for one in verdict.judged]
     limit, whose = limit_of(risk, judged)
     above = risk.above[limit]
+    name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
     drawing = people(
-        [replace(spread_of(risk, limit, f"the {risk.people:,}, by their risk" if risk.drawn_from else BY), above="")],
+        [replace(spread_of(risk, limit, name, least=scope.data.least), above="")],
         risk.edges,
         style=scope.styles.get(risk.adversary, 0),
         limit=limit if limit in risk.edges else None,

@@ -193,7 +193,7 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
         caption = lettered(_spread(target), style, len(scope.adversaries))
         limit = LIMITS["identity" if target == IDENTITY else "value"]
         svg = people(
-            [spread_of(item, limit, item.release, of) for item in spread],
+            [spread_of(item, limit, item.release, of, least=scope.data.least) for item in spread],
             spread[0].edges,
             style=style,
             limit=limit if limit in spread[0].edges else None,
@@ -205,11 +205,11 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def spread_of(item: Distribution, limit: float, name: str, of: str = "people") -> Spread:
+def spread_of(item: Distribution, limit: float, name: str, of: str = "people", *, least: int) -> Spread:
     """The distribution as a row of a chart, with how many are above a limit."""
     above = item.above.get(limit)
     said = above if isinstance(above, str) else f"{above:,} {of}" if above else "none"
-    return Spread(name, item.shares, item.people, "" if above is None else f"{said} above {_limit(limit)}")
+    return Spread(name, item.shares, item.people, "" if above is None else f"{said} above {_limit(limit)}", least)
 
 
 def _spread(target: str) -> str:
