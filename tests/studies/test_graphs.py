@@ -75,6 +75,25 @@ def summed(trials):
     return summary(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
 
 
+def test_scores_of_all_runs_say_the_same():
+    likely = Announcement(there=0.8, right=0.5, came_true=0.3, present=(0.5, 0.4, 0.6), held="")
+    there = np.full(200, 0.8)
+    whole = replace(trial(20, 10, certainty=0.5), announced=likely, there=there)
+    refuses = replace(trial(20, 10, certainty=0.8), announced=replace(likely, right=None, present=None), there=there)
+    assert [one.sure for one in summed([whole, whole]).certainty] == [pytest.approx(0.5)]
+    assert [one.sure for one in summed([whole, refuses]).certainty] == [pytest.approx(0.8)]
+
+
+@pytest.mark.parametrize("name", ["Nar09", "Ensemble"])
+def test_the_page_speaks_of_the_overlap_and_of_the_scores_that_it_shows(name):
+    attack = {"Nar09": Nar09(), "Ensemble": Ensemble(rounds=1)}[name]
+    found = audit_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
+    said = " ".join(found.assumptions)
+    assert "Overlap 0.8/0.9: 80 % of the people in either network are in both, and 90 % of the edges" in said
+    assert ("scores of its own" in said) == (name == "Ensemble")
+    assert "Overlap 0.5/0.75" not in render(found)
+
+
 def test_rates_are_those_of_the_evaluation():
     scene, asked = Derived(friends(), 0.8, 0.9), plan(runs=1)
     found = audit_graph({"r": scene}, asked)

@@ -307,9 +307,11 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     yield "Rates are means over all runs, those in which an attack does not spread included; seeds are left out."
     if first.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
+    own = any(isinstance(attack, Ensemble) for attack in plan.attacks.values())
     yield (
-        "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
-        "work out, or that Ensemble gives its own. How many names of a score are right is counted."
+        "The score of a match is the probability that the model of the attack Rematch gives it, as any adversary can "
+        f"work out.{' Ensemble gives its matches scores of its own.' * own} How many matches of a score are right is "
+        "counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:

@@ -34,6 +34,10 @@ from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
 from unmask.reports.words import listed, number, percent, plural, rate
 
+SCORE = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
+
+OWN_SCORE = "Ensemble gives its matches scores of its own."
+
 FORETELLS = 0.1
 """The least rank correlation, of the sign that its meaning says, by which a criterion foretells anything."""
 
@@ -229,11 +233,9 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     rightly = [*figure("Matches that are right", reliable, shares("Score: probability announced"), under=[equal])]
     made = figure("Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit=""))
-    how = (
-        "The score of a match is the probability that Ensemble gives its own, and that the model of the attack Rematch "
-        "gives those of all others, uncalibrated. An adversary who took it at its word would be wrong wherever a line "
-        "leaves the dotted one."
-    )
+    how = f"{SCORE} An adversary who took it at its word would be wrong wherever a line leaves the dotted one."
+    if any(attack.announced is not None for _, attack in shown(graph)):
+        how = f"{OWN_SCORE} {how}"
     told = [*of_release(graph), *([how] if rightly else []), "Matches made: so many matches have at least that score."]
     said = _scores(graph) if rightly else ""
     return block("How many matches are right, by their score", [*rightly, *made], told, said=said)
