@@ -25,7 +25,7 @@ from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.findings.graph import announcements
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import percent
+from unmask.reports.words import percent, plural
 
 SECRET = "SECRET77"
 
@@ -217,7 +217,7 @@ def test_people_keep_their_numbers_under_every_shuffle():
         assert person.probability > 0.09
         assert (
             person.reason
-            == f"{graph.degree[int(person.row)]:,} edges, taken for {person.row} of the release, which is right"
+            == f"{plural(int(graph.degree[int(person.row)]), 'edge')}, taken for {person.row} of the release, which is right"
         )
     assert found.subject("graph").common == graph.n_nodes
 

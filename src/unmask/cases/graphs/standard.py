@@ -44,6 +44,7 @@ from unmask.reports.facts.graph import (
     TransitionPoint,
 )
 from unmask.reports.findings.graph import GUESSED, strongest_first
+from unmask.reports.words import plural
 from unmask.results import Row
 
 RANKS = 10
@@ -181,7 +182,7 @@ def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: s
     people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
     right = _right(run)
     for at in np.flatnonzero(run.named & ~(right <= LIMITS["identity"] + SURER)).tolist():
-        said = [f"{run.degree[at]:,} edges"]
+        said = [plural(int(run.degree[at]), "edge")]
         if nodes is not None and pair.target.labels is not None:
             said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
         if run.truth.judged[at]:
@@ -277,6 +278,7 @@ def _page(
         common=len(pair.common) if known else None,
         truth_known=known,
         truth_partial=scene.truth_partial,
+        acquired=scene.released is not None,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
         **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
         transition=transition,

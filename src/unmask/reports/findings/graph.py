@@ -226,7 +226,7 @@ def most_and_least(attack: StructureAttack, graph: GraphRisk) -> tuple[DegreeRis
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
     if len(classes) < 2 or not graph.truth_known or not attack.spread_in:
         return None
-    most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
+    most, least = (pick(classes, key=lambda item: (item.recall, item.low)) for pick in (max, min))
     apart = wilson(most.recall, most.people)[0] > wilson(least.recall, least.people)[1]
     return (most, least) if apart else None
 
@@ -355,6 +355,11 @@ def _next(graph: GraphRisk) -> str:
     """What an owner can do, where somebody is found."""
     if not graph.truth_known or graph.separations or not any(attack.recall for attack in graph.attacks):
         return ""
+    if graph.acquired:
+        return (
+            "To see what protection would change, protect the network with `unmask protect graph`, and audit that "
+            "release: its --origin says who is who in it."
+        )
     return (
         "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
         "(several identities for a person); `unmask protect graph` writes such a release."
