@@ -215,10 +215,8 @@ def test_people_keep_their_numbers_under_every_shuffle():
     assert watched.found
     for person in watched.found:  # U11: by the ids of the file
         assert person.probability > 0.09
-        assert (
-            person.reason
-            == f"{plural(int(graph.degree[int(person.row)]), 'edge')}, taken for {person.row} of the release, which is right"
-        )
+        edges = plural(int(graph.degree[int(person.row)]), "edge")
+        assert person.reason == f"{edges}, taken for {person.row} of the release, which is right"
     assert found.subject("graph").common == graph.n_nodes
 
 
