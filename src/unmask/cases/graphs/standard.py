@@ -209,7 +209,7 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
     pairs = [pair for pair, _ in ledger.drawn.values()]
-    directed = any(pair.source.way is not None and pair.target.way is not None for pair in pairs)
+    directed = any(map(_directed, pairs))
     could = (*STANDARD, *(("DirectedNar09",) if directed else ()))
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
         name: "it was not asked for" for name in could if ATTACKS[name] not in asked
@@ -294,8 +294,19 @@ def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, 
     somebody has several identities.
     """
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
-    several = pair.origin is not None
-    return {one.__name__: None if several else one(pair, seeds) for one in (most_recall, genie_recall)}
+    if pair.origin is not None:
+        return {"most_recall": None, "genie_recall": None}
+    return {"most_recall": most_recall(pair, seeds, directed=_directed(pair)), "genie_recall": _genie(pair, seeds)}
+
+
+def _directed(pair: Pair) -> bool:
+    """Whether attacks can see which way links go."""
+    return pair.source.way is not None and pair.target.way is not None
+
+
+def _genie(pair: Pair, seeds: SeedPairs) -> float | None:
+    """The bound of a model of edges; None where an attack sees more, which way they go."""
+    return None if _directed(pair) else genie_recall(pair, seeds)
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
@@ -332,7 +343,7 @@ def _overlaps(
 ) -> Iterator[OverlapPoint]:
     """Rates by overlap, where there are several, beside what any attack could reach in the first run."""
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
-    most = {name: genie_recall(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
+    most = {name: _genie(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
     for attack in attacks if most else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs
