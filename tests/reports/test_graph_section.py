@@ -239,7 +239,7 @@ def test_words_of_an_adversary_and_several_releases_are_told():
     assert said.startswith(
         "From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods re-identifies"
     )
-    assert said.endswith("The weakest of 2 attacks, “0.5/0.25”, re-identifies 15.8 %.")
+    assert said.endswith("The least, from “0.5/0.25”, is 15.8 %.")
     one = found(bare(attack(), attack(n_seeds=5, seeds="top", recall=0.3, recall_low=None, recall_high=None)))[0]
     assert one.endswith("The weakest of 2 attacks, rematch with 5 seeds, re-identifies 30.0 %.")
 

@@ -205,11 +205,13 @@ def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
     if len(ends) < 2 or not graph.truth_known:
         return ""
     last = ends[-1]
-    name = last.attack if last.attack != ends[0].attack else ""
-    if several_releases(graph):
-        name = " on ".join(filter(None, (name, release_name(last.release))))
-    seeds = "" if name and last.n_seeds == ends[0].n_seeds else f" with {last.n_seeds:,} seeds"
-    return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, re-identifies {recall_of(last)}."
+    several, other = several_releases(graph), last.attack != ends[0].attack
+    alike = (several or other) and last.n_seeds == ends[0].n_seeds
+    seeds = "" if alike else f" with {last.n_seeds:,} seeds"
+    if several and not other:
+        return f"The least, from {release_name(last.release)}{seeds}, is {recall_of(last)}."
+    name = f"{last.attack} on {release_name(last.release)}" if several else last.attack
+    return f"The weakest of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(last)}."
 
 
 def _not_run(graph: GraphRisk) -> str:
