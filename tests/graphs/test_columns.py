@@ -70,6 +70,11 @@ def test_a_header_over_ids_in_texts_is_nobody(tmp_path, network, head, template,
     assert not any("first line" in record.getMessage() for record in caplog.records)
 
 
+def test_numbers_before_two_texts_may_be_an_end(tmp_path):
+    with pytest.raises(UnmaskError, match="not plain"):
+        SocialGraph.read(written(tmp_path, ["buyer,product,shop", "1,tea,corner", "2,tea,mall", "3,rice,mall"]))
+
+
 def test_a_first_line_that_may_be_a_header_is_said(tmp_path, caplog):
     lines = ["ann bob", "cid dan", "dan eve", "eve cid"]
     assert SocialGraph.read(written(tmp_path, lines, "a.txt")).n_nodes == 5

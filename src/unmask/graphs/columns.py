@@ -167,11 +167,11 @@ def _above_figures(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def _plain(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
-    """(n_columns,) whether ids may stand there: no decimals, no dates, nor the only numbers beside two texts."""
+    """(n_columns,) whether ids may stand there: no decimals, no dates, nor numbers behind two texts."""
     columns = list(zip(*rows, strict=False)) or [("",)] * n_columns
     plain = [not _all(_NO_END, column) for column in columns]
     whole = [may and _all(_WHOLE, column) for may, column in zip(plain, columns, strict=True)]
-    if sum(whole) == 1 and sum(plain) == 3:  # both ends of a link are of one kind
+    if [number for may, number in zip(plain, whole, strict=True) if may] == [False, False, True]:  # a weight
         plain = [may and not number for may, number in zip(plain, whole, strict=True)]
     return plain
 
