@@ -52,6 +52,47 @@ def test_g1_the_header_decides_which_columns_are_the_edge(tmp_path, network, hea
 
 
 @pytest.mark.parametrize(
+    ("head", "template"),
+    [
+        ("person,friend", "{u},{v}"),
+        ("Member;Contact", "{u};{v}"),
+        ("Von;An;Gewicht", "{u};{v};12,5"),
+        ("lender,borrower,loans", "{u},{v},3"),
+        ("lender,borrower,month", "{u},{v},2024-05"),
+        ("nr,lender,borrower", "{i},{u},{v}"),
+    ],
+)
+def test_a_header_over_ids_in_texts_is_nobody(tmp_path, network, head, template, caplog):
+    u, v = network.edges()
+    lines = [template.format(u=f"n{a}", v=f"n{b}", i=i) for i, (a, b) in enumerate(zip(u, v, strict=True))]
+    read = SocialGraph.read(written(tmp_path, [head, *lines]))
+    assert (read.n_nodes, read.n_edges) == (len(np.union1d(u, v)), network.n_edges)
+    assert not any("first line" in record.getMessage() for record in caplog.records)
+
+
+def test_numbers_before_two_texts_may_be_an_end(tmp_path):
+    with pytest.raises(UnmaskError, match="not plain"):
+        SocialGraph.read(written(tmp_path, ["buyer,product,shop", "1,tea,corner", "2,tea,mall", "3,rice,mall"]))
+
+
+def test_a_first_line_that_may_be_a_header_is_said(tmp_path, caplog):
+    lines = ["ann bob", "cid dan", "dan eve", "eve cid"]
+    assert SocialGraph.read(written(tmp_path, lines, "a.txt")).n_nodes == 5
+    assert "the first line is taken for a link" in caplog.text
+    assert "ann" not in caplog.text
+    caplog.clear()
+    assert SocialGraph.read(written(tmp_path, [*lines, "bob cid"], "b.txt")).n_nodes == 5
+    assert SocialGraph.read(written(tmp_path, lines, "c.txt"), ends=("ann", "bob")).n_nodes == 3
+    assert SocialGraph.read(written(tmp_path, ["7 8", "1 2", "2 3"], "d.txt")).n_nodes == 5
+    assert not caplog.text
+
+
+@pytest.mark.parametrize("line", ["a,b,NA", "a,b,"])
+def test_a_missing_weight_is_no_header(tmp_path, line):
+    assert SocialGraph.read(written(tmp_path, [line, "c,d,5", "d,e,7"])).n_edges == 3
+
+
+@pytest.mark.parametrize(
     ("template", "name"),
     [("{t} {u} {v}", "a.txt"), ("2020-01-02,{u},{v}", "a.csv"), ("{u} {v} 5 {t}", "a.txt"), ("{u} {v}", "a.txt")],
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
@@ -140,6 +141,18 @@ def test_twins_are_the_pairs_whose_swap_leaves_the_graph_as_it_is(one):
     twin, friends = structural_equivalence(one), sets_of(one)
     for u, v in itertools.combinations(range(one.n_nodes), 2):
         assert (twin[u] == twin[v]) == (friends[u] - {v} == friends[v] - {u})
+
+
+@settings(max_examples=100, deadline=None)
+@given(links=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda link: link[0] != link[1])))
+def test_directed_twins_are_the_pairs_whose_swap_leaves_all_links_as_they_are(links):
+    u, v = np.array(sorted(links), dtype=np.int64).reshape(-1, 2).T
+    one = SocialGraph.read(sparse.coo_array((np.ones(len(u)), (u, v)), shape=(5, 5)))
+    twin = structural_equivalence(one, directed=True)
+    for i, j in itertools.combinations(range(5), 2):
+        swapped = {i: j, j: i}
+        same = {(swapped.get(a, a), swapped.get(b, b)) for a, b in links} == links
+        assert (twin[i] == twin[j]) == same
 
 
 @settings(max_examples=60, deadline=None)

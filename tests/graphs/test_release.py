@@ -163,7 +163,8 @@ def test_delimiters_and_quotes(tmp_path):
     [
         ("Source,Target\na,b\nb,c\n", None, 2),
         ("who,whom\n1,2\n2,3\n", None, 2),
-        ("who,whom\na,b\nb,c\n", None, 3),
+        ("who,whom\na,b\nb,c\n", None, 2),
+        ("lender,borrower\na,b\nb,c\n", None, 3),
         ("who,whom\na,b\nb,c\n", True, 2),
         ("source,target\na,b\n", False, 2),
         ("# a comment\nann,ben\n1,2\n", None, 2),

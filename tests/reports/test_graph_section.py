@@ -190,6 +190,29 @@ NEXT = (
 )
 
 
+def test_where_the_network_was_given_the_advice_is_one_that_runs():
+    """`audit graph` refuses --with and --separation beside --auxiliary."""
+    given = replace(bare(), acquired=True)
+    assert "--separation" not in " ".join(found(given))
+    assert any("protect the network with `unmask protect graph`" in sentence for sentence in found(given))
+    text = render(data(given))
+    assert "unmask protect graph" in text
+    assert "--separation" not in text
+
+
+def test_of_classes_alike_the_one_with_most_edges_is_most_at_risk():
+    alike = tuple(replace(one, recall=1.0 if one.low > 2 else 0.1) for one in classes())
+    said = " ".join(found(replace(bare(), attacks=(attack(by_degree=alike),))))
+    assert "re-identify 100 % of the people with 16 or more edges, and 10.0 % of those with 1 edge" in said
+
+
+def test_an_ensemble_has_no_passes():
+    announced = Announcement(there=0.5, right=None, came_true=None, present=None, held="")
+    shown_ = render(data(replace(bare(), attacks=(attack(announced=announced, steps=(1320, 1283)),))))
+    assert "How the attack runs through the network" not in shown_
+    assert "Ensemble gives its matches scores of its own" in shown_
+
+
 # --- findings -----------------------------------------------------------------------------------------------------
 
 
@@ -216,7 +239,7 @@ def test_words_of_an_adversary_and_several_releases_are_told():
     assert said.startswith(
         "From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods re-identifies"
     )
-    assert said.endswith("The weakest of 2 attacks, “0.5/0.25”, re-identifies 15.8 %.")
+    assert said.endswith("The least, from “0.5/0.25”, is 15.8 %.")
     one = found(bare(attack(), attack(n_seeds=5, seeds="top", recall=0.3, recall_low=None, recall_high=None)))[0]
     assert one.endswith("The weakest of 2 attacks, rematch with 5 seeds, re-identifies 30.0 %.")
 

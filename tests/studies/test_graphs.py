@@ -13,7 +13,18 @@ from unmask.cases.graphs.case import Run, attempt, rows, summary
 from unmask.cases.graphs.scenes import Acquired, Derived, Plan
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
-from unmask.graphs import Auxiliary, Ensemble, KorulaLattanzi, Nar09, Pair, SocialGraph, datasets, select_seeds, split
+from unmask.graphs import (
+    Auxiliary,
+    Climb,
+    Ensemble,
+    KorulaLattanzi,
+    Nar09,
+    Pair,
+    SocialGraph,
+    datasets,
+    select_seeds,
+    split,
+)
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import outcomes, rates
@@ -25,7 +36,7 @@ from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.findings.graph import announcements
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import percent
+from unmask.reports.words import percent, plural
 
 SECRET = "SECRET77"
 
@@ -73,6 +84,43 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
 def summed(trials):
     found = rows(trials, release="r", adversary="a")
     return summary(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
+
+
+def test_scores_of_all_runs_say_the_same():
+    likely = Announcement(there=0.8, right=0.5, came_true=0.3, present=(0.5, 0.4, 0.6), held="")
+    there = np.full(200, 0.8)
+    whole = replace(trial(20, 10, certainty=0.5), announced=likely, there=there)
+    refuses = replace(trial(20, 10, certainty=0.8), announced=replace(likely, right=None, present=None), there=there)
+    assert [one.sure for one in summed([whole, whole]).certainty] == [pytest.approx(0.5)]
+    assert [one.sure for one in summed([whole, refuses]).certainty] == [pytest.approx(0.8)]
+
+
+@pytest.mark.parametrize("name", ["Nar09", "Ensemble"])
+def test_the_page_speaks_of_the_overlap_and_of_the_scores_that_it_shows(name):
+    attack = {"Nar09": Nar09(), "Ensemble": Ensemble(rounds=1)}[name]
+    found = audit_graph({"r": Derived(friends(), 0.8, 0.9)}, plan(attacks={name: attack}, runs=1))
+    said = " ".join(found.assumptions)
+    assert "Overlap 0.8/0.9: 80 % of the people in either network are in both, and 90 % of the edges" in said
+    assert ("scores of its own" in said) == (name == "Ensemble")
+    assert "Overlap 0.5/0.75" not in render(found)
+
+
+def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
+    """60 people link to three others each, and 60 are linked by the same three: twins but for the way."""
+    rng = np.random.default_rng(0)
+    core = [(f"c{u}", f"c{v}") for u, v in rng.integers(60, size=(300, 2)).tolist() if u != v]
+    core += [(v, u) for u, v in core[:100]]
+    three = [[f"c{i}" for i in rng.choice(60, 3, replace=False)] for _ in range(60)]
+    twins = [link for k, them in enumerate(three) for c in them for link in ((f"a{k}", c), (c, f"b{k}"))]
+    file = tmp_path / "links.csv"
+    file.write_text("\n".join(["from,to", *map(",".join, core + twins)]))
+    attacks = {"Climb": Climb(), "Rematch": Rematch()}
+    found = audit_graph(
+        {"r": Derived(SocialGraph.read(file), 1.0, 1.0)}, plan(attacks=attacks, seeds="random", n_seeds=30)
+    )
+    assert measure(found, "recall", "Climb").posterior > 0.95 > 0.75 > measure(found, "recall", "Rematch").posterior
+    assert found.subject("graph").most_recall > 0.95
+    assert found.subject("graph").genie_recall is None
 
 
 def test_rates_are_those_of_the_evaluation():
@@ -196,10 +244,8 @@ def test_people_keep_their_numbers_under_every_shuffle():
     assert watched.found
     for person in watched.found:  # U11: by the ids of the file
         assert person.probability > 0.09
-        assert (
-            person.reason
-            == f"{graph.degree[int(person.row)]:,} edges, taken for {person.row} of the release, which is right"
-        )
+        edges = plural(int(graph.degree[int(person.row)]), "edge")
+        assert person.reason == f"{edges}, taken for {person.row} of the release, which is right"
     assert found.subject("graph").common == graph.n_nodes
 
 

@@ -25,10 +25,18 @@ _OTHERS = frozenset(
 )  # fmt: skip
 """What other columns are called; nothing is left of an `id`."""
 
+_PEOPLE = frozenset(
+    ("", "friend", "contact", "member", "customer", "employee", "student", "ego", "alter", "who", "whom", "neighbor",
+     "neighbour", "partner", "colleague", "actor", "author", "coauthor")
+)  # fmt: skip
+"""What else the ends are called; nothing is left of a `person`."""
+
 _NAMING = re.compile(r"[\W_]+|node|vertex|user|person|account|id|name|label")
 _WHOLE = re.compile(r"-?[0-9]+")
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-_NO_END = re.compile(r"-?[0-9]*\.[0-9]+|[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?")
+_NO_END = re.compile(r"-?[0-9]*[.,][0-9]+|[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ].*)?)?")
+_FIGURE = re.compile(rf"{_NUMBER.pattern}|{_NO_END.pattern}")
+_WORD = re.compile(r"(?!(na|nan|null|none|inf)$)[^\W\d_].*", re.IGNORECASE)
 _MOMENT = re.compile(r"1[0-9]{9}([0-9]{3})?")
 
 Ends = tuple[str, str] | tuple[int, int]
@@ -76,7 +84,7 @@ def layout(
     if columns is None and not named and _is_adjacency(lines, what):
         return Layout("adjacency")
     if columns is None:
-        plain = [not _all(_NO_END, column) for column in zip(*body, strict=False)] if body else [True] * len(first)
+        plain = _plain(body, len(first))
         columns = edge_columns(first, what, plain) if named and len(first) > 1 else _by_looks(body, what, plain)
     others = [i for i in range(len(first)) if i not in columns]
     return Layout("links", columns, named, tuple(first[i] if named else f"column {i + 1}" for i in others))
@@ -136,13 +144,36 @@ def _all(pattern: re.Pattern[str], cells: Sequence[str]) -> bool:
 
 
 def names_columns(lines: Sequence[Sequence[str]], *, commented: bool) -> bool:
-    """Whether the first line names columns: it holds no whole number, and a known pair or no number where others do."""
+    """Whether the first line names columns: it holds no whole number, and a known pair, nothing but words for people
+    and for what is said of links, or words where others hold numbers.
+    """
     first, stems = lines[0], [_stem(name) for name in lines[0]]
     if len(first) < 2 or any(_WHOLE.fullmatch(cell) for cell in first):
         return False
     if any(u in stems and v in stems for u, v in PAIRS):
         return True
-    return not commented and len(lines) > 1 and sum(bool(_WHOLE.fullmatch(cell)) for cell in lines[1]) > 1
+    if commented or len(lines) < 2:
+        return False
+    if sum(stem in _PEOPLE for stem in stems) > 1 and {*stems} <= _PEOPLE | _OTHERS:
+        return True
+    return sum(bool(_WHOLE.fullmatch(cell)) for cell in lines[1]) > 1 or _above_figures(lines)
+
+
+def _above_figures(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether a column holds numbers or dates alone, but for a word in the first line."""
+    first, *body = lines
+    columns = zip(first, zip(*body, strict=False), strict=False)
+    return any(_WORD.fullmatch(cell) and _all(_FIGURE, column) for cell, column in columns)
+
+
+def _plain(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
+    """(n_columns,) whether ids may stand there: no decimals, no dates, nor numbers behind two texts."""
+    columns = list(zip(*rows, strict=False)) or [("",)] * n_columns
+    plain = [not _all(_NO_END, column) for column in columns]
+    whole = [may and _all(_WHOLE, column) for may, column in zip(plain, columns, strict=True)]
+    if [number for may, number in zip(plain, whole, strict=True) if may] == [False, False, True]:  # a weight
+        plain = [may and not number for may, number in zip(plain, whole, strict=True)]
+    return plain
 
 
 def _is_matrix(rows: Sequence[Sequence[str]], names: Sequence[str] | None = None) -> bool:

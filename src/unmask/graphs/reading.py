@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, cast
@@ -163,7 +163,20 @@ def _from_text(
     names = {start.cells[0][at] for at in found.columns} if found.header and header is None and ends is None else set()
     if names and not names.isdisjoint(_texts_of(read)):
         return _from_text(connection, path, delimiter, False, None)
+    if header is None and ends is None and not found.header and _stands_alone(read, start.cells[0], found.columns):
+        _log.warning(
+            "%s: the first line is taken for a link, of two that no other line names; if it names the columns, say so "
+            "with --source and --target (in Python: ends)", path.name,
+        )  # fmt: skip
     return read
+
+
+def _stands_alone(links: LinkList, first: Sequence[str], columns: tuple[int, int]) -> bool:
+    """Whether the first of several lines has two ends in texts that no other line has."""
+    if links.labels is None or links.labels.dtype != object or len(links.u) < 2:
+        return False
+    nodes = [np.flatnonzero(links.labels == first[at]) for at in columns]
+    return all(np.count_nonzero(links.u == node) + np.count_nonzero(links.v == node) == 1 for node in nodes)
 
 
 def _texts_of(links: LinkList) -> list[Any]:

@@ -233,8 +233,10 @@ class SocialGraph:
                     blanks; the guess is the first of "," and ";" outside quotes in the first line, else a tab in a .tsv
                     file, else blanks. Ids in double quotes may hold it
         header    : whether the first line of an edge list names the columns; None: it does where it holds no whole
-                    number and says source and target or the like, or no comment is above it and the next line holds
-                    two whole numbers; and neither name is an id further down
+                    number and says source and target or the like, or no comment is above it and it says who and whom
+                    or the like, or the next line holds two whole numbers, or a column nothing but numbers or dates; and
+                    neither name is an id further down. A first line that is taken for a link of two whom no other line
+                    names is warned of
         ends      : the columns of the two node ids, by name or by number from 1 (as texts); None: by the header, see
                     `unmask.graphs.columns.edge_columns`; without one the first two that look neither like decimals nor
                     like dates. Where that is not plain, the file is refused

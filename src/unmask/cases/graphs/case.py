@@ -50,6 +50,7 @@ class Run:
     sweeps    : matches in each pass
     hidden    : what it discloses of those who have separated their identities, where some have
     announced : how sure the attack said it was, where it says so
+    there     : its scores if the person is in the release, where it tells these apart
     """
 
     truth: Truth
@@ -61,6 +62,7 @@ class Run:
     sweeps: tuple[int, ...]
     hidden: Disclosure | None = None
     announced: Announcement | None = None
+    there: Floats | None = None
 
     @property
     def known(self) -> bool:
@@ -145,6 +147,7 @@ def attempt(
         sweeps=tuple(belief.sweeps.tolist()),
         hidden=hidden,
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
+        there=belief.there if isinstance(belief, Announced) else None,
     )
     standing.cache_clear()  # which would hold the belief
     places.cache_clear()
@@ -272,7 +275,7 @@ def summary(
         names=round(float(np.mean([run.named.sum() for run in runs]))),
         by_degree=tuple(_degrees(runs)) if recall else (),
         steps=runs[0].sweeps,
-        certainty=tuple(bins(runs)) if recall else (),
+        certainty=tuple(bins(_of_one_kind(runs))) if recall else (),
         announced=_over_runs([run.announced for run in runs if run.announced is not None]),
     )
 
@@ -335,6 +338,13 @@ def _degrees(runs: Sequence[Run]) -> Iterator[DegreeRisk]:
         if found.recall is not None:
             people = round(found.people / len(runs))
             yield DegreeRisk(found.low, found.high, people, found.recall, found.precision)
+
+
+def _of_one_kind(runs: Sequence[Run]) -> Sequence[Run]:
+    """The runs with scores that say the same: if the person is in the release, where one run can say no more."""
+    if all(run.announced is None or run.announced.present is not None for run in runs):
+        return runs
+    return [run if run.there is None else replace(run, certainty=run.there) for run in runs]
 
 
 def bins(runs: Sequence[Run]) -> Iterator[CertaintyBin]:

@@ -165,7 +165,10 @@ class Derived:
                 f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random "
                 "until they share what is said, and each is cut to its largest component. Real networks may differ."
             ),
-            "Overlap 0.5/0.75: half of the people in either network are in both, and 75 % of the edges among those.",
+            (
+                f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {100 * self.node_overlap:g} % of the people in "
+                f"either network are in both, and {100 * self.edge_overlap:g} % of the edges among those."
+            ),
             "Leaked identities are right, and are drawn with the truth at hand."
             if plan.seeds not in GUESSED
             else "Leaked identities are found by looking alike, without the truth; some may be wrong.",

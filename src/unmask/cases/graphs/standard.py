@@ -44,6 +44,7 @@ from unmask.reports.facts.graph import (
     TransitionPoint,
 )
 from unmask.reports.findings.graph import GUESSED, strongest_first
+from unmask.reports.words import plural
 from unmask.results import Row
 
 RANKS = 10
@@ -181,7 +182,7 @@ def _at_risk(scene: Scene, pair: Pair, run: Run, belief: Matching, *, release: s
     people, nodes = _ids(scene.people), None if scene.released is None else _ids(scene.released)
     right = _right(run)
     for at in np.flatnonzero(run.named & ~(right <= LIMITS["identity"] + SURER)).tolist():
-        said = [f"{run.degree[at]:,} edges"]
+        said = [plural(int(run.degree[at]), "edge")]
         if nodes is not None and pair.target.labels is not None:
             said.append(f"taken for {nodes[pair.target.labels[belief.mapping[at]]]} of the release")
         if run.truth.judged[at]:
@@ -208,7 +209,7 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
     pairs = [pair for pair, _ in ledger.drawn.values()]
-    directed = any(pair.source.way is not None and pair.target.way is not None for pair in pairs)
+    directed = any(map(_directed, pairs))
     could = (*STANDARD, *(("DirectedNar09",) if directed else ()))
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
         name: "it was not asked for" for name in could if ATTACKS[name] not in asked
@@ -277,6 +278,7 @@ def _page(
         common=len(pair.common) if known else None,
         truth_known=known,
         truth_partial=scene.truth_partial,
+        acquired=scene.released is not None,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
         **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
         transition=transition,
@@ -292,8 +294,19 @@ def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, 
     somebody has several identities.
     """
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
-    several = pair.origin is not None
-    return {one.__name__: None if several else one(pair, seeds) for one in (most_recall, genie_recall)}
+    if pair.origin is not None:
+        return {"most_recall": None, "genie_recall": None}
+    return {"most_recall": most_recall(pair, seeds, directed=_directed(pair)), "genie_recall": _genie(pair, seeds)}
+
+
+def _directed(pair: Pair) -> bool:
+    """Whether attacks can see which way links go."""
+    return pair.source.way is not None and pair.target.way is not None
+
+
+def _genie(pair: Pair, seeds: SeedPairs) -> float | None:
+    """The bound of a model of edges; None where an attack sees more, which way they go."""
+    return None if _directed(pair) else genie_recall(pair, seeds)
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
@@ -307,9 +320,11 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
     yield "Rates are means over all runs, those in which an attack does not spread included; seeds are left out."
     if first.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."
+    own = any(isinstance(attack, Ensemble) for attack in plan.attacks.values())
     yield (
-        "The score of a name is the probability that the model of the attack Rematch gives it, which any adversary can "
-        "work out, or that Ensemble gives its own. How many names of a score are right is counted."
+        "The score of a match is the probability that the model of the attack Rematch gives it, as any adversary can "
+        f"work out.{' Ensemble gives its matches scores of its own.' * own} How many matches of a score are right is "
+        "counted."
     )
     yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
     if plan.transition and len(scenes) > 1:
@@ -328,7 +343,7 @@ def _overlaps(
 ) -> Iterator[OverlapPoint]:
     """Rates by overlap, where there are several, beside what any attack could reach in the first run."""
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
-    most = {name: genie_recall(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
+    most = {name: _genie(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
     for attack in attacks if most else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs

@@ -105,6 +105,7 @@ def audit_stored(
         ),
         not_run=[("Scores of names, distances and criteria", "they need the networks in memory")],
         common=stored.common,
+        acquired=True,
         truth_known=known,
         most_recall=None,
     )

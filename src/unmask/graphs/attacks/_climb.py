@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unmask.compiled import compiled
 from unmask.graphs.attacks._loops import insert
-from unmask.graphs.attacks._sides import Links
+from unmask.graphs.attacks._sides import Unsigned
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
@@ -19,9 +19,9 @@ _SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 whe
 
 @compiled
 def evidence(
-    source: Links,
-    target: Links,
-    pairs: Links,
+    source: Unsigned,
+    target: Unsigned,
+    pairs: Unsigned,
     free: NDArray[np.bool_],
     weighted: NDArray[np.float64],
     near: NDArray[np.float64],
@@ -41,8 +41,10 @@ def evidence(
                 near[candidate[j]] += weighted[j]
         for j in range(first[u], first[u + 1]):
             c = candidate[j]
+            total = found[j]
             for i in range(indptr_there[c], indptr_there[c + 1]):
-                found[j] += near[neighbor_there[i]]
+                total += near[neighbor_there[i]]
+            found[j] = total
         for i in range(indptr[u], indptr[u + 1]):
             x = neighbor[i]
             for j in range(first[x], first[x + 1]):
@@ -51,8 +53,8 @@ def evidence(
 
 @compiled
 def balance(
-    first: NDArray[np.int64],
-    candidate: NDArray[np.int32],
+    first: NDArray[np.uint64],
+    candidate: NDArray[np.uint32],
     mass: NDArray[np.float64],
     share: NDArray[np.float64],
     used: NDArray[np.float64],

@@ -17,6 +17,9 @@ NONE, UNSETTLED = -1, -2
 Links = tuple[NDArray[np.int64], NDArray[np.int32]]
 """indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
 
+Unsigned = tuple[NDArray[np.uint64], NDArray[np.uint32]]
+"""The same in types that cannot be negative."""
+
 
 class Side(NamedTuple):
     """One of the two graphs, with what is known of its nodes.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.graphs.attacks._kernels import read_only
+from unmask.graphs.attacks._kernels import read_only, unsigned
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support
@@ -168,9 +168,9 @@ def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray
     """
     from unmask.graphs.attacks._climb import balance
 
-    first, candidate = pairs
+    first = pairs[0]
     mass = np.exp(logit - np.repeat(segment_max(logit, first, empty=0.0), np.diff(first)))
-    balance(first, candidate, mass, np.ones(n_target), np.empty(n_target))
+    balance(*unsigned(pairs), mass, np.ones(n_target), np.empty(n_target))
     return mass
 
 
@@ -186,7 +186,7 @@ def _evidence(
 
     found, near = np.zeros(len(weighted)), np.zeros(n_target)
     for here, there in relations:
-        evidence(here, there, pairs, free, weighted, near, found)
+        evidence(unsigned(here), unsigned(there), unsigned(pairs), free, weighted, near, found)
     return found
 
 

@@ -284,7 +284,8 @@ def _so_far(by: str, right: float, held: int) -> str:
 def _silent(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
     """Why no probability is announced: nobody could test it, or those who could are unlike the others."""
     if scene.n_seeds < FEW:
-        yield f"{scene.n_seeds} seeds are too few to test a probability, expected at least {FEW}: these are scores"
+        seeds = "1 seed is" if scene.n_seeds == 1 else f"{scene.n_seeds} seeds are"
+        yield f"{seeds} too few to test a probability, expected at least {FEW}: these are scores"
     if seeds_are == "guessed":
         yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
     elif seeds_are == "chosen":

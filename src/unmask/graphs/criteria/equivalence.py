@@ -10,12 +10,14 @@ from unmask.graphs.criteria._refinement import numbered, refine, row_sums, token
 from unmask.graphs.release import SocialGraph
 
 
-def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
+def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDArray[np.int64]:
     """(n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbors.
 
     Two nodes are equivalent (twins) if they have the same neighbors, or the same ones but for each other; swapping
     them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
     a neighbor are one class. Neighbor sets are compared by sums of 64-bit tokens.
+
+    directed : whether they must also link to, and be linked by, the same; where the graph has directions
 
     >>> star = SocialGraph.from_edges([0, 0, 0, 4], [1, 2, 3, 5])
     >>> class_sizes(structural_equivalence(star))
@@ -24,8 +26,10 @@ def structural_equivalence(graph: SocialGraph) -> NDArray[np.int64]:
     A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
     F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
     """
-    own = tokens(np.arange(graph.n_nodes))
-    outside = row_sums(graph.indptr, own[graph.neighbor])
+    both = 3  # the way of a link in both directions, which an edge is where there are no directions
+    way = graph.way if directed and graph.way is not None else both
+    own = tokens(4 * np.arange(graph.n_nodes) + both)
+    outside = row_sums(graph.indptr, tokens(4 * graph.neighbor.astype(np.int64) + way))
     # No node is both kinds of twin: of those who share `outside` none are tied, of those who share `inside` all are.
     inside = outside + own
     twins_inside = class_sizes(numbered(inside)) > 1

@@ -15,7 +15,7 @@ from unmask.graphs.release import SocialGraph
 Matrix: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"
 
 
-def most_recall(pair: Pair, seeds: SeedPairs | None = None) -> float | None:
+def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = False) -> float | None:
     """The most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
 
     A person v whose node is u = truth(v) is found with probability at most 1 / max(s, k): s is the number of source
@@ -23,6 +23,8 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None) -> float | None:
     nodes changes nothing that the adversary sees, so of the s k ways to match the two classes each is as likely, and a
     one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
     not seeds; None where there are none. It is over the numbering of the nodes: a single run may be lucky.
+
+    directed : whether the attack sees which way links go, in both graphs: then twins are fewer
 
     Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
     has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
@@ -32,13 +34,15 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None) -> float | None:
     >>> most_recall(Pair(star, star, np.arange(4)))
     0.5
     """
-    _, among = _twins(pair, seeds)
+    _, among = _twins(pair, seeds, directed=directed)
     return float(np.mean(1.0 / among)) if len(among) else None
 
 
-def _twins(pair: Pair, seeds: SeedPairs | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _twins(
+    pair: Pair, seeds: SeedPairs | None, *, directed: bool = False
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The people who are in both graphs and no seeds, and max(s, k) of each: see `most_recall`."""
-    source, target = structural_equivalence(pair.source), structural_equivalence(pair.target)
+    source, target = (structural_equivalence(graph, directed=directed) for graph in (pair.source, pair.target))
     free_source, free_target = np.ones(len(source), dtype=np.bool_), np.ones(len(target), dtype=np.bool_)
     if seeds is not None:
         free_source[seeds.source] = False

@@ -202,6 +202,7 @@ class GraphRisk(Subject):
     not_run     : attacks that were not run on any release, and why
     most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
                   where most people are named; None where not run, or where the adversary knows more than edges
+    acquired    : whether the adversary's network was given; else both are made of the release
     genie_recall : the same if edges of one network alone differ at random, see `graphs.evaluation.genie_recall`
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
@@ -233,6 +234,7 @@ class GraphRisk(Subject):
     similar: int = 0
     not_run: tuple[tuple[str, str], ...] = ()
     genie_recall: float | None = None
+    acquired: bool = False
 
     def without_small(self, least: int) -> GraphRisk:
         """Without classes and bins of few, adopters who are few, and tenths of few people."""

@@ -205,11 +205,13 @@ def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
     if len(ends) < 2 or not graph.truth_known:
         return ""
     last = ends[-1]
-    name = last.attack if last.attack != ends[0].attack else ""
-    if several_releases(graph):
-        name = " on ".join(filter(None, (name, release_name(last.release))))
-    seeds = "" if name and last.n_seeds == ends[0].n_seeds else f" with {last.n_seeds:,} seeds"
-    return f"The weakest of {len(attacks)} attacks, {name or last.attack}{seeds}, re-identifies {recall_of(last)}."
+    several, other = several_releases(graph), last.attack != ends[0].attack
+    alike = (several or other) and last.n_seeds == ends[0].n_seeds
+    seeds = "" if alike else f" with {last.n_seeds:,} seeds"
+    if several and not other:
+        return f"The least, from {release_name(last.release)}{seeds}, is {recall_of(last)}."
+    name = f"{last.attack} on {release_name(last.release)}" if several else last.attack
+    return f"The weakest of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(last)}."
 
 
 def _not_run(graph: GraphRisk) -> str:
@@ -226,7 +228,7 @@ def most_and_least(attack: StructureAttack, graph: GraphRisk) -> tuple[DegreeRis
     classes = [item for item in attack.by_degree if item.people >= MANY_TIES and known(item.recall)]
     if len(classes) < 2 or not graph.truth_known or not attack.spread_in:
         return None
-    most, least = (pick(classes, key=lambda item: item.recall) for pick in (max, min))
+    most, least = (pick(classes, key=lambda item: (item.recall, item.low)) for pick in (max, min))
     apart = wilson(most.recall, most.people)[0] > wilson(least.recall, least.people)[1]
     return (most, least) if apart else None
 
@@ -355,6 +357,11 @@ def _next(graph: GraphRisk) -> str:
     """What an owner can do, where somebody is found."""
     if not graph.truth_known or graph.separations or not any(attack.recall for attack in graph.attacks):
         return ""
+    if graph.acquired:
+        return (
+            "To see what protection would change, protect the network with `unmask protect graph`, and audit that "
+            "release: its --origin says who is who in it."
+        )
     return (
         "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
         "(several identities for a person); `unmask protect graph` writes such a release."

@@ -12,7 +12,14 @@ from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, peopl
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
 
-SEPARATE = "People with several identities are harder to find. The same attacks, once more, say by how much:"
+ASKED = "--with RandomWalk --separation identities=5,adopters=0.5"
+
+PROTECT = "Changed edges make people harder to find. Audit that release in turn; its origin says who is who in it:"
+
+SEPARATE = (
+    "Changed edges, or several identities for a person, make people harder to find. The same attacks, once more, say "
+    "by how much:"
+)
 
 
 def at_risk(graph: GraphRisk, scope: Scope) -> AtRisk:
@@ -86,7 +93,9 @@ def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
             return Advice("None of what was tried leaves fewer people found.", "", changes, ("people found",))
         how = "--identities N --adopters SHARE" if any(one.adopters for one in graph.separations) else "--with NAME"
         return Advice("", f"unmask protect graph \u2026 {how}", changes, ("people found",))
-    return Advice(SEPARATE, "unmask audit graph \u2026 --separation identities=5,adopters=0.5 --report page.html")
+    if graph.acquired:
+        return Advice(PROTECT, "unmask protect graph \u2026 --with RandomWalk -o protected.txt --origin origin.csv")
+    return Advice(SEPARATE, f"unmask audit graph \u2026 {ASKED} --report page.html")
 
 
 def _change(one: StructureAttack, graph: GraphRisk, scope: Scope) -> Tried:

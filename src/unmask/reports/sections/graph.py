@@ -34,6 +34,10 @@ from unmask.reports.screens.graph import at_risk as at_risk
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
 from unmask.reports.words import listed, number, percent, plural, rate
 
+SCORE = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
+
+OWN_SCORE = " Ensemble gives its matches scores of its own."
+
 FORETELLS = 0.1
 """The least rank correlation, of the sign that its meaning says, by which a criterion foretells anything."""
 
@@ -229,11 +233,8 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
     equal = Line("", [(0.0, 0.0), (1.0, 1.0)], 2, shade=True, marked=False, width=1.2)
     rightly = [*figure("Matches that are right", reliable, shares("Score: probability announced"), under=[equal])]
     made = figure("Matches made", given, shares("Score, at least"), y=linear(top(given) or 1.0, beyond=True, unit=""))
-    how = (
-        "The score of a match is the probability that Ensemble gives its own, and that the model of the attack Rematch "
-        "gives those of all others, uncalibrated. An adversary who took it at its word would be wrong wherever a line "
-        "leaves the dotted one."
-    )
+    own = any(attack.announced is not None for _, attack in shown(graph))
+    how = f"{SCORE}{OWN_SCORE * own} Who took it at its word would be wrong wherever a line leaves the dotted one."
     told = [*of_release(graph), *([how] if rightly else []), "Matches made: so many matches have at least that score."]
     said = _scores(graph) if rightly else ""
     return block("How many matches are right, by their score", [*rightly, *made], told, said=said)
@@ -251,12 +252,12 @@ def _scores(graph: GraphRisk) -> str:
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
-    """Matches made or changed in each pass of the first run."""
+    """Matches made or changed in each pass of the first run; an ensemble has rounds, which begin anew."""
     lines = looks.lines(
         [
             (looks.said(name, a.attack), a.attack, [(float(i), float(n)) for i, n in enumerate(a.steps, 1)])
             for name, a in shown(graph)
-            if len(a.steps) > 1
+            if len(a.steps) > 1 and a.announced is None
         ]
     )
     x = whole(1, max((len(line.points) for line in lines), default=1), "Pass over the network", pad=0.03)
