@@ -21,7 +21,7 @@ WORDS = 64
 """Words of 32 bits that are taken from the generator of every seed."""
 
 FIRST = 16
-"""The first of them, which tell nearly every seed apart, are remembered for the next release: 6 MiB of 100,000 seeds."""
+"""The first of them, which tell nearly every seed apart, are kept for the next release: 6 MiB of 100,000 seeds."""
 
 _AT_ONCE = 10_000
 """Seeds whose generators are held at once."""
