@@ -58,12 +58,13 @@ HEAD = ("case", "ours", "peer", "ratio", "peak memory", "what it shows", "progra
 LEGEND = """\
 **How to read it.** Seconds are CPU seconds of the step alone, of all its threads; making the input and importing are
 not counted; `wall` marks seconds by the clock. Each case ran in a fresh process, with one thread for libraries that
-thread by themselves; a case below five seconds ran three times, and the median is shown. A peer is another way to get
-the same from the same input: another package, or the method written down in plain Python, NumPy, SciPy or SQL. The
-ratio is its seconds over ours: 5 means that ours is five times faster, 0.5 that it takes twice as long. Peak memory is
-that of the whole process, input and imports included; of the peer where there is one. What it shows ends with the
-figures found; *same* means that both found the same up to rounding. *met* and *MISSED* are about
-bars that were set beforehand. The last column names the program in `benchmarks/`, which describes its cases.
+thread by themselves; a case below five seconds, of CPU and by the clock, ran three times, and the median is shown. A
+peer is another way to get the same from the same input: another package, or the method written down in plain Python,
+NumPy, SciPy or SQL. The ratio is its seconds over ours: 5 means that ours is five times faster, 0.5 that it takes
+twice as long. Peak memory is that of the whole process, input and imports included; of the peer where there is one.
+What it shows ends with the figures found; *same* means that both found the same up to rounding. *met* and *MISSED*
+are about bars that were set beforehand. The last column names the program in `benchmarks/`, which describes its
+cases.
 """
 BARS_HEAD = ("work", "ours", "to reach", "nearest peer", "ratio", "reached")
 SLOWER = 1.25

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,18 @@ settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell starts in the background cannot be interrupted,
     signal.signal(signal.SIGINT, signal.default_int_handler)  # nor can the commands that tests start and interrupt
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """One worker after the other: what the first has compiled, and its asserts rewritten, the others read."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks here: each worker does the work of all
+        return (yield)
+    with Path(__file__).open(encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return (yield)
 
 
 def _skip_without_data(error: FailedError) -> None:

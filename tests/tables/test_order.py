@@ -177,12 +177,12 @@ def test_seeds_below_zero_are_refused():
 @pytest.mark.parametrize("shuffle", SHUFFLES, ids=lambda shuffle: shuffle.name)
 @pytest.mark.parametrize("n", [2, 5, 8, 9, 1000, 70_000])
 def test_the_last_places_are_those_of_the_permutation(shuffle, n):
-    seeds = np.array([0, 1, 2, *SEEDS])
+    seeds = (0, 1, 2, *SEEDS)
     places, told = LastPlaces(shuffle, seeds, n), np.arange(len(seeds))
     for step in range(min(n - 1, 20)):
         told, source = places.next(told)
         for at, place in zip(told, source, strict=True):
-            assert shuffle.permutation(int(seeds[at]), n)[n - 1 - step] == place
+            assert shuffle.permutation(seeds[at], n)[n - 1 - step] == place
     assert len(told) == len(seeds)
 
 

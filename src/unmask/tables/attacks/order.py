@@ -285,7 +285,7 @@ def _inside(scene: _Scene) -> tuple[_Order, NDArray[np.int64]]:
 
 def _passing(scene: _Scene, orders: list[_Order], shuffle: Shuffle, largest: int) -> list[tuple[int, _Order]]:
     """Seeds and orders whose last places fit; none where more than `CONFIRMED` seeds pass."""
-    places = LastPlaces(shuffle, np.arange(largest + 1), scene.n)
+    places = LastPlaces(shuffle, range(largest + 1), scene.n)
     order, seed = np.nonzero(_tested(scene, orders, places))
     if len(np.unique(seed)) > CONFIRMED:
         return []
