@@ -113,7 +113,7 @@ ASKED = (
 
 ORIGINS = "CSV with the row of the original behind each record; repeat it for each release, in their order."
 
-STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); as a rule with --report alone."
+STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); by default with --report."
 
 WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
 
