@@ -119,7 +119,9 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
     table = _read(cells, person)
     release, origin = Mondrian(k=5)(table)
 
-    rows = unmask.audit(release, original=table, origin=origin).data.rows
+    data = unmask.audit(release, original=table, origin=origin).data
+    rows = data.rows
+    assert not [one for one in data.promises if one.target == "identity"]
 
     for name, made, own in (("original", table, person), ("release", release, person[origin])):
         for adversary, known in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):

@@ -297,7 +297,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
-    return case.belief, case.truth, useful["utility"]
+    return case.belief if case.picked is None else case.picked, case.truth, useful["utility"]
 
 
 def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:

@@ -100,9 +100,9 @@ SURE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 def promises(case: Case) -> Iterator[Promise]:
     """What the adversary announced of people, and what came true: those of one bin of `SURE` together.
 
-    Nothing where nobody's truth is known, or where the belief is mere scores.
+    Nothing where nobody's truth is known, or where the belief is mere scores or counts whose records are whose.
     """
-    if case.truth is None or case.belief.status == "scores" or not case.truth.judged.any():
+    if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
         return
     assert realized_success.of_places is not None
     found = places(case.belief, case.truth)
