@@ -304,7 +304,7 @@ def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) 
 
 _SEVERAL = (
     "{:,} rows are of {:,} people, and up to {:.0%} of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share people"
+    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share count people"
 )
 
 
