@@ -42,9 +42,9 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     control : the same attack on control people, who count by their weights; truth : their values, of which those that
               nobody could have before tell nothing
     Where nothing told helps, as with few control people, or where p is right, a is 1e12 for either half, and both
-    beliefs are returned as they are. Else they are `calibrated` if what is announced of control people came true,
-    within 3 points, and they are at least 100; the check is in `provenance["check"]`, both a in
-    `provenance["strength"]`.
+    beliefs are returned as they are. Else the first is `calibrated` if what is announced of control people came true,
+    within 3 points, and they are at least 100; the check is in its `provenance["check"]`, both a in
+    `provenance["strength"]` of either.
 
     A release that remembers its people tells more of them than of control people. What is believed of them is then too
     little, by their excess: no control person can tell an adversary that.
@@ -75,7 +75,7 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     check = _kept(other, truth, judged)
     status: Status = belief.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
     one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength, status=status, check=str(check))
-    return one, replace(other, status=status, provenance={**other.provenance, "check": str(check)})
+    return one, other
 
 
 class _Kinds(NamedTuple):
