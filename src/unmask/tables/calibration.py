@@ -108,7 +108,7 @@ class _Kinds(NamedTuple):
     @property
     def n_values(self) -> int:
         """How many values there are."""
-        return self.p.shape[1]
+        return int(self.p.shape[1])
 
 
 class _People(NamedTuple):
