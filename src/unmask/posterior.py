@@ -308,15 +308,15 @@ class Posterior:
         rest, whole = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= CLOSED
         rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if whole else CLOSED))
         unlisted = np.where(rounding, 0.0, rest)
-        row, candidate = np.nonzero(table)
+        listed = table > 0
         targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
         n = table.shape[1]
         with np.errstate(divide="ignore"):
             log_prior = float(-np.log(n)) if prior is None else np.log(np.asarray(prior, dtype=np.float64))
         return cls(
-            indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(table))))),
-            candidate=candidate.astype(np.int32),
-            log_probability=stored(np.log(table[row, candidate])),
+            indptr=np.concatenate(([0], np.cumsum(np.count_nonzero(listed, axis=1)))),
+            candidate=np.nonzero(listed)[1].astype(np.int32),
+            log_probability=stored(np.log(table[listed])),
             unlisted=unlisted,
             n_unlisted=np.zeros(len(table), dtype=np.int64),
             observation=targets,

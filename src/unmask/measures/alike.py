@@ -34,7 +34,7 @@ class Kinds(NamedTuple):
     first: NDArray[np.int64]
 
 
-@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(4)  # of a belief and of control people, of either of its places, too; `audit` clears it
 def alike(belief: Posterior) -> Kinds:
     """The kinds of observations: rows of one length whose entries have the same belief, the same prior and stand for as
     many, in turn.

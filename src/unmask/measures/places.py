@@ -37,7 +37,7 @@ class Places(NamedTuple):
     n_observations: int
 
 
-@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(3)  # of a belief, of its prior and of control people, measure by measure; `audit` clears it
 def places(belief: Posterior, truth: Truth) -> Places:
     """The places of the truth; each target is one by itself where they would not be half as many, where people are
     several candidates, and where targets differ in weight.

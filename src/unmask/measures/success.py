@@ -73,7 +73,7 @@ class Standing(NamedTuple):
     right: NDArray[np.int64]
 
 
-@remembered(2)  # of a belief and of its prior, for one measure after the other; `audit` clears it
+@remembered(3)  # of a belief, of its prior and of control people, measure by measure; `audit` clears it
 def standing(belief: Posterior, truth: Truth) -> Standing:
     """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
 

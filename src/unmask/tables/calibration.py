@@ -42,9 +42,9 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     control : the same attack on control people, who count by their weights; truth : their values, of which those that
               nobody could have before tell nothing
     Where nothing told helps, as with few control people, or where p is right, a is 1e12 for either half, and both
-    beliefs are returned as they are. Else they are `calibrated` if what is announced of control people came true,
-    within 3 points, and they are at least 100; the check is in `provenance["check"]`, both a in
-    `provenance["strength"]`.
+    beliefs are returned as they are. Else the first is `calibrated` if what is announced of control people came true,
+    within 3 points, and they are at least 100; the check is in its `provenance["check"]`, both a in
+    `provenance["strength"]` of either.
 
     A release that remembers its people tells more of them than of control people. What is believed of them is then too
     little, by their excess: no control person can tell an adversary that.
@@ -64,33 +64,38 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
     half[judged] = np.arange(len(judged)) % 2
-    p, at = _table(control), control.observation
-    kinds, own = _Kinds.by(p), p[at, np.maximum(truth.candidate, 0)]
+    kinds, at = _Kinds.of_rows(control), control.observation
+    own = kinds.p[at, np.maximum(truth.candidate, 0)]
     people = _People(kinds.of[at], truth.candidate, own, control.weight)
     halves = [people.only(judged[half[judged] == number]) for number in (0, 1)]
     told, strength = [_Told.by(some, kinds) for some in halves], tuple(_strength(some, kinds) for some in halves)
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
-    other = _believed(control, half, told, strength, status=control.status)
+    other = _believed(control, kinds, half, told, strength, status=control.status)
     check = _kept(other, truth, judged)
     status: Status = belief.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
-    one = _believed(belief, np.arange(belief.n_targets) % 2, told, strength, status=status, check=str(check))
-    return one, replace(other, status=status, provenance={**other.provenance, "check": str(check)})
+    turn = np.arange(belief.n_targets) % 2
+    one = _believed(belief, _Kinds.of_rows(belief), turn, told, strength, status=status, check=str(check))
+    return one, other
 
 
 class _Kinds(NamedTuple):
-    """The rows of a belief by the value that is believed most, and by how much: the kind of each row, and of each kind
-    both, ascending. There are so many values.
+    """The rows of a belief by the value that is believed most, and by how much.
+
+    p  : (n_rows, n_values)
+    of : (n_rows,) the kind of each; top, sure : (n_kinds,) both of each kind, ascending
     """
 
+    p: Floats
     of: Numbers
     top: Numbers
     sure: Floats
-    n_values: int
 
     @classmethod
-    def by(cls, p: Floats) -> Self:
-        """p : (n_rows, n_values)"""
+    def of_rows(cls, belief: Posterior) -> Self:
+        """Of all rows, whether or not somebody is told by them."""
+        n = belief.n_observations
+        p = replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
         top = p.argmax(axis=1)
         sure = p[np.arange(len(p)), top]
         order = np.lexsort((sure, top))
@@ -98,7 +103,12 @@ class _Kinds(NamedTuple):
         first[1:] = (np.diff(top[order]) != 0) | (np.diff(sure[order]) != 0)
         of = np.empty(len(p), dtype=np.int64)
         of[order] = np.cumsum(first) - 1
-        return cls(of, top[order][first], sure[order][first], p.shape[1])
+        return cls(p, of, top[order][first], sure[order][first])
+
+    @property
+    def n_values(self) -> int:
+        """How many values there are."""
+        return int(self.p.shape[1])
 
 
 class _People(NamedTuple):
@@ -150,12 +160,6 @@ def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
     return sure[first], np.add.reduceat(has, first)
 
 
-def _table(belief: Posterior) -> Floats:
-    """(n_observations, n_values)"""
-    n = belief.n_observations
-    return replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
-
-
 def _strength(people: _People, kinds: _Kinds) -> float:
     """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
     likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % TURNS
@@ -169,11 +173,17 @@ def _strength(people: _People, kinds: _Kinds) -> float:
 
 
 def _believed(
-    belief: Posterior, half: Numbers, told: Sequence[_Told], strength: tuple[float, ...], *, status: Status, **more: str
+    belief: Posterior,
+    kinds: _Kinds,
+    half: Numbers,
+    told: Sequence[_Told],
+    strength: tuple[float, ...],
+    *,
+    status: Status,
+    **more: str,
 ) -> Posterior:
-    """The belief of people of either half, as the other told it; more : of its provenance"""
-    p = _table(belief)
-    kinds = _Kinds.by(p)
+    """The belief of people of either half, as the other told it; kinds : of its rows; more : of its provenance"""
+    p = kinds.p
     counts = ((*by.counts(kinds), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
     return Posterior.from_dense(
         np.concatenate([(has[kinds.of] + a * p) / (n[kinds.of] + a) for has, n, a in counts]),

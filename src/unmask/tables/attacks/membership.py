@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
-from typing import Annotated, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +123,9 @@ PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 10, 1 << 10
 together.
 """
 
+ON_BITS = 1 << 10
+"""People of whom it is asked at once, on bits, who is at no distance of some class."""
+
 DISTANCES = 1 << 22
 """Distances of a column that are held at once, of levels of people and of the release."""
 
@@ -130,35 +133,44 @@ DISTANCES = 1 << 22
 def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
     """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
-    n, levels = len(pairing.observed), int(pairing.classes.max()) + 1
-    found = []
-    for people in np.array_split(pairing.observed, max(-(-n * levels // DISTANCES), 1)):
+    of_class = [part for _, part, _ in parts]
+    levels, found = int(pairing.classes.max()) + 1, []
+    for people in _pieces(pairing.observed, DISTANCES // levels):
         sides = zip(pairing.columns, people.T, pairing.classes.T, strict=True)
         columns = [_Distances.of(*side, wildcard) for side in sides]
-        for first in range(0, len(people), PEOPLE):
-            some = slice(first, first + PEOPLE)
-            tables = [_sum(columns[j](cells[:, i], some) for i, j in enumerate(sets)) for sets, _, cells in parts]
-            found.append(_least(tables, [part for _, part, _ in parts]))
+        sets = [[(columns[j], cells[:, i]) for i, j in enumerate(those)] for those, _, cells in parts]
+        least, everybody = np.zeros(len(people)), np.arange(len(people))
+        met = np.concatenate([_met(sets, of_class, some) for some in _pieces(everybody, ON_BITS)])
+        for some in _pieces(everybody[~met], PEOPLE):
+            least[some] = _least([_sum(one(cells, some) for one, cells in those) for those in sets], of_class)
+        found.append(least)
     return np.concatenate(found)
 
 
-def _met(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.bool_]:
+def _pieces(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
+    """Of at most so many rows each."""
+    return np.array_split(rows, max(-(-len(rows) // max(size, 1)), 1))
+
+
+def _met(
+    sets: Sequence[Sequence[tuple[_Distances, NDArray[np.int32]]]],
+    parts: Sequence[NDArray[np.int32]],
+    people: NDArray[np.int64],
+) -> NDArray[np.bool_]:
     """(n_people,) who is at no distance of some class, as most people are of a release that generalizes: asked on bits,
     128 of them in the time of one distance or two.
     """
-    near = (np.packbits(table == 0, axis=1)[part] for table, part in zip(tables, parts, strict=True))
-    some = np.bitwise_or.reduce(np.bitwise_and.reduce(list(near)), axis=0)
-    return np.unpackbits(some, count=tables[0].shape[1]).astype(np.bool_)
+    near = [np.bitwise_and.reduce([one.near(cells, people) for one, cells in those]) for those in sets]
+    some = np.bitwise_or.reduce(np.bitwise_and.reduce([bits[part] for bits, part in zip(near, parts, strict=True)]))
+    return np.unpackbits(some, count=len(people)).astype(np.bool_)
 
 
 def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     """(n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a table."""
-    least, away = np.zeros(tables[0].shape[1]), np.flatnonzero(~_met(tables, parts))
-    tables, least[away] = [table[:, away] for table in tables], np.inf
-    for first in range(0, len(parts[0]) if len(away) else 0, CLASSES):
-        some = slice(first, first + CLASSES)
+    least = np.full(tables[0].shape[1], np.inf)
+    for some in (slice(first, first + CLASSES) for first in range(0, len(parts[0]), CLASSES)):
         total = _sum(table[part[some]] for table, part in zip(tables, parts, strict=True))
-        least[away] = np.minimum(least[away], total.min(axis=0))
+        least = np.minimum(least, total.min(axis=0))
     return least
 
 
@@ -207,9 +219,13 @@ class _Distances(NamedTuple):
         (known, one), (released, place) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
         return cls(gower(known, released, wildcard=wildcard).T, place, one[people])
 
-    def __call__(self, cells: NDArray[np.int32], people: slice) -> NDArray[np.float64]:
+    def __call__(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.float64]:
         """(n_cells, n_people) of some released levels and of some people."""
         return np.asarray(self.table[:, self.known[people]][self.place[cells]])
+
+    def near(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The same on bits: which distances are none."""
+        return np.packbits((self.table == 0)[:, self.known[people]], axis=1)[self.place[cells]]
 
 
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
