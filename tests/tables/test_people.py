@@ -8,8 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
+from unmask.cases.tables.case import Scene
+from unmask.cases.tables.evidence import Evidence
 from unmask.cli import main
 from unmask.errors import FailedError
+from unmask.measures import realized_success, success_probability
+from unmask.posterior import Posterior
 from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.control import held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
@@ -121,7 +125,7 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
 
     data = unmask.audit(release, original=table, origin=origin).data
     rows = data.rows
-    assert not [one for one in data.promises if one.target == "identity"]
+    assert not [one for one in data.promises if one.target == "identity" and one.adversary != "order"]
 
     for name, made, own in (("original", table, person), ("release", release, person[origin])):
         for adversary, known in (("prosecutor", ("age", "sex")), ("insider", ("age", "sex", "ill"))):
@@ -137,6 +141,19 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
                 assert row.posterior == pytest.approx(np.mean(share), abs=1e-12)
                 assert row.worst == pytest.approx(max(share))
                 assert row.status == "exact"
+
+
+def test_a_belief_that_tells_rows_apart_is_about_rows():
+    table = Table.read({"age": [30, 30, 31], "id": list("aab")}, quasi_identifiers="age", identifiers="id")
+    scene = Scene.of("release", table, np.arange(3), Evidence(original=table).known)
+    belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
+
+    case = scene.identity("somebody", belief)
+    rows = {row.measure: row.posterior for row in case.audited([success_probability, realized_success]).rows}
+
+    assert case.belief is belief
+    assert case.picked is None
+    assert rows == {"success_probability": pytest.approx(0.7), "realized_success": pytest.approx(1 / 3)}
 
 
 def test_a_table_of_few_people_is_refused_however_many_rows_it_has():

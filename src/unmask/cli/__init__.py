@@ -312,7 +312,7 @@ def protect(
     engine: str | None,
     **given: Any,
 ) -> None:
-    r"""Generalize a table with Mondrian until every class has k rows, l values and distance t; or as --with says.
+    r"""Generalize a table with Mondrian until every class has k people, l values and distance t; or as --with says.
 
     Quasi-identifiers are generalized, sensitive and kept columns leave unchanged, all others are dropped. Rows leave in
     the order of their released cells, so the release is the same file whatever the order of DATA.

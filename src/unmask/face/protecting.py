@@ -73,7 +73,7 @@ def protect(
     hold_back: Annotated[float, Range(0, 1)] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
-    """Generalize a table until every class has k rows, l values and distance t; or as the protection given does it.
+    """Generalize a table until every class has k people, l values and distance t; or as the protection given does it.
 
     protection : any of `unmask.tables`, or your own: called with the table, it returns a release and its origin
     k, l, t    : of `tables.Mondrian`, which protects unless another protection is given

@@ -220,9 +220,9 @@ class Scene:
         truth, modeled = None, self._mistaken(belief)
         if self.known is not None and self.traced:
             truth, person = self.known.truth_in(self.origin), self.known.population.person
-            if person is not None:
-                truth = Truth(truth.candidate, person=person[self.origin])
-                case = self._of_people(adversary, "identity", any_of_theirs(belief, truth), truth, note)
+            theirs = None if person is None else Truth(truth.candidate, person=person[self.origin])
+            if theirs is not None and (attained := any_of_theirs(belief, theirs)) is not belief:
+                case = self._of_people(adversary, "identity", attained, theirs, note)
                 return replace(case, modeled=modeled, picked=belief)
         return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
 
