@@ -46,17 +46,18 @@ def test_nobody_is_lost_and_secret_draws_differ():
 
 
 def test_an_audit_finds_those_held_back_as_if_they_were_in_a_file():
-    table = census()
+    """Of 400 control people, drawn in secret: of 200, three draws in a thousand are told from members by chance."""
+    table = census(1600)
     made = unmask.protect(table, k=4, hold_back=0.25)
-    assert made.facts["held_back"] == 200
-    assert "200 people held back" in repr(made)
+    assert made.facts["held_back"] == 400
+    assert "400 people held back" in repr(made)
     people = held_back(table, 0.25, [made.origin])
     own = np.searchsorted(people.member, made.origin)
     by_file = unmask.audit(made.release, original=people.members, origin=own, control=people.control)
     found = unmask.audit(made.release, original=table, origin=made.origin, hold_back=0.25)
     assert [row.as_dict() for row in found.rows] == [row.as_dict() for row in by_file.rows]
     assert row_of(found).control is not None
-    assert row_of(found, "original").n == 600
+    assert row_of(found, "original").n == 1200
 
 
 def test_a_register_loses_those_who_are_held_back():
