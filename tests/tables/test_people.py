@@ -85,7 +85,7 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert any(
         f"up to {share:.0%} of the rows of a class of release are one person's" in said for said in found.data.cautions
     )
-    assert f"some people have several: a class has {least} people or more" in found.to_html()
+    assert f"some people have several: a class has at least {least} people" in found.to_html()
     assert "some people have several" not in unmask.audit(made.release, original=_read(cells)).to_html()
 
 

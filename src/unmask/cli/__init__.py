@@ -28,6 +28,7 @@ from unmask.cli.engine import (
 from unmask.cli.files import (
     IN_ENGINE,
     fewer_people,
+    kept_together,
     read_origin,
     read_register,
     read_used,
@@ -335,8 +336,8 @@ def protect(
         say_dropped(dropped)
         asked = {"hold_back": hold_back, "coarsen": coarsen}
         result = _protect_in_memory(table, protection, asked, output, origin, formulas)
-        fewer = fewer_people(result, protection)
-        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=fewer)
+        warnings = [*fewer_people(result, protection), *kept_together(table)]
+        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=warnings)
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}

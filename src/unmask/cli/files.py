@@ -187,6 +187,20 @@ def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
     return [FEWER.format(people, k, type(protection).__name__)] if people and k and people < k else []
 
 
+def kept_together(table: Table) -> list[str]:
+    """A warning for each column that leaves as it is and says, or seems to say, which rows are one person's."""
+    from unmask.cases.tables.traces import pseudonym, repeated
+
+    whose = pseudonym(table.kept, table.person)
+    return [TOGETHER.format(column.name) for column in ([whose] if whose else repeated(table.kept))]
+
+
+TOGETHER = (
+    "the column {} leaves as it is and seems to say which rows are one person's: whoever recognizes a few rows of a "
+    "person has all of them; unmask audit with --identifiers attacks people so"
+)
+
+
 def say_notes(notes: Sequence[str]) -> None:
     """What was recognized or guessed while reading, on standard error."""
     for note in notes:

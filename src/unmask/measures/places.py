@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from unmask.errors import UnmaskError
 from unmask.measures.alike import alike, rows_of
@@ -100,6 +101,81 @@ def entry_of(
     entry = bisect(belief.candidate, belief.indptr[row], stop, true, right=False)
     inside = np.minimum(entry, len(belief.candidate) - 1)
     return inside, (entry < stop) & (belief.candidate[inside] == true)
+
+
+class Right(NamedTuple):
+    """The candidates that are right of each target, where people are several: those of one person in one observation
+    are listed once, and those of them that are not listed there as one.
+
+    of    : (n_targets,) whose they are
+    start : (n,) the first line of each of these
+    row, entry, listed, absent, times : of each line the observation, the entry there, whether it is one, whether the
+            target is no candidate at all, and for how many candidates the line stands
+    """
+
+    of: NDArray[np.int64]
+    start: NDArray[np.int64]
+    row: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    listed: NDArray[np.bool_]
+    absent: NDArray[np.bool_]
+    times: NDArray[np.int64]
+
+
+def right_of(belief: Posterior, true: NDArray[np.int64], person: NDArray[np.int64]) -> Right:
+    """Whatever candidates are right of the targets; true : one of each, below 0 for none; person : who each is.
+
+    In no more steps than the rows that are seen have entries, nor than the people have candidates.
+
+    >>> two = Posterior.from_dense(np.full((1, 3), 1 / 3), observation=[0, 0])
+    >>> right_of(two, np.array([2, 0]), np.array([0, 1, 0])).entry
+    array([0, 2])
+    """
+    nobody = int(person.max(initial=-1)) + 1
+    whose = np.where(true < 0, nobody, person[np.maximum(true, 0)])
+    key, of = np.unique(belief.observation * (nobody + 1) + whose, return_inverse=True)
+    row, whose = np.divmod(key, nobody + 1)
+    stands = np.arange(belief.n_candidates) if belief.representative is None else belief.representative
+    theirs = coo_array((np.ones(len(stands), np.int64), (person, stands)), (nobody + 1, len(stands))).tocsr()
+    listed, own = (belief.candidate, belief.indptr, row), (theirs.indices, theirs.indptr, whose)
+    if np.diff(belief.indptr)[row].sum() < np.diff(theirs.indptr)[whose].sum():
+        at, entry, place = _in_both(listed, own)
+    else:
+        at, place, entry = _in_both(own, listed)
+    times = theirs.data[place]
+    gone = (np.bincount(person, minlength=nobody + 1)[whose] - np.bincount(at, times, len(key))).astype(np.int64)
+    gone[whose == nobody] = 1
+    rest = np.flatnonzero(gone)
+    line = np.concatenate((at, rest))
+    order = np.argsort(line, kind="stable")
+    line, inside = line[order], (order < len(at))
+    return Right(
+        of.reshape(-1),
+        np.searchsorted(line, np.arange(len(key))),
+        row[line],
+        np.concatenate((entry, np.zeros(len(rest), np.int64)))[order],
+        inside,
+        ~inside & (whose[line] == nobody),
+        np.concatenate((times, gone[rest]))[order],
+    )
+
+
+Lists = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.int64]]
+"""Ascending values in CSR layout, and the rows that are compared with those of others, one by one."""
+
+
+def _in_both(one: Lists, other: Lists) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The pair of rows, the place in the one and the place in the other of each value that both have."""
+    values, indptr, rows = one
+    length = np.diff(indptr)[rows].astype(np.int64)
+    pair = np.repeat(np.arange(len(rows)), length)
+    place = np.arange(len(pair)) + np.repeat(indptr[rows] - np.cumsum(length) + length, length)
+    others, begins, of = other
+    stop = begins[1:][of][pair].astype(np.int64)
+    found = bisect(others, begins[of][pair].astype(np.int64), stop, values[place], right=False)
+    both = found < stop
+    both[both] = others[found[both]] == values[place[both]]
+    return pair[both], place[both], found[both]
 
 
 def bisect(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.errors import UnmaskError
 from unmask.measures.alike import alike
 from unmask.measures.base import Measure
-from unmask.measures.places import Places, bisect, entry_of
+from unmask.measures.places import Places, Right, bisect, entry_of, right_of
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows
 from unmask.posterior import LogProbabilities, Posterior
@@ -80,32 +80,42 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     A true candidate that is not listed shares the unlisted mass if its number is known, has all of it if the number is
     unknown, and otherwise has probability 0 and ties with every candidate that was ruled out. UNKNOWN counts as ABSENT.
     """
-    target, true = truth.one_each()
-    found = _standing(belief, target, true)
-    if truth.person is not None:
-        found = _best_of_each(found, np.searchsorted(target, np.arange(len(truth))))
+    if truth.person is None:
+        row, true = belief.observation, truth.candidate
+        found = _standing(belief, row, *entry_of(belief, row, true), absent=true < 0)
+    else:
+        right = right_of(belief, truth.candidate, truth.person)
+        each = _standing(belief, right.row, right.entry, right.listed, absent=right.absent)
+        found = Standing(*(one[right.of] for one in _best_of_each(each, right)))
     for array in found:
         array.setflags(write=False)
     return found
 
 
-def _best_of_each(each: Standing, start: NDArray[np.int64]) -> Standing:
-    """Where a target stands whose right candidates are the rows from one start to the next."""
-    better = np.minimum.reduceat(each.better, start)
-    best = each.better == np.repeat(better, np.diff(start, append=len(each.better)))
-    tied, right = (np.where(best, one, 0) for one in (each.tied, each.right))
-    mass = np.minimum(np.add.reduceat(each.probability, start), 1.0)
-    return Standing(mass, better, np.maximum.reduceat(tied, start), np.add.reduceat(right, start))
+def _best_of_each(each: Standing, right: Right) -> Standing:
+    """Where somebody stands of whom these candidates are right."""
+    better = np.minimum.reduceat(each.better, right.start)
+    best = each.better == np.repeat(better, np.diff(right.start, append=len(each.better)))
+    tied, ones = (np.where(best, one, 0) for one in (each.tied, each.right * right.times))
+    mass = np.minimum(np.add.reduceat(each.probability * right.times, right.start), 1.0)
+    return Standing(mass, better, np.maximum.reduceat(tied, right.start), np.add.reduceat(ones, right.start))
 
 
-def _standing(belief: Posterior, target: NDArray[np.int64], true: NDArray[np.int64]) -> Standing:
-    """Where a candidate stands in the row of a target: asked once for those who stand in one place of rows that are
-    alike, where that is less.
+def _standing(
+    belief: Posterior,
+    observation: NDArray[np.int64],
+    entry: NDArray[np.int64],
+    listed: NDArray[np.bool_],
+    *,
+    absent: NDArray[np.bool_],
+) -> Standing:
+    """Where a candidate stands in an observation: asked once for those who stand in one place of rows that are alike,
+    where that is less.
     """
-    entry, listed = entry_of(belief, belief.observation[target], true)
-    kinds, absent = alike(belief).belief, true < 0
-    row = kinds.observation[target]
-    entry += kinds.indptr[row] - belief.indptr[belief.observation[target]]
+    kinds, of = alike(belief).belief, np.full(belief.n_observations, -1)
+    of[belief.observation] = kinds.observation
+    row = of[observation]
+    entry = entry + kinds.indptr[row] - belief.indptr[observation]
     n_entries, n_rows = len(kinds.candidate), kinds.n_observations
     n_places = n_entries + 2 * n_rows  # each entry, and of each row what is not listed, and "none of these"
     if n_places > len(row):

@@ -10,7 +10,7 @@ from unmask.errors import visible
 from unmask.facts import Count
 from unmask.measures.registry import SHARES
 from unmask.policy import Judged
-from unmask.reports.data import LIMITS, ORDER, ORIGINAL, ReportData, Scope, headlines
+from unmask.reports.data import LIMITS, ORDER, ORIGINAL, SEVERAL, ReportData, Scope, headlines
 from unmask.reports.facts.study import StudyData
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.rows import findings, leading, sentences
@@ -140,10 +140,13 @@ def _condition(one: Judged) -> tuple[str, ...]:
 
 def beside(data: ReportData) -> list[str]:
     """The findings that the table cannot hold: of columns, of missing cells, of the rational attacker, of what being in
-    the table added, and of where the risk sits; that of the order of the rows, too, which the table cannot explain.
+    the table added, and of where the risk sits; those of the order of the rows and of several rows, too, which the
+    table cannot explain.
     """
     scope = Scope(data)
-    held = {key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] != ORDER}
+    held = {
+        key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] not in {ORDER, SEVERAL}
+    }
     return [*(one for one in sentences(data) if one not in findings(scope, held)), *where_findings(scope)]
 
 

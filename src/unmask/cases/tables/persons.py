@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.measures.places import right_of
 from unmask.posterior import Posterior, stored
 from unmask.segments import segment_max
-from unmask.truth import ABSENT, Truth
+from unmask.truth import Truth
 
 
 def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
@@ -32,31 +32,18 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     if belief.named is not None or belief.unlisted.any() or np.any(top - least > belief.resolution):
         return belief
     assert truth.person is not None
-    person = np.where(truth.candidate >= 0, truth.person[np.maximum(truth.candidate, 0)], ABSENT)
-    (seen, _), first, observation = np.unique(
-        np.stack([belief.observation, person]), axis=1, return_index=True, return_inverse=True
-    )
-    size, one = belief.row_length[seen], truth.candidate[first]
-    theirs = _fitting(belief, seen, Truth(one, person=truth.person))
-    listed = theirs > 0
+    right = right_of(belief, truth.candidate, truth.person)
+    first = np.full(len(right.start), -1)
+    first[right.of] = truth.candidate  # any of theirs will do
+    seen, theirs = right.row[right.start], np.add.reduceat(right.times * right.listed, right.start)
+    size, listed = belief.row_length[seen], theirs > 0
     return replace(
         belief,
         indptr=np.concatenate(([0], np.cumsum(listed))),
-        candidate=one[listed].astype(np.int32),
+        candidate=first[listed].astype(np.int32),
         log_probability=stored(np.log(theirs[listed] / size[listed])),
         unlisted=np.where(size > 0, 1.0 - theirs / np.maximum(size, 1), 0.0),
         n_unlisted=size - theirs,
-        observation=observation.reshape(-1),
+        observation=right.of,
         representative=None,
     )
-
-
-def _fitting(belief: Posterior, seen: NDArray[np.int64], right: Truth) -> NDArray[np.int64]:
-    """How many of the right records are believed in at each of some observations."""
-    at, record = right.one_each()
-    at, record = at[record >= 0], record[record >= 0]
-    stands = record if belief.representative is None else belief.representative[record]
-    keys = belief.row * belief.n_candidates + belief.candidate
-    wanted = seen[at] * belief.n_candidates + stands
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.bincount(at[keys[place] == wanted], minlength=len(seen))

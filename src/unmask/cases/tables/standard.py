@@ -23,6 +23,7 @@ from unmask.cases.tables.moved import by_distance
 from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
+from unmask.cases.tables.traces import by_traces
 from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
@@ -139,7 +140,7 @@ def _reported(
             *notes,
             *hidden,
         ),
-        cautions=(*words.cautions(found.foreign, tables, original), *words.several_rows(evidence, criteria)),
+        cautions=(*words.cautions(found.foreign, tables, evidence), *words.several_rows(evidence, criteria)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,
@@ -229,6 +230,7 @@ def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield scene.linked(REGISTER, attack, evidence.register, evidence.register_origin)
     if scene.known is not None:
         yield scene.order(ORDER, OrderAttack())
+    yield from by_traces(scene, evidence)
 
 
 def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Audit]:

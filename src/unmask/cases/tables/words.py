@@ -8,7 +8,8 @@ from typing import Any
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL
+from unmask.cases.tables.traces import SEEN, pseudonym, repeated
+from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL, SEVERAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
@@ -29,6 +30,10 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     if evidence.protections:
         words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
     words[NEAREST] = f"{words[PROSECUTOR]}, and all other columns that are not sensitive, and takes the nearest row"
+    words[SEVERAL] = (
+        f"has seen people {SEEN} times, each time their {_listed(table.quasi_identifiers)}, and reads which rows are "
+        "one person's"
+    )
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
         words[REGISTER] = f"holds a register of {register.n_rows:,} people with {_listed(shared)}"
@@ -260,26 +265,46 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
         yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
 
 
-def cautions(
-    foreign: Mapping[str, float | None], releases: Mapping[str, Table], original: Table | None
-) -> Iterator[str]:
-    """What the owner of releases is told first: whose rows are nobody's, and which columns nobody compares.
+def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table], evidence: Evidence) -> Iterator[str]:
+    """What the owner of releases is told first: whose rows are nobody's, which columns say which rows are one person's,
+    and which nobody compares.
 
     foreign : as of `nobodys`; who says that a release is synthetic knows it
     """
     for name, share in foreign.items():
         if share is not None:
             yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
-    if original is None:
-        return
+    original = evidence.original
     for name, table in releases.items():
-        alone = sorted({column.name for column in table.kept} - set(original.names))
+        told = _put_together(name, table, evidence)
+        yield from told.values()
+        if original is None:
+            continue
+        alone = sorted({column.name for column in table.kept} - {*told, *original.names})
         if alone:
             yield _LACKING.format(release_name(name), ", ".join(alone))
         for column in (*table.kept, *table.sensitive):
             if column.name in original.names and (share := changed(original.column(column.name), column)):
                 yield _CHANGED.format(column.name, release_name(name), share)
 
+
+def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
+    """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
+    if whose := pseudonym(table.kept, evidence.people_of(release)):
+        return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
+    return {column.name: _WHOSE.format(column.name, release_name(release)) for column in repeated(table.kept)}
+
+
+_TOGETHER = (
+    "the column {} says which rows of {} are one person's: whoever recognizes a few rows of a person has all of them, "
+    "whatever k is"
+)
+
+_WHOSE = (
+    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it as an "
+    "identifier (--identifiers), with the original and the origin of the rows, and people are attacked by several of "
+    "their rows"
+)
 
 _LACKING = (
     "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "

@@ -13,6 +13,7 @@ from unmask.tables.attacks.parts import Linkability, Parts
 from unmask.tables.attacks.predicates import SinglingOut
 from unmask.tables.attacks.shadows import ShadowMembership
 from unmask.tables.attacks.strings import StringLinkage
+from unmask.tables.attacks.traces import of_pseudonyms
 
 __all__ = [
     "AttributeInference",
@@ -33,4 +34,5 @@ __all__ = [
     "SinglingOut",
     "StringLinkage",
     "fit_errors",
+    "of_pseudonyms",
 ]
