@@ -250,3 +250,30 @@ def test_who_each_row_is_of_is_read_with_the_rest(tmp_path, monkeypatch):
     assert len(set(table.person.tolist())) == 3
     assert np.array_equal(table.take([3, 0]).person, table.person[[3, 0]])
     assert Table.read("p.csv", quasi_identifiers="age", identifiers="stay").person is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(seed):
+    """Ages in intervals that overlap: an adversary prefers the narrow ones, and picks one of these."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(12), rng.integers(1, 5, 12))
+    age = rng.integers(20, 40, 12)[person]
+    low, high = age - rng.integers(0, 6, len(age)), age + rng.integers(0, 6, len(age))
+    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
+    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    release = Table.read({"age": [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]}, quasi_identifiers="age")
+
+    found = unmask.audit(release, original=original, origin=np.arange(len(age)))
+
+    width = np.array(
+        [len({value for value in age.tolist() if a <= value <= b}) for a, b in zip(low, high, strict=True)]
+    )
+    attained = []
+    for own, value in zip(person, age, strict=True):
+        fit = np.flatnonzero((low <= value) & (value <= high))
+        likeliest = fit[width[fit] == width[fit].min()]
+        attained.append(np.mean(person[likeliest] == own))
+    said = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    assert said["success_probability"].posterior == pytest.approx(np.mean(attained))
+    assert said["realized_success"].posterior == pytest.approx(np.mean(attained))
+    assert said["success_probability"].worst == pytest.approx(max(attained))

@@ -189,7 +189,7 @@ def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
 
 def kept_together(table: Table) -> list[str]:
     """A warning for each column that leaves as it is and says, or seems to say, which rows are one person's."""
-    from unmask.cases.tables.traces import pseudonym, repeated
+    from unmask.cases.tables.persons import pseudonym, repeated
 
     whose = pseudonym(table.kept, table.person)
     return [TOGETHER.format(column.name) for column in ([whose] if whose else repeated(table.kept))]

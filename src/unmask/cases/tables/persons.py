@@ -1,23 +1,27 @@
-"""Whose record it is, where one person has several: who picks any of them has found that person."""
+"""Where one person has several records: who picks any has found that person, and some releases say whose they are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.measures.places import right_of
 from unmask.posterior import Posterior, stored
-from unmask.segments import segment_max
+from unmask.segments import segment_max, segment_sum
+from unmask.tables.column import Column
+from unmask.tables.exposure.names import meant_by
 from unmask.truth import Truth
 
 
 def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
-    """How likely whoever picks a record by a belief has one of the target's: these stand as one candidate, the true
-    one, and the other records are unlisted.
+    """How likely whoever picks one of the likeliest records, as likely each, has one of the target's: these stand as
+    one candidate, the true one, and the others that may be picked are unlisted.
 
     It is what the adversary attains, not what they know: they cannot tell that two records are of one person. Left as
-    it is where the records of an observation are not all held alike, or some are unlisted.
+    it is where they believe in records one by one, not by what the records say, or some are unlisted.
 
     truth : the record of each target, and the person behind each record
 
@@ -28,22 +32,53 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     (array([0.25, 0.75]), array([3, 1]))
     """
     log_p = belief.log_probability.astype(np.float64)
-    top, least = (sign * segment_max(sign * log_p, belief.indptr, empty=0.0) for sign in (1.0, -1.0))
-    if belief.named is not None or belief.unlisted.any() or np.any(top - least > belief.resolution):
+    top = segment_max(log_p, belief.indptr, empty=0.0)[belief.row]
+    likeliest = log_p >= top - belief.resolution
+    one_by_one = belief.representative is None and not likeliest.all()
+    if belief.named is not None or belief.unlisted.any() or one_by_one:
         return belief
     assert truth.person is not None
     right = right_of(belief, truth.candidate, truth.person)
     first = np.full(len(right.start), -1)
     first[right.of] = truth.candidate  # any of theirs will do
-    seen, theirs = right.row[right.start], np.add.reduceat(right.times * right.listed, right.start)
-    size, listed = belief.row_length[seen], theirs > 0
+    times = 1 if belief.times is None else belief.times
+    size = segment_sum(likeliest * np.float64(times), belief.indptr)[right.row[right.start]]
+    picked = right.times * (right.listed & likeliest[right.entry])
+    theirs = np.add.reduceat(picked, right.start)
+    listed = theirs > 0
     return replace(
         belief,
         indptr=np.concatenate(([0], np.cumsum(listed))),
         candidate=first[listed].astype(np.int32),
         log_probability=stored(np.log(theirs[listed] / size[listed])),
-        unlisted=np.where(size > 0, 1.0 - theirs / np.maximum(size, 1), 0.0),
-        n_unlisted=size - theirs,
+        unlisted=np.where(listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
+        n_unlisted=np.where(listed, size - theirs, 0).astype(np.int64),
         observation=right.of,
         representative=None,
     )
+
+
+def pseudonym(kept: tuple[Column, ...], person: NDArray[np.int64] | None) -> Column | None:
+    """The released column whose values are each one person's, some of several rows; of two the one with fewer values.
+
+    person : (n_rows,) who each row is of; None where that is not known
+    """
+    if person is None:
+        return None
+    found = [(column, column.counts) for column in kept if column.levels.missing < 0]
+    known = [(column, sizes) for column, sizes in found if sizes.max(initial=0) > 1 and _tells(column, person)]
+    return min(known, key=lambda one: np.count_nonzero(one[1]), default=(None, None))[0]
+
+
+def repeated(kept: Iterable[Column]) -> Iterator[Column]:
+    """Released columns whose names say that they name people, and that have a value twice."""
+    for column in kept:
+        if meant_by(column.name) == "identifier" and column.counts.max(initial=0) > 1:
+            yield column
+
+
+def _tells(column: Column, person: NDArray[np.int64]) -> bool:
+    """Whether a value of the column is never of two people."""
+    one = np.zeros(len(column.levels), dtype=np.int64)
+    one[column.codes] = person
+    return bool(np.array_equal(one[column.codes], person))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from unmask.cases.tables.case import Case, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import drawn
+from unmask.cases.tables.persons import pseudonym
 from unmask.reports.data import SEVERAL
 from unmask.segments import by_class
 from unmask.tables.attacks import ClassAttack, of_pseudonyms
 from unmask.tables.background import Background
-from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.tables.exposure.names import meant_by
 from unmask.truth import Truth
 
 SEEN = 4
@@ -25,32 +24,6 @@ SEEN = 4
 
 MOST, PAIRS = 1000, 20_000_000
 """People who are looked for; pairs of one of them and a pseudonym, beyond the first few people."""
-
-
-def pseudonym(kept: tuple[Column, ...], person: NDArray[np.int64] | None) -> Column | None:
-    """The released column whose values are each one person's, some of several rows; of two the one with fewer values.
-
-    person : (n_rows,) who each row is of; None where that is not known
-    """
-    if person is None:
-        return None
-    found = [(column, column.counts) for column in kept if column.levels.missing < 0]
-    known = [(column, sizes) for column, sizes in found if sizes.max(initial=0) > 1 and _tells(column, person)]
-    return min(known, key=lambda one: np.count_nonzero(one[1]), default=(None, None))[0]
-
-
-def repeated(kept: Iterable[Column]) -> Iterator[Column]:
-    """Released columns whose names say that they name people, and that have a value twice."""
-    for column in kept:
-        if meant_by(column.name) == "identifier" and column.counts.max(initial=0) > 1:
-            yield column
-
-
-def _tells(column: Column, person: NDArray[np.int64]) -> bool:
-    """Whether a value of the column is never of two people."""
-    one = np.zeros(len(column.levels), dtype=np.int64)
-    one[column.codes] = person
-    return bool(np.array_equal(one[column.codes], person))
 
 
 def by_traces(scene: Scene, evidence: Evidence) -> Iterator[Case]:

@@ -8,7 +8,8 @@ from typing import Any
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.cases.tables.traces import SEEN, pseudonym, repeated
+from unmask.cases.tables.persons import pseudonym, repeated
+from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL, SEVERAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
