@@ -72,6 +72,10 @@ class Standing(NamedTuple):
     tied: NDArray[np.int64]
     right: NDArray[np.int64]
 
+    def at(self, place: NDArray[np.int64]) -> Standing:
+        """Of those who stand where one of these does."""
+        return Standing(self.probability[place], self.better[place], self.tied[place], self.right[place])
+
 
 @remembered(3)  # of a belief, of its prior and of control people, measure by measure; `audit` clears it
 def standing(belief: Posterior, truth: Truth) -> Standing:
@@ -86,7 +90,7 @@ def standing(belief: Posterior, truth: Truth) -> Standing:
     else:
         right = right_of(belief, truth.candidate, truth.person)
         each = _standing(belief, right.row, right.entry, right.listed, absent=right.absent)
-        found = Standing(*(one[right.of] for one in _best_of_each(each, right)))
+        found = _best_of_each(each, right).at(right.of)
     for array in found:
         array.setflags(write=False)
     return found
@@ -123,8 +127,7 @@ def _standing(
     rows, places = np.arange(n_rows), np.arange(n_places)
     inside, none = places < n_entries, places >= n_entries + n_rows
     each = _standing_at(kinds, np.concatenate((kinds.row, rows, rows)), places, listed=inside, absent=none)
-    place = np.where(listed, entry, n_entries + n_rows * absent + row)
-    return Standing(each.probability[place], each.better[place], each.tied[place], each.right[place])
+    return each.at(np.where(listed, entry, n_entries + n_rows * absent + row))
 
 
 def _standing_at(

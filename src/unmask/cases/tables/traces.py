@@ -47,6 +47,6 @@ def by_traces(scene: Scene, evidence: Evidence) -> Iterator[Case]:
 
 def _seen(pseudonym: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """(n, SEEN) rows of each pseudonym, drawn at random."""
-    order, size = by_class(pseudonym, n), np.bincount(pseudonym, minlength=n)
+    order, size = by_class(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
-    return order[first[:, None] + rng.integers(0, size[:, None], (n, SEEN))]
+    return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, SEEN))], dtype=np.int64)
