@@ -166,7 +166,7 @@ def align(
         return solution, adversary
     ours, theirs = _numbers(solution.items, adversary.items)
     met, known = _met(ours, theirs), _met(theirs, ours)
-    refuse_differences(int((~met).sum()), int((~known).sum()), missing, unlabeled)
+    refuse_differences(int(met.sum()), int((~met).sum()), int((~known).sum()), missing, unlabeled)
     if missing == "drop":
         solution, ours = solution.take(met), ours[met]
     if unlabeled == "drop":
@@ -244,8 +244,17 @@ def _met(numbers: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bo
     return np.asarray(present[numbers])
 
 
-def refuse_differences(lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = "") -> None:
-    """Refuse items that only one of them has, unless it is said what they are: the choices are named after `guess`."""
+def refuse_differences(
+    both: int, lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = ""
+) -> None:
+    """Refuse items that only one of them has, unless it is said what they are: the choices are named after `guess`; and
+    whatever is said where they have no item in common, as of ids that are written in two ways.
+    """
+    if lacking and extra and not both:
+        raise UnmaskError(
+            f"{guess}none of the {lacking:,} items of the truth is among the {extra:,} of the guess: write their ids "
+            "alike in both, or name the column that has them with item (--item)"
+        )
     if lacking and missing == "error":
         raise UnmaskError(
             f"{guess}{_of(lacking, 'truth')} not in the guess; say what they are with missing (--missing): "

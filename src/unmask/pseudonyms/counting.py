@@ -132,7 +132,7 @@ def contingencies(
         n_rows.append(n)  # a label is read twice where it is also looked at, which only a gap asks for
         labeled.append(f"(select item, label from f{at} where label is not null)" if gaps else f"f{at}")
     engine.keep("joined", _joined(labeled, sum(n_rows)))
-    _check_once(engine, n_rows)
+    _check_once(engine, files, n_rows)
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
     engine.drop("joined")
@@ -209,7 +209,7 @@ def _joined(labeled: Sequence[str], n_rows: int) -> str:
     return f"select {labels}, count(*) as n, {rows} from {met} group by {labels}"
 
 
-def _check_once(engine: Engine, n_rows: Sequence[int]) -> None:
+def _check_once(engine: Engine, files: Sequence[Labeled], n_rows: Sequence[int]) -> None:
     """Refuse a row without an id, and an id that a file has twice. n_rows : with a label, in each file.
 
     An id of several files makes more rows of the join than one of them has where another has it twice; so does a join
@@ -226,7 +226,12 @@ def _check_once(engine: Engine, n_rows: Sequence[int]) -> None:
     ids = "select count(*) as n from (select distinct item from f{} where label is not null) ids"
     twice = any(found[f"n{at}"] > n_rows[at] for at in each)
     if twice or (found["alone"] and any(engine.rows(ids.format(at))["n"][0] < n_rows[at] for at in each)):
-        raise UnmaskError("an item id occurs twice in a file, expected every item in exactly one cluster")
+        repeated = "select item from f{} where label is not null group by item having count(*) > 1"
+        again = f"select count(*) as n from ({repeated}) ids"
+        several = [(of.name, int(engine.rows(again.format(at))["n"][0])) for at, of in enumerate(files)]
+        name, n = next(one for one in several if one[1])
+        ids = "an item id occurs" if n == 1 else f"{n:,} item ids occur"
+        raise UnmaskError(f"{name}: {ids} twice or more, expected every item in exactly one cluster; leave each once")
 
 
 def _coded(engine: Engine, at: int, of: Labeled) -> int:
@@ -256,8 +261,11 @@ def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabel
     items = (f"cast(coalesce(sum(case when {x} is not null then n end), 0) as bigint) as {a}" for a, x in sums.items())
     found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(items)} from met").items()}
     for at, name in enumerate(guesses, 1):
-        lacking, extra = found["c0"] - found[f"both{at}"], found[f"c{at}"] - found[f"both{at}"]
-        refuse_differences(lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else "")
+        both = found[f"both{at}"]
+        lacking, extra = found["c0"] - both, found[f"c{at}"] - both
+        refuse_differences(
+            both, lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else ""
+        )
 
 
 def _contingency(
