@@ -18,6 +18,7 @@ from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
+from unmask.graphs.seeds import Listed
 from unmask.reports.findings.graph import GUESSED
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
@@ -258,6 +259,7 @@ class Acquired:
             chosen += "; they are the first of a ranking, the same in every run, so there is one run only"
         return (
             f"Leaked identities {chosen}.",
+            *_nobody(self.given),
             *((SAMPLED,) if self.given is not None and any(map(_samples, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files tells nothing.",
@@ -343,6 +345,11 @@ def _separated(by: Separation, plan: Plan) -> str:
         how += MODELS[by.model]
     leaked = "" if plan.seeds in GUESSED else " Leaked identities are of others."
     return f"{separation_name(by)}: {who} in both networks {chosen}, {how}.{leaked} {SEVERAL}"
+
+
+def _nobody(given: SeedPairs | None) -> tuple[str, ...]:
+    """How many of the leaked identities are of nobody whom an attack could start from."""
+    return (f"Of the file of leaked identities, {given.said}.",) if isinstance(given, Listed) and given.said else ()
 
 
 def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ def _run(
             _first_answer(ledger, release, name, progress)
             filed = belief_rows(belief, found, release=release, adversary=name)
             ledger.standard += filed.rows
-            ledger.not_run |= dict(not_taken(filed, name))
+            ledger.not_run |= dict(not_taken(filed, found.announced, release=release, attack=name))
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
 
@@ -326,7 +326,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
         f"work out.{' Ensemble gives its matches scores of its own.' * own} How many matches of a score are right is "
         "counted."
     )
-    yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
+    yield "What foretells who is re-identified is held against the share of attacks and runs that re-identify a person."
     if plan.transition and len(scenes) > 1:
         yield f"Numbers of leaked identities are tried on {next(iter(scenes))}."
 
