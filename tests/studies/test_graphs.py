@@ -525,8 +525,18 @@ def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
     scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=given)
     nobody = "2 of 22 rows name somebody who is not in both networks, such as a person without an edge"
     said = f"Of the file of leaked identities, {nobody}, and are left out."
-    assert said in audit_graph({"r": scene}, plan(runs=1)).assumptions
-    assert said not in scene.__class__(graph, graph, scene.truth, SeedPairs(*given)).assumptions(plan())
+    assert audit_graph({"r": scene}, plan(runs=1)).cautions == (said,)
+    assert audit_graph({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()
+
+
+def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
+    rng = np.random.default_rng(0)
+    member, group = np.repeat(np.arange(200), 3), 200 + rng.integers(40, size=600)
+    groups = SocialGraph.from_edges(member, group, n_nodes=240)
+    (said,) = audit_graph({"r": Derived(groups, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
+    friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
+    assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
 
 
 def test_that_given_seeds_are_taken_for_a_sample_is_said():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from os import PathLike
 from pathlib import Path
@@ -14,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.errors import UnmaskError
 from unmask.graphs.reading import first_words, read_links
 from unmask.graphs.release import SocialGraph
-
-_log = logging.getLogger(__name__)
 
 
 class SeedPairs(NamedTuple):
@@ -59,12 +56,9 @@ class SeedPairs(NamedTuple):
         """The seeds of a file of two columns, source label and target label; else as `from_labels`.
 
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
-        line of two words, neither of which names a node, is a header. Rows that are left out are logged.
+        line of two words, neither of which names a node, is a header.
         """
-        seeds = cls.from_labels(source, target, *label_columns(path, source, target))
-        if seeds.left_out:
-            _log.warning("%s: %s", Path(os.fspath(path)).name, seeds.said)
-        return seeds
+        return cls.from_labels(source, target, *label_columns(path, source, target))
 
 
 class Listed(SeedPairs):

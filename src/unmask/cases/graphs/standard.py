@@ -23,7 +23,7 @@ from unmask.cases.graphs.case import (
     summary,
 )
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import Plan, Scene, places
+from unmask.cases.graphs.scenes import Plan, Scene, cautions, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
@@ -265,7 +265,7 @@ def _page(
         for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
     known = scene.truth_known
-    return report(
+    found = report(
         (pair.source, pair.target),
         attacks,
         [*(row for found in filed.values() for row in found), *ledger.standard],
@@ -287,6 +287,7 @@ def _page(
         separations=tuple(_separations(ledger, scenes)),
         utility=dict(_lost(ledger, scenes)),
     )
+    return found.cautioned(dict.fromkeys(said for one in scenes.values() for said in cautions(one)))
 
 
 def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:
