@@ -13,9 +13,9 @@ import argparse
 import sys
 from collections.abc import Callable
 
+import graphs_announced
 import graphs_anonymity
 import graphs_nar09
-import graphs_pairs
 import graphs_seeding
 from graphs_table import Cells, bistable, table
 from show import Section, run
@@ -51,7 +51,7 @@ def _parts(cells: Cells) -> tuple[tuple[str, Callable[[], Section]], ...]:
         ("anonymity", graphs_anonymity.grasshopper),
         ("seeding", graphs_seeding.small),
         ("seeding", graphs_seeding.large),
-        ("pairs", graphs_pairs.announced),
+        ("pairs", graphs_announced.announced),
     )
 
 

@@ -192,8 +192,9 @@ def test_seeds_by_label():
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (["ann", "eve", "zoe"], [7, 70, 1], "2 of 3 seeds are not in the source graph, the first is row 2"),
-        (["ann", "bob"], [7, 8], "1 of 2 seeds are not in the target graph, the first is row 2"),
+        (["zoe", "eve"], [7, 70], "none of 2 seeds names a source node and a target node; check the labels"),
+        (["ann", "bob"], [8, 9], "none of 2 seeds names a source node and a target node"),
+        (["ann", "eve", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
         (["ann", "bob", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
         (["ann", "bob", "cid"], [7, 7, 1], "row 2 of the seeds names a target node again"),
         (["ann"], [7, 70], "1 source labels and 2 target labels"),
@@ -203,6 +204,14 @@ def test_seeds_that_do_not_fit_are_refused_without_their_names(source, target, m
     with pytest.raises(UnmaskError, match=message) as caught:
         SeedPairs.from_labels(NAMED, COUNTED, source, target)
     assert not any(name in str(caught.value) for name in ("ann", "eve", "zoe"))
+
+
+def test_seeds_without_an_edge_in_one_of_the_networks_are_left_out():  # a list of links has nobody without an edge
+    seeds = SeedPairs.from_labels(NAMED, COUNTED, ["eve", "ann", "bob"], [7, 70, 8])
+    assert (seeds.source.tolist(), seeds.target.tolist(), seeds.left_out) == ([0], [0], 2)
+    said = "2 of 3 rows name somebody who is not in both networks, such as a person without an edge, and are left out"
+    assert seeds.said == said
+    assert SeedPairs.from_labels(NAMED, COUNTED, ["ann"], [70]).said == ""
 
 
 @pytest.mark.parametrize(
@@ -229,7 +238,7 @@ def test_a_file_of_a_header_alone_is_refused_as_that(tmp_path):
     with pytest.raises(UnmaskError, match=r"'seeds\.csv' has one line, which names no node of either graph"):
         SeedPairs.read(NAMED, COUNTED, file)
     file.write_text("ann,node\n")
-    with pytest.raises(UnmaskError, match="1 of 1 seeds are not in the target graph"):
+    with pytest.raises(UnmaskError, match="none of 1 seeds names a source node and a target node"):
         SeedPairs.read(NAMED, COUNTED, file)
 
 

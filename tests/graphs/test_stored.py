@@ -315,8 +315,8 @@ def test_sources_that_are_no_links_are_one_sentence(duck, tmp_path, columns, say
 @pytest.mark.parametrize(
     ("seeds", "says"),
     [
-        (([0, 99], [0, 1]), "1 of 2 seeds are not in the source graph"),
-        (([0, 1], [98, 99]), "2 of 2 seeds are not in the target graph"),
+        (([98, 99], [0, 1]), "none of 2 seeds names a source node and a target node"),
+        (([0, 1], [98, 99]), "none of 2 seeds names a source node and a target node"),
         (([0, 0], [1, 2]), "2 seeds name 1 source nodes, expected each node at most once"),
         (([0, 1], [2, 2]), "2 seeds name 1 target nodes"),
     ],
@@ -325,6 +325,13 @@ def test_seeds_that_make_no_sense_are_refused(duck, tmp_path, seeds, says):
     path = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match=says):
         taken_in(duck, tmp_path, path, path, seeds)
+
+
+def test_seeds_without_an_edge_in_one_of_the_networks_are_left_out(duck, tmp_path, caplog):
+    path = graph(3, [(0, 1), (1, 2)])
+    taken_in(duck, tmp_path, path, path, ([0, 99, 1], [0, 1, 98]))
+    assert duck.rows("select count(*) as n from seeds")["n"].tolist() == [1]
+    assert "s.parquet: 2 of 3 rows name somebody who is not in both networks" in caplog.text
 
 
 @pytest.mark.parametrize("read", [stored.read_seeds, stored.read_truth])

@@ -471,7 +471,11 @@ def test_what_the_ensemble_announces_stands_beside_what_came_true():
     assert " ".join(sentences(chosen)).count("Not announced:") == 1
     pair = split(friends(), 0.9, 0.9, np.random.default_rng(0))
     partly = Acquired(pair.target, pair.source, pair.truth, truth_partial=True)
-    (said,) = announcements(audit_graph({"r": partly}, replace(asked, seeds="random", n_seeds=90)).subject("graph"))
+    in_part = audit_graph({"r": partly}, replace(asked, seeds="random", n_seeds=90))
+    (said,) = announcements(in_part.subject("graph"))
+    absent = "seeds are a sample of some of the people in both networks, so that who is absent cannot be told"
+    assert dict(in_part.not_run)["what Ensemble expects of people who may not be in r"] == absent
+    assert dict(chosen.not_run)["what Ensemble expects of people in r"].startswith("seeds were chosen and not sampled")
     assert re.search(r"\(calibrated; held-back seeds tell it within 1?\d points\)\. Held-back seeds", said)
     assert "Not announced: seeds are a sample of some of the people" in said
     assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
@@ -513,6 +517,26 @@ def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_
 def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
     with pytest.raises(UnmaskError, match="keeps rounds of Ensemble, which is no attack here; add it, or leave it out"):
         plan(attacks=parse_attacks(["Nar09"]), checkpoint=tmp_path)
+
+
+def test_how_many_given_seeds_are_nobody_is_said_on_the_page():
+    graph = replace(friends(), labels=np.arange(300))
+    given = SeedPairs.from_labels(graph, graph, [*range(20), 300, 301], [*range(20), 300, 301])
+    scene = Acquired(graph, graph, np.arange(graph.n_nodes), given=given)
+    nobody = "2 of 22 rows name somebody who is not in both networks, such as a person without an edge"
+    said = f"Of the file of leaked identities, {nobody}, and are left out."
+    assert audit_graph({"r": scene}, plan(runs=1)).cautions == (said,)
+    assert audit_graph({"r": replace(scene, given=SeedPairs(*given))}, plan(runs=1)).cautions == ()
+
+
+def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
+    rng = np.random.default_rng(0)
+    member, group = np.repeat(np.arange(200), 3), 200 + rng.integers(40, size=600)
+    groups = SocialGraph.from_edges(member, group, n_nodes=240)
+    (said,) = audit_graph({"r": Derived(groups, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
+    friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
+    assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
 
 
 def test_that_given_seeds_are_taken_for_a_sample_is_said():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from unmask.graphs.release import SocialGraph
 
@@ -35,6 +36,26 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
         into = sparse.csr_array((np.ones(count), (np.arange(count), of)), shape=(count, of.max(initial=-1) + 1))
         matrix = (into.T @ matrix @ into).tocsr()
     return found
+
+
+def two_sided(graph: SocialGraph) -> bool:
+    """Whether the nodes fall into two sides with no edge within either, as people and their groups or events do.
+
+    It is so by chance where edges are few, so that it takes more of them than nodes. A graph has two sides if each of
+    its components falls in two when every node is doubled, and every edge leads to the double of its other end.
+
+    >>> members_and_clubs = SocialGraph.from_edges([0, 0, 1, 1, 2, 2], [3, 4, 3, 4, 3, 4])
+    >>> two_sided(members_and_clubs), two_sided(SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3]))
+    (True, False)
+    """
+    if graph.n_edges <= graph.n_nodes:
+        return False
+    matrix = graph.adjacency()
+    once, twice = (
+        csgraph.connected_components(one, directed=False, return_labels=False)
+        for one in (matrix, sparse.block_array([[None, matrix], [matrix, None]]))
+    )
+    return bool(twice == 2 * once)
 
 
 def modularity(graph: SocialGraph, community: NDArray[np.int64]) -> float:

@@ -27,37 +27,56 @@ class SeedPairs(NamedTuple):
     @classmethod
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
-    ) -> SeedPairs:
-        """The seeds source_labels[i] = target_labels[i]; each must be in its graph, and in no other row.
+    ) -> Listed:
+        """The seeds source_labels[i] = target_labels[i]; each node may stand in one row only.
 
-        Labels are compared as texts; a graph without labels has its node numbers.
+        Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
+        in the graph is left out, as people without an edge are in no list of links; one row at least must be left.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
-        >>> SeedPairs.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c"], ["0"])
-        SeedPairs(source=array([2]), target=array([0]))
+        >>> seeds = SeedPairs.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "z"], ["0", "1"])
+        >>> seeds, seeds.left_out
+        (Listed(source=array([2]), target=array([0])), 1)
         """
-        nodes = nodes_of(source, target, source_labels, target_labels)
-        for name, side in zip(("source", "target"), nodes, strict=True):
-            if (side < 0).any():
-                row, n = int(np.argmax(side < 0)) + 1, int((side < 0).sum())
-                raise UnmaskError(
-                    f"{n} of {len(side)} seeds are not in the {name} graph, the first is row {row}; "
-                    "leave them out or check the labels"
-                )
+        here, there = nodes_of(source, target, source_labels, target_labels)
+        kept = np.flatnonzero((here >= 0) & (there >= 0))
+        if len(here) and not len(kept):
+            raise UnmaskError(f"none of {len(here)} seeds names a source node and a target node; check the labels")
+        seeds = Listed(here[kept], there[kept])
+        for name, side in zip(seeds._fields, seeds, strict=True):
             first = np.unique(side, return_index=True)[1]
             if len(first) < len(side):
-                row = int(np.setdiff1d(np.arange(len(side)), first)[0]) + 1
+                row = int(kept[np.setdiff1d(np.arange(len(side)), first)[0]]) + 1
                 raise UnmaskError(f"row {row} of the seeds names a {name} node again, expected each at most once")
-        return cls(*nodes)
+        seeds.left_out = len(here) - len(kept)
+        return seeds
 
     @classmethod
-    def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> SeedPairs:
+    def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Listed:
         """The seeds of a file of two columns, source label and target label; else as `from_labels`.
 
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
         line of two words, neither of which names a node, is a header.
         """
         return cls.from_labels(source, target, *label_columns(path, source, target))
+
+
+class Listed(SeedPairs):
+    """Seeds of a table of labels. left_out : rows that name somebody who is not in the graphs."""
+
+    left_out: int = 0
+
+    @property
+    def said(self) -> str:
+        """How many rows are left out, in words; "" where none is."""
+        return rows_left_out(self.left_out, self.left_out + len(self.source)) if self.left_out else ""
+
+
+def rows_left_out(left_out: int, n: int) -> str:
+    """How many of n rows of seeds name somebody whom an attack cannot start from, in words."""
+    verb, are = ("names", "is") if left_out == 1 else ("name", "are")
+    who = "somebody who is not in both networks, such as a person without an edge"
+    return f"{left_out:,} of {n:,} rows {verb} {who}, and {are} left out"
 
 
 class Guessed(SeedPairs):

@@ -238,13 +238,22 @@ def belief_rows(belief: Matching, run: Run, *, release: str, adversary: str) -> 
     )
 
 
-def not_taken(filed: Audit, attack: str) -> Iterator[tuple[str, str]]:
-    """Measures of an attack's belief that were not taken, in one line for each reason, and the reason."""
+def not_taken(filed: Audit, said: Announcement | None, *, release: str, attack: str) -> Iterator[tuple[str, str]]:
+    """Measures of an attack's belief that were not taken, in one line for each reason, and the reason.
+
+    said : what the attack announces; whose probability holds only if the person is in the release has a number there
+    """
     measures: dict[str, list[str]] = {}
     for measure, why in filed.not_run:
         measures.setdefault(why, []).append(measure)
     for why, names in measures.items():
-        yield f"what {attack} expects" if why == SCORES else f"{', '.join(names)} ({attack})", why
+        if why != SCORES:
+            yield f"{', '.join(names)} ({attack})", why
+        elif said is None:
+            yield f"what {attack} expects", why
+        else:
+            whom = f"people who may not be in {release}" if said.there is not None else f"people in {release}"
+            yield f"what {attack} expects of {whom}", "; ".join(said.refused)
 
 
 # --- what runs come to ----------------------------------------------------------------------------------------------

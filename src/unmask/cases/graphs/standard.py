@@ -23,7 +23,7 @@ from unmask.cases.graphs.case import (
     summary,
 )
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import Plan, Scene, places
+from unmask.cases.graphs.scenes import Plan, Scene, cautions, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
@@ -144,7 +144,7 @@ def _run(
             _first_answer(ledger, release, name, progress)
             filed = belief_rows(belief, found, release=release, adversary=name)
             ledger.standard += filed.rows
-            ledger.not_run |= dict(not_taken(filed, name))
+            ledger.not_run |= dict(not_taken(filed, found.announced, release=release, attack=name))
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
 
@@ -265,7 +265,7 @@ def _page(
         for (on, name), runs in ledger.runs.items()
     )  # fmt: skip
     known = scene.truth_known
-    return report(
+    found = report(
         (pair.source, pair.target),
         attacks,
         [*(row for found in filed.values() for row in found), *ledger.standard],
@@ -287,6 +287,7 @@ def _page(
         separations=tuple(_separations(ledger, scenes)),
         utility=dict(_lost(ledger, scenes)),
     )
+    return found.cautioned(dict.fromkeys(said for one in scenes.values() for said in cautions(one)))
 
 
 def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:
@@ -326,7 +327,7 @@ def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
         f"work out.{' Ensemble gives its matches scores of its own.' * own} How many matches of a score are right is "
         "counted."
     )
-    yield "What foretells who is named is held against the share of attacks and runs that name a person rightly."
+    yield "What foretells who is re-identified is held against the share of attacks and runs that re-identify a person."
     if plan.transition and len(scenes) > 1:
         yield f"Numbers of leaked identities are tried on {next(iter(scenes))}."
 

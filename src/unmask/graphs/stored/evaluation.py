@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +12,11 @@ from unmask.engines.room import check_output
 from unmask.errors import UnmaskError
 from unmask.graphs.evaluation import DEGREE_CLASSES, DegreeClass, Outcome, Rates
 from unmask.graphs.evaluation.outcomes import degree_classes
+from unmask.graphs.seeds import rows_left_out
 from unmask.graphs.stored.attacks import Mapped
 from unmask.graphs.stored.loading import Network, check_rows, pair_columns, refuse_ids_for_names
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -30,26 +34,26 @@ class Found:
 def read_seeds(auxiliary: Network, target: Network, source: str, *, name: str = "seeds") -> int:
     """Table `name` (source, target) of the people the adversary has found, from a source of two columns of ids.
 
-    Ids are compared as texts: auxiliary id, then id in the target. Returns the number of seeds. Refused are a seed that
-    is not in its network, and a node in two rows.
+    Ids are compared as texts: auxiliary id, then id in the target. A row that names somebody who is not in its network
+    is left out, and how many are is logged. Returns the number of seeds that are left, at least one. Refused is a node
+    in two rows.
     """
     engine = auxiliary.engine
     n = _take_in(auxiliary, target, source, name)
-    found = engine.rows(
-        "select count(source) as source, count(target) as target, count(distinct source) as sources, "
-        f"count(distinct target) as targets from {name}_named"
-    )
-    for side in ("source", "target"):
-        there, distinct = int(found[side][0]), int(found[f"{side}s"][0])
-        if there < n:
-            raise UnmaskError(
-                f"{n - there} of {n} seeds are not in the {side} graph; leave them out or check the labels"
-            )
-        if distinct < n:
-            raise UnmaskError(f"{n} seeds name {distinct} {side} nodes, expected each node at most once")
-    engine.keep(name, f"select source, target from {name}_named")
+    engine.keep(name, f"select source, target from {name}_named where source is not null and target is not null")
     engine.drop(f"{name}_named")
-    return n
+    found = engine.rows(
+        f"select count(*) as n, count(distinct source) as source, count(distinct target) as target from {name}"
+    )
+    kept = int(found["n"][0])
+    if not kept:
+        raise UnmaskError(f"none of {n} seeds names a source node and a target node; check the labels")
+    for side in ("source", "target"):
+        if (distinct := int(found[side][0])) < kept:
+            raise UnmaskError(f"{kept} seeds name {distinct} {side} nodes, expected each node at most once")
+    if kept < n:
+        _log.warning("%s: %s", Path(source.rpartition("::")[2]).name, rows_left_out(n - kept, n))
+    return kept
 
 
 def read_truth(auxiliary: Network, target: Network, source: str, *, name: str = "truth") -> int:
