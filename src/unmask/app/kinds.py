@@ -62,7 +62,7 @@ TRIALS = Trials(
     "Up: utility, one minus the share of information lost.",
     "Squares ask for several values of each secret.",
     (
-        Parameter("k", "k: rows at least that look alike"),
+        Parameter("k", "k: people at least who look alike"),
         Parameter("l", "l: different values at least of each secret among them"),
     ),
     _asked,
