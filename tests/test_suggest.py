@@ -105,6 +105,24 @@ def test_utility_counts_a_column_that_is_left_out_as_lost() -> None:
     assert whole[0].utility == pytest.approx(1 - unmask.protect(table, k=30).facts["gcp"])
 
 
+def test_leaving_out_a_kept_column_is_tried_as_nothing_else_mends_what_it_tells() -> None:
+    columns = {**census(300), "note": [f"n{at}" for at in range(300)]}
+    table = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep=["sex", "note"])
+    changes = unmask.suggest(table, Policy.of(["identity:success_probability.worst <= 0.5"], title="Ours"), k=2)
+    assert (changes[0].without, changes[0].missed, changes[0].above) == ("note", 0, 0)
+    less = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep="sex")
+    assert changes[0].utility == pytest.approx(1 - unmask.protect(less, k=changes[0].k).facts["gcp"])
+    assert all(one.missed for one in changes if one.without != "note")
+
+
+def test_the_next_command_keeps_what_is_kept(folder: Path) -> None:
+    roles = ("-q", "age,sex", "-s", "diagnosis", "--keep", "zip")
+    assert run("protect", "people.csv", *roles, "--k", "2", "-o", "r.csv", "--origin", "o.csv")[0] == 0
+    told = ("--original", "people.csv", "--origin", "o.csv", "--policy", "k >= 10", "--report", "page.html")
+    said = run("audit", "r.csv", *roles, *told)[2]
+    assert "next: unmask protect people.csv -q age,sex -s diagnosis --k 10 --keep zip -o k10.csv" in said
+
+
 def test_no_policy_is_refused() -> None:
     table = unmask.read_table({"age": [1, 2]}, quasi_identifiers="age")
     with pytest.raises(UnmaskError, match="no policy is called"):

@@ -40,6 +40,12 @@ def kept(source: object, reading: object, read: Callable[[], T]) -> T:
     return found
 
 
+def hand_on(source: object, reading: object, found: Callable[[], T]) -> None:
+    """Keep what a command knows of a file that it wrote, for those that read it that way."""
+    if KEPT in os.environ:
+        kept(source, reading, found)
+
+
 def _place(source: object, reading: object) -> Path | None:
     folder = os.environ.get(KEPT)
     if not folder or not isinstance(source, str | PathLike):

@@ -3,6 +3,7 @@
 import pytest
 
 from unmask.app.drawing import MISSED, SHORT, Spot, histogram, plane
+from unmask.app.shapes import Shape
 from unmask.tables import Table
 
 
@@ -17,3 +18,13 @@ def test_cells_without_an_end_are_not_drawn():
 def test_what_is_beyond_the_limit_is_not_cut_where_the_limit_is_far_right(times: float, words: str):
     spots = [Spot(value, 0.5, "k = 2", "", True, value <= 1, "/protect") for value in (times, times / 2)]
     assert f">{words}</text>" in plane(spots, chosen=None, against=None)
+
+
+def test_a_missing_cell_is_no_value():
+    read = Table.read(
+        {"zip": ["01067", "01067", "01109", None, "02445"]}, quasi_identifiers="zip", types={"zip": "code"}
+    )
+    shape = Shape.of(read.column("zip"))
+    assert (shape.values, [rung.distinct for rung in shape.ladder[:3]]) == (3, [3, 3, 3])
+    assert shape.drawing.count("<rect") == 3
+    assert Shape.of(Table.read({"sex": ["f", "m"]}, quasi_identifiers="sex").column("sex")).values == 2

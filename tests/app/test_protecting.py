@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra [app] of unmask")
 
+from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
 from unmask.app import counting, protecting
 from unmask.app.drawing import Spot, plane
@@ -76,3 +77,17 @@ def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path, m
     assert {before[0] for before, _ in found.rows} == {"####-##-##"}
     assert any(before != after for before, after in found.rows)
     project.remove()
+
+
+def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
+    write_hospital(project.folder.parent / "hospital.csv", 60)
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(project.folder.parent / "hospital.csv"))
+    browser.at("/roles")
+    project.save({**project.given, "policy": [{"use": "ema-0.09"}], "releases": [{"file": "release.csv"}]})
+    monkeypatch.setattr(protecting.studying, "is_fresh", lambda *_: True)
+    monkeypatch.setattr(protecting.studying, "points", lambda *_: ([point(6)], ()))
+    assert "in step 4 alone" not in browser.at("/protect").text
+    project.save({**project.given, "columns": {**project.given["columns"], "ward": "keep"}})
+    said = "ward is kept as it is. Whoever knows that of a person attacks in step 4 alone"
+    assert said in browser.at("/protect").text

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,9 @@ def test_the_whole_way_equals_the_command_line(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    table = write_hospital(tmp_path / "hospital.csv", 80)
+    table = write_hospital(tmp_path / "hospital 2026 (1).csv", 80)
     opened(browser, table)
+    assert "unmask init 'hospital 2026 (1).csv'" in unescape(browser.at("/open").text)
     asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
     assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
@@ -59,14 +61,16 @@ def test_the_whole_way_equals_the_command_line(
     browser.at("/sign")
     browser.sends("/sign", released_by="Data office", purpose="Planning")
     project.jobs.wait("certificate")
-    assert "Certify again" in browser.at("/sign").text
+    page = browser.at("/sign").text
+    assert "Certify again" in page
+    assert not re.search(r" --[a-z]|, or node", page.partition("<footer")[0])
     names = ("unmask.toml", "release.csv", "origin.csv", "at-risk.csv", "audit.json", "certificate.json")
     given = {name: browser.get(f"/files/{name}").content for name in names}
 
     folder = tmp_path / "cli"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    (folder / "hospital.csv").write_bytes(table.read_bytes())
+    (folder / table.name).write_bytes(table.read_bytes())
     (folder / "unmask.toml").write_bytes(given["unmask.toml"])
     run(capsys, "protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
     assert (folder / "release.csv").read_bytes() == given["release.csv"]

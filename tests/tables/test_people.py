@@ -1,6 +1,7 @@
 """Several rows of one person: what k counts then, against a count by hand, from Python and from the command line."""
 
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -224,6 +225,7 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     assert "--identifiers patient" in made.stderr
     told, members = json.loads(found.stdout), round(0.8 * len(set(stays.tolist())))
     assert f"rows are of {members} people" in " ".join(told["warnings"])
+    assert re.search(r"up to \d+ % of the rows of a class", " ".join(told["warnings"]))
     assert told["tables"]["criteria"][-1]["k_people"] >= 5
 
 

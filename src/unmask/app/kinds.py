@@ -57,12 +57,12 @@ def _asked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 TRIALS = Trials(
-    "A study generalizes the table with every k of a ladder, and with several values of each secret; every adversary "
-    "of step 3 attacks every release.",
+    "A study generalizes the table with every k of a ladder, and with several values of each secret. The neighbor, and "
+    "the colleague if they are on, attack every release; the others of step 3 attack in step 4 the one that you use.",
     "Up: utility, one minus the share of information lost.",
     "Squares ask for several values of each secret.",
     (
-        Parameter("k", "k: rows at least that look alike"),
+        Parameter("k", "k: people at least who look alike"),
         Parameter("l", "l: different values at least of each secret among them"),
     ),
     _asked,

@@ -76,7 +76,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "as_text": not name.lower().endswith((".parquet", ".pq", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")),
         **_start(project),
         **found,
-        "commands": ("unmask open " + name,) if kind.word else (" ".join([shown(["init", name]), *words]),),
+        "commands": (shown(["open", name]),) if kind.word else (" ".join([shown(["init", name]), *words]),),
     }
 
 

@@ -231,8 +231,8 @@ def adoptable(path: Path) -> Path:
 
 
 def _clean(name: str) -> str:
-    """A name made of characters that a document and a shell take as they are."""
-    clean = re.sub(r"[^\w.+-]+", "_", name.replace("\\", "/").rpartition("/")[2]).lstrip(".-")[-100:] or "table.csv"
+    """A name that no pattern of files and no list of names can be taken for; spaces and parentheses stay."""
+    clean = re.sub(r"[^\w.+() -]+", "_", name.replace("\\", "/").rpartition("/")[2])[-100:].lstrip(".- ") or "table.csv"
     if not clean.lower().endswith((*SUFFIXES, *NETWORKS, ".toml")):
         raise UnmaskError(f"file {clean!r} has another ending; expected one of {', '.join(SUFFIXES)}")
     return clean

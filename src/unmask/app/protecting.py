@@ -22,6 +22,7 @@ from unmask.app.progress import busy_with
 from unmask.app.project import Project
 from unmask.app.protection import levels_of
 from unmask.app.shapes import Shape
+from unmask.document import by_role
 from unmask.errors import UnmaskError
 from unmask.tables.column import Column
 
@@ -52,6 +53,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "trials": trials,
         "points": points,
         "left": left,
+        "kept": by_role(project.given.get("columns", {})).get("keep", ()),
         "drawing": drawn_plane(_spots(points, trials, against), chosen=chosen, against=against) if points else "",
         "chosen": None if chosen is None else points[chosen],
         "against": None if against is None else points[against],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from unmask.app.drawing import histogram
 from unmask.tables.cells import Type
 from unmask.tables.column import Column
+from unmask.tables.levels import Levels
 from unmask.tables.recoding import generalized
 
 MOST_LEVELS = 20_000
@@ -39,7 +40,7 @@ class Rung(NamedTuple):
 class Shape:
     """A column without its rows.
 
-    values : how many occur, a missing one among them; ends : words for those of the drawing
+    values : how many occur, as they are drawn: a missing cell is none; ends : words for those of the drawing
     """
 
     name: str
@@ -53,23 +54,28 @@ class Shape:
     def of(cls, column: Column, *, ladder: bool = True) -> Shape:
         """Draw a column. ladder : whether it may be generalized."""
         rungs = tuple(_ladder(column)) if ladder and len(column.levels) <= MOST_LEVELS else ()
-        return cls(column.name, column.type, int(np.count_nonzero(column.counts)), *histogram(column), rungs)
+        return cls(column.name, column.type, _occurring(column.levels, column.counts), *histogram(column), rungs)
 
 
 def _ladder(column: Column) -> Iterator[Rung]:
     """How far a column could be generalized, what is left of it, and who is still alone."""
-    yield _rung(None, "as it is", column.levels.labels, column.counts)
+    yield _rung(None, "as it is", column.levels, column.counts)
     for words, level in _levels(column):
         levels, codes = generalized(column, level)
-        yield (rung := _rung(level, words, levels.labels, np.bincount(codes, minlength=len(levels))))
+        yield (rung := _rung(level, words, levels, np.bincount(codes, minlength=len(levels))))
         if rung.distinct < 2:
             return
 
 
-def _rung(level: Level | None, words: str, labels: Sequence[str], sizes: Any) -> Rung:
+def _rung(level: Level | None, words: str, levels: Levels, sizes: Any) -> Rung:
     most = int(sizes.argmax())
-    example = labels[most] if sizes[most] >= COMMON else ""
-    return Rung(level, words, int(np.count_nonzero(sizes)), int(np.count_nonzero(sizes == 1)), example)
+    example = levels.labels[most] if sizes[most] >= COMMON else ""
+    return Rung(level, words, _occurring(levels, sizes), int(np.count_nonzero(sizes == 1)), example)
+
+
+def _occurring(levels: Levels, sizes: Any) -> int:
+    """How many values occur. sizes : (n_levels,) rows"""
+    return int(np.count_nonzero(sizes)) - bool(levels.missing >= 0 and sizes[levels.missing])
 
 
 def _levels(column: Column) -> Iterator[tuple[str, Level]]:

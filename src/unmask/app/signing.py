@@ -23,16 +23,18 @@ FREE = {
     MECHANISM: "The mechanism: the probability of each output, for every secret",
     REPORT: "The audit as a page",
     PAGE: "One page to sign; print it, or save it as PDF",
-    CERTIFICATE: "The same for machines; unmask certify --check runs it again",
-    DOCUMENT: "Everything set here, for the command line",
+    CERTIFICATE: "The same for whoever checks it: unmask can run it again",
+    DOCUMENT: "Everything set here: opened beside your file, it goes on from here",
 }
 
 NOT_ACCEPTABLE = {RELEASE: "The release as it was attacked; not acceptable by its policy"}
 
 SECRET = {
-    ORIGIN: "Who is behind each row, or node, of the release",
+    ORIGIN: "Who is behind each row of the release",
     AT_RISK: "Who is at risk, with the reason",
 }
+
+OF_NODES = {ORIGIN: "Who is behind each node of the release"}
 
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "left": {state: states.count(state) for state in ("missed", "untested")},
         "asked": {key: (words, project.given.get("certificate", {}).get(key, "")) for key, words in ASKED.items()},
         "free": _files(project, FREE | (NOT_ACCEPTABLE if state == "missed" else {}), digests=True),
-        "secret": _files(project, SECRET, digests=False),
+        "secret": _files(project, SECRET | (OF_NODES if "graph" in project.given else {}), digests=False),
         "commands": ("unmask " + " ".join(CERTIFY[:-1]),),
     }
 

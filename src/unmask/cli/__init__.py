@@ -29,7 +29,6 @@ from unmask.cli.files import (
     IN_ENGINE,
     fewer_people,
     kept_together,
-    read_origin,
     read_register,
     read_used,
     refuse_to_overwrite,
@@ -60,6 +59,7 @@ from unmask.cli.options import (
     with_option,
     without_seed,
 )
+from unmask.cli.origins import hand_on_release, read_origin, text_of_origin
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -360,8 +360,8 @@ def _protect_in_memory(
     check_formulas(run, formulas)
     say_formulas(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
-    rows = "\n".join(["row", *map(str, made.origin.tolist()), ""]) if origin else ""
-    write_release(leaving, output, rows, origin)
+    write_release(leaving, output, text_of_origin(made.origin) if origin else "", origin)
+    hand_on_release(leaving, output, origin=origin, rows=made.origin, n_original=table.n_rows)
     return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
 
 

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask import writing
-from unmask.errors import FailedError, UnmaskError, visible
+from unmask.errors import UnmaskError, visible
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from unmask.cases.price import Motive
     from unmask.graphs.release import SocialGraph
     from unmask.reports import ReportData
@@ -252,32 +249,6 @@ def read_motive(attacker: str) -> Motive:
     from unmask.economics.profile import EMBEDDED
 
     return Motive(read_attacker(attacker), source=Path(attacker).name, assumed=attacker == EMBEDDED)
-
-
-def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
-    """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
-    import numpy as np
-
-    from unmask.files import text_of
-
-    try:
-        lines = text_of(path).split()
-    except OSError as error:
-        raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except UnicodeDecodeError:
-        raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
-    digits = lines[1:]
-    together = "".join(digits)
-    if len(digits) != n_released or not (together.isascii() and together.isdigit()):
-        raise UnmaskError(
-            f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
-            "expected a heading and one row number a line"
-        )
-    origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
-    beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits
-    if beyond or np.bincount(origin).max() > 1:
-        raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
-    return origin
 
 
 def refuse_to_overwrite(*outputs: Path | None, force: bool, stream: Path | None = None) -> None:

@@ -150,7 +150,8 @@ class Output(NamedTuple):
 
 def _protecting(made: Change, original: str) -> list[str]:
     """The command that makes a change."""
-    extra = ["--l", str(made.l)] if made.l else []
+    kept = [name for name in click.get_current_context().params["keep"] or () if name != made.without]
+    extra = [*(["--keep", ",".join(kept)] if kept else []), *(["--l", str(made.l)] if made.l else [])]
     name = f"k{made.k}"
     files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
     return ["protect", original, *roles_given(without=made.without), "--k", str(made.k), *extra, *files]

@@ -48,7 +48,8 @@ def suggest(
 
     Tried are values of k from the one there is, halving towards the smallest at which no condition is missed, with
     every quasi-identifier and without each of the two that give most away, by their Shapley values on the table; where
-    no k is enough, several values of each sensitive column, too. What is announced is what was measured: protecting
+    no k is enough, several values of each sensitive column, too, and without each of the two kept columns of most
+    values. What is announced is what was measured: protecting
     again gives the same release.
 
     table    : before protection
@@ -70,7 +71,8 @@ def suggest(
         for several in VALUES:
             try_(raised.k or k, l=several)
     enough = raised.k if raised and not raised.missed else None
-    for column in _worst_columns(table)[:DROPPED]:
+    kept = [] if enough else _kept_columns(table)  # which utility does not count
+    for column in (*_worst_columns(table)[:DROPPED], *kept[:DROPPED]):
         _least(try_, [one for one in LADDER if k <= one <= (enough or one)], without=column)
     return tuple(_undominated(try_.made)[:MOST])
 
@@ -92,8 +94,11 @@ class _Trial:
     made: list[Change] = field(default_factory=list)
 
     def __call__(self, k: int, l: int | None = None, *, without: str = "") -> Change | None:  # noqa: E741
-        kept = tuple(column for column in self.table.quasi_identifiers if column.name != without)
-        table = replace(self.table, quasi_identifiers=kept)
+        known, kept = (
+            tuple(column for column in columns if column.name != without)
+            for columns in (self.table.quasi_identifiers, self.table.kept)
+        )
+        table = replace(self.table, quasi_identifiers=known, kept=kept)
         levels = {name: level for name, level in self.levels.items() if name != without}
         try:
             made = protect(table, k=k, l=l, levels=levels)
@@ -101,7 +106,7 @@ class _Trial:
             return None
         found = audit(made.release, original=table, origin=made.origin, **self._told(without))
         found = found.under(found.judged(self.policies))
-        left = (1 - made.facts["gcp"]) * len(kept) / len(self.table.quasi_identifiers)
+        left = (1 - made.facts["gcp"]) * len(known) / len(self.table.quasi_identifiers)
         change = _measured(_name(k, l, without), found, "release", found.verdicts, left)
         self.made.append(replace(change, k=k, l=l, without=without))
         return self.made[-1]
@@ -158,3 +163,8 @@ def _worst_columns(table: Table) -> list[str]:
     """The quasi-identifiers, those that give most away first; none of a single one, without which nothing is known."""
     several = len(table.quasi_identifiers) > 1
     return [one.column for one in contributions(table) if one.target == IDENTITY] if several else []
+
+
+def _kept_columns(table: Table) -> list[str]:
+    """Those that leave unchanged, whose values tell people apart, those of most values first."""
+    return [one.name for one in sorted(table.kept, key=lambda one: -len(one.levels))]

@@ -26,7 +26,7 @@ from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import BLANKS, literal
 from unmask.errors import FailedError, UnmaskError
-from unmask.kept import kept
+from unmask.kept import hand_on, kept
 from unmask.segments import CHUNK
 
 _LISTED = 40  # column names in a message
@@ -54,6 +54,13 @@ class Source:
     columns: Mapping[str, Encoded]
     notes: tuple[str, ...] = ()
     dropped: Mapping[str, Encoded] = field(default_factory=dict)
+
+
+class Written(NamedTuple):
+    """A column that was written: `labels[codes[i]]` is the cell of row i, empty where it is missing."""
+
+    labels: Sequence[str]
+    codes: NDArray[np.int32]
 
 
 def read_encoded(
@@ -119,6 +126,17 @@ def first_rows(
         names, relation, notes = _relation(connection, folder, path, (), _AsText(delimiter, None, encoding))
         rows = f"(select * from {relation} limit {int(n)})"
         return Source(_encode(connection, rows, names, names), notes)
+
+
+def hand_on_written(path: Path, written: Mapping[str, Written], *, asked: Sequence[str]) -> None:
+    """Hand on what `read_encoded` finds in a text file that was just written, to the commands that read it next.
+
+    written : the columns in the order of the file
+    asked   : their names, as they will be asked for
+    """
+    guessed = _AsText(None, None, None)
+    if text_files.head_of(path).names == tuple(written):
+        hand_on(path, (asked, (), guessed), lambda: Source({name: _as_read(one) for name, one in written.items()}))
 
 
 @contextmanager
@@ -268,6 +286,19 @@ def _encode(
         for name, at in kept.items()
         if name not in once or _repeats(connection, f"c{at}")
     }
+
+
+def _as_read(written: Written) -> Encoded:
+    """What is read of a column that was written; only the labels in use are."""
+    used = np.flatnonzero(np.bincount(written.codes, minlength=len(written.labels)))
+    with engine() as (connection, _):
+        connection.execute(
+            "create temp table cells as select unnest($1) as c0", [[written.labels[at] for at in used.tolist()]]
+        )
+        found = _encode_column(connection, "c0", "", real=False)
+    place = np.zeros(len(written.labels), dtype=np.int32)
+    place[used] = found.codes
+    return replace(found, codes=place[written.codes])
 
 
 _REAL = {"FLOAT", "DOUBLE"}

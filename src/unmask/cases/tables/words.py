@@ -325,11 +325,11 @@ def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) 
     shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
     released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
     most = max(released, key=lambda name: released[name])
-    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, shares[most], release_name(most))
+    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, 100 * shares[most], release_name(most))
 
 
 _SEVERAL = (
-    "{:,} rows are of {:,} people, and up to {:.0%} of the rows of a class of {} are one person's: whoever picks any "
+    "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
     "of them has re-identified that person; k and numbers of people count rows, k_people and person_share count people"
 )
 

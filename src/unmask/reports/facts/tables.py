@@ -92,7 +92,7 @@ class Change:
 
     missed, untested : conditions of the policy
     above, people    : people whom the strongest adversary re-identifies with more than the limit, and of how many
-    utility          : 1 - global certainty penalty; a column that is left out counts as lost
+    utility          : 1 - global certainty penalty; a quasi-identifier that is left out counts as lost
     k, l, without    : what `protect` is told: least rows and values of a class, and the column left out
     """
 

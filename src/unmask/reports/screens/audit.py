@@ -34,7 +34,10 @@ LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "unteste
 
 BY = "by their risk"
 
-UTILITY = "Utility is one minus the global certainty penalty; a column that is left out counts as lost."
+UTILITY = (
+    "Utility is one minus the global certainty penalty, which counts no kept column; any other that is left out counts "
+    "as lost."
+)
 
 TRIED = "No change was tried. With the table before protection the audit makes some, and measures them:"
 
@@ -296,4 +299,4 @@ def _protect(changes: Sequence[Change]) -> str:
     if made is None:
         return ""
     asked = f"unmask protect \u2026 --k {made.k}" + (f" --l {made.l}" if made.l else "")
-    return asked + (f", without {made.without} in -q" if made.without else "")
+    return asked + (f", without {made.without}" if made.without else "")

@@ -1,0 +1,64 @@
+"""The row of the original behind each record of a release: its file, and what an audit is handed of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unmask.errors import FailedError, UnmaskError
+from unmask.kept import hand_on, kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unmask.tables import Table
+
+
+def text_of_origin(rows: NDArray[np.int64]) -> str:
+    """A heading, and one number a line."""
+    return "\n".join(["row", *map(str, rows.tolist()), ""])
+
+
+def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
+    """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
+    return kept(path, _how(n_released, n_original), lambda: _read(path, n_released, n_original))
+
+
+def hand_on_release(
+    release: Table, output: Path, *, origin: Path | None, rows: NDArray[np.int64], n_original: int
+) -> None:
+    """What was just written, for the audit that follows where commands are given a folder for that."""
+    release.hand_on(output)
+    if origin is not None:
+        hand_on(origin, _how(release.n_rows, n_original), lambda: rows)
+
+
+def _how(n_released: int, n_original: int) -> tuple[str, int, int]:
+    return "origin", n_released, n_original
+
+
+def _read(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
+    import numpy as np
+
+    from unmask.files import text_of
+
+    try:
+        lines = text_of(path).split()
+    except OSError as error:
+        raise FailedError(f"origin {path.name!r} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
+    digits = lines[1:]
+    together = "".join(digits)
+    if len(digits) != n_released or not (together.isascii() and together.isdigit()):
+        raise UnmaskError(
+            f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
+            "expected a heading and one row number a line"
+        )
+    origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
+    beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits
+    if beyond or np.bincount(origin).max() > 1:
+        raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
+    return origin
