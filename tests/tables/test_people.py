@@ -84,7 +84,8 @@ def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
     assert found.data.criteria["release"]["person_share"] == share
     assert any(f"are of {len(set(person.tolist()))} people" in said for said in found.data.cautions)
     assert any(
-        f"up to {share:.0%} of the rows of a class of release are one person's" in said for said in found.data.cautions
+        f"up to {100 * share:.0f} % of the rows of a class of release are one person's" in said
+        for said in found.data.cautions
     )
     assert f"some people have several: a class has at least {least} people" in found.to_html()
     assert "some people have several" not in unmask.audit(made.release, original=_read(cells)).to_html()
