@@ -115,7 +115,7 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); by default with --report."
 
-WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
+WITHOUT = "Standard adversary to leave out: all columns, insider, learner, order or crossing. Repeatable."
 
 SPEC = "NAME:PARAMETER=VALUE"
 

@@ -55,9 +55,10 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
+    # one of the three would be published: nobody has them all
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
     found = replace(
-        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
+        audit_tables(tables, original=census, origin=origins, seed=seed, without=["crossing"], **holder),
         title="A generated census, released with k = 3, 10 and 50",
         reproduce=provenance(),
     )

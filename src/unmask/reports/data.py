@@ -55,6 +55,9 @@ summary speaks of them only where they are named.
 ORDER = "order"
 """The adversary who reads the order of the rows, and nothing else."""
 
+CROSSING = "crossing"
+"""The adversary who has all the releases of the same people."""
+
 LIMITS = {"identity": 0.09, "value": 0.5}
 """Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
 

@@ -116,7 +116,7 @@ def audit(
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
     steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
-    without  : standard adversaries to leave out: all columns, insider, learner, order; they are listed as not run
+    without  : standard adversaries to leave out: all columns, insider, learner, order, crossing; listed as not run
     protection : what made the release, to attack it by that and to tell what each person's own record added; one for
                all, or by release. It is run again up to 332 times, and not above ten minutes
     watched  : takes down who is at risk, for the owner alone

@@ -18,7 +18,7 @@ from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
 from unmask.posterior import Posterior, equal_weights
-from unmask.reports.data import COLUMNS, INSIDER, ORDER
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background, hidden_values
@@ -42,7 +42,7 @@ MECHANISM = "mechanism"
 NEAREST = "nearest"
 """The adversary who takes the row that is nearest to a person for theirs."""
 
-OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER)
+OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER, CROSSING)
 """The standard adversaries that an audit may leave out; what it finds rests on the prosecutor."""
 
 Learner = BackOff | ModelAttribute

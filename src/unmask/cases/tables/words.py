@@ -8,8 +8,9 @@ from typing import Any
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, ORIGINAL
 from unmask.reports.words import release_name
+from unmask.results import Row
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
 from unmask.tables.coarsened import Reading, changed
@@ -28,6 +29,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if evidence.protections:
         words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
+    words[CROSSING] = f"{words[PROSECUTOR]}, and crosses all the releases"
     words[NEAREST] = f"{words[PROSECUTOR]}, and all other columns that are not sensitive, and takes the nearest row"
     if register is not None:
         shared = [column for column in table.quasi_identifiers if column.name in register.names]
@@ -95,13 +97,31 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield from _beside(evidence.shift)
 
 
-def alone(releases: Collection[str]) -> Iterator[str]:
-    """That nobody crosses releases."""
-    if len(releases) > 1:
+def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
+    """What is taken for granted of several releases. crossed : whether somebody crosses them"""
+    if len(releases) > 1 and crossed:
+        yield (
+            "Who crosses the releases has all of them, knows the quasi-identifiers of everybody in the original, and "
+            "takes all ways to give people records for equally likely in which a person's records say the same "
+            "wherever cells were left as they are."
+        )
+    elif len(releases) > 1:
         yield (
             "Each release is attacked alone. Where several of the same people are published, crossing them tells more: "
             "who fits a class of each has a value that both classes have. Publish one of them."
         )
+
+
+def crossed(rows: Iterable[Row]) -> Iterator[str]:
+    """What the owner of releases that were crossed is told first."""
+    if any(row.adversary == CROSSING for row in rows):
+        yield CROSSED
+
+
+CROSSED = (
+    "the adversary “crossing” has all the releases, as if all were published: where only one of them will be, leave "
+    "that adversary out (--without crossing)"
+)
 
 
 def _unreleased(evidence: Evidence) -> Iterator[str]:
