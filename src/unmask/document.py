@@ -48,11 +48,11 @@ OF_TABLE: Final = (
 
 USUAL: Final[Mapping[str, tuple[object, ...]]] = {
     "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
-    "without": ((),),
+    "without": ((),), "together": (False,),
 }  # fmt: skip
 """What holds of a table where nothing is said."""
 
-AUDITED: Final = ("targets", "attacker", "seed", "without")
+AUDITED: Final = ("targets", "attacker", "seed", "without", "together")
 """What `audit` says of the audit of a table, besides what is about its files."""
 
 OUTSIDE: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}

@@ -108,6 +108,7 @@ ASKED = (
     "seed",
     "steps",
     "without",
+    "together",
     "levels",
     "protection",
 )
@@ -116,7 +117,7 @@ ORIGINS = "CSV with the row of the original behind each record; repeat it for ea
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin); by default with --report."
 
-WITHOUT = "Standard adversary to leave out: all columns, insider, learner or order. Repeatable."
+WITHOUT = "Standard adversary to leave out: all columns, insider, learner, order or several rows. Repeatable."
 
 SPEC = "NAME:PARAMETER=VALUE"
 
@@ -137,7 +138,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     origin={"name": "origins", "type": FILE, "multiple": True, "help": ORIGINS},
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
     targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
-    without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT},
+    without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT}, together={},
     parts={"parse": parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
     protection={"parse": specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
 )  # fmt: skip
@@ -182,7 +183,7 @@ def audit(
         refuse_in_engine(
             original=original,
             **aside,
-            **taken(asked, ("synthetic", "parts", "targets", "steps")),
+            **taken(asked, ("synthetic", "parts", "targets", "steps", "together")),
             protection=asked.pop("protection") or None,
             without=asked["without"] or None,
         )

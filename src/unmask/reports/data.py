@@ -58,6 +58,9 @@ ORDER = "order"
 SEVERAL = "several rows"
 """The adversary who has seen each person several times, and reads which rows are one person's."""
 
+CROSSING = "crossing"
+"""The adversary who has all the releases of the same people."""
+
 LIMITS = {"identity": 0.09, "value": 0.5}
 """Success probabilities above which a person is at risk: that of EMA's policy 0070, and more likely than not."""
 

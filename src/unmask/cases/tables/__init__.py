@@ -96,6 +96,7 @@ def audit(
     seed: Annotated[int, Range(0)] = 0,
     steps: bool = False,
     without: Sequence[str] = (),
+    together: bool = False,
     protection: Any = None,
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
@@ -116,7 +117,8 @@ def audit(
     attacker : rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     seed     : random seed of every draw
     steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
-    without  : standard adversaries to leave out: all columns, insider, learner, order; they are listed as not run
+    without  : standard adversaries to leave out: all columns, insider, learner, order, several rows; listed as not run
+    together : all the releases are published, and somebody crosses them; else one of them is, and they are compared
     protection : what made the release, to attack it by that and to tell what each person's own record added; one for
                all, or by release. It is run again up to 332 times, and not above ten minutes
     watched  : takes down who is at risk, for the owner alone
@@ -167,6 +169,7 @@ def audit(
         seed=seed,
         watched=watched,
         without=_left_out(without),
+        together=together,
         protections=made,
         progress=progress,
     )

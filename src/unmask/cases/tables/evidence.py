@@ -30,6 +30,7 @@ class Evidence:
     watched : takes down who is at risk, for the owner alone
     row     : of each person of the original, the row that they are in the owner's table; None: the same row
     without : adversaries who are left out
+    together : all the releases are published
     protections : what made the releases, by release, where that is said
     progress : is told what is about to be run that takes long
     """
@@ -47,6 +48,7 @@ class Evidence:
     seed: int = 0
     watched: Watched | None = None
     without: tuple[str, ...] = ()
+    together: bool = False
     protections: Mapping[str, Any] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda _: None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -15,6 +15,7 @@ from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
+from unmask.cases.tables.crossing import crossing
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.mechanism import by_mechanism
@@ -27,7 +28,7 @@ from unmask.errors import UnmaskError
 from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
-from unmask.reports.data import APART, COLUMNS, INSIDER, ORDER
+from unmask.reports.data import APART, COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import own, wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
@@ -84,6 +85,10 @@ def audit_tables(
     found, long = _Found(*asked), evidence.original is not None and evidence.original.n_rows >= MANY
     for one in (two_at_once if long else map)(attacked, counts.values()):
         found.join(one)
+    own = {name: table for name, table in tables.items() if name not in foreign}
+    for scene, cases in crossing(own, evidence):
+        found.join(_Found(*asked).take(scene.release, scene.table, cases))
+    found.rows.sort(key=lambda row: list(counts).index(row.release))
     if evidence.watched is not None:
         evidence.watched.by_release(tuple(releases))
     return _reported(title, found, releases, tables, counts)
@@ -93,6 +98,8 @@ def _check(releases: Mapping[str, Table | Reduced], evidence: Evidence) -> None:
     """Refuse evidence that cannot be held against these releases."""
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
+    if evidence.together and len(releases) < 2:
+        raise UnmaskError("1 release was given, and who has several together crosses two at least (--together)")
     counted = [name for name, table in releases.items() if not isinstance(table, Table)]
     if evidence.original is not None and counted:
         raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
@@ -137,7 +144,7 @@ def _reported(
         ),
         assumptions=(
             *words.assumptions(first, evidence),
-            *words.alone(releases),
+            *words.alone(releases, any(row.adversary == CROSSING for row in found.rows)),
             *words.columns_known(tables),
             *notes,
             *hidden,
@@ -320,7 +327,7 @@ class _Found:
         for name in ("people", "unasked", "priced"):
             getattr(self, name).update(getattr(other, name))
 
-    def take(self, release: str, table: Table | Reduced, cases: Iterator[Case | Audit]) -> Self:
+    def take(self, release: str, table: Table | Reduced, cases: Iterable[Case | Audit]) -> Self:
         """All cases of a release; those of one adversary and target add up."""
         sums: dict[tuple[str, str], Sums] = {}
         seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None

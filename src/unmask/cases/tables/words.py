@@ -10,7 +10,7 @@ from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.cases.tables.traces import SEEN
-from unmask.reports.data import COLUMNS, INSIDER, ORDER, ORIGINAL, SEVERAL
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, ORIGINAL, SEVERAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
@@ -30,6 +30,7 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
         words[LEARNER] = f"learns from all rows what people with such {_listed(table.quasi_identifiers)} have"
     if evidence.protections:
         words[MECHANISM] = f"{words[PROSECUTOR]} and the protection that made the release"
+    words[CROSSING] = f"{words[PROSECUTOR]}, and crosses all the releases"
     words[NEAREST] = f"{words[PROSECUTOR]}, and all other columns that are not sensitive, and takes the nearest row"
     words[SEVERAL] = (
         f"has seen people {SEEN} times, each time their {_listed(table.quasi_identifiers)}, and reads which rows are "
@@ -101,12 +102,18 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield from _beside(evidence.shift)
 
 
-def alone(releases: Collection[str]) -> Iterator[str]:
-    """That nobody crosses releases."""
-    if len(releases) > 1:
+def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
+    """What is taken for granted of several releases. crossed : whether somebody crosses them"""
+    if crossed:
         yield (
-            "Each release is attacked alone. Where several of the same people are published, crossing them tells more: "
-            "who fits a class of each has a value that both classes have. Publish one of them."
+            "Who crosses the releases has all of them, knows the quasi-identifiers of everybody in the original, and "
+            "takes all ways to give people records for equally likely in which a person's records say the same "
+            "wherever cells were left as they are."
+        )
+    elif len(releases) > 1:
+        yield (
+            "Each release is attacked alone, as if one of them were published. Where several of the same people are, "
+            "crossing them tells more: say so (--together), and somebody does."
         )
 
 

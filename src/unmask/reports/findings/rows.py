@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from unmask.measures.registry import SHARES, needs_truth
-from unmask.reports.data import APART, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
+from unmask.reports.data import APART, CROSSING, ORDER, ORIGINAL, PROSECUTOR, Heads, ReportData, Scope
 from unmask.reports.facts.study import OTHERWISE, RATIONAL
 from unmask.reports.facts.tables import Distribution
 from unmask.reports.findings.wp216 import asked
@@ -242,6 +242,7 @@ def contrasts(scope: Scope) -> list[str]:
             (heads[one], heads[other])
             for release in scope.protected
             for adversary in scope.adversaries
+            if adversary != CROSSING  # who has all the releases, whichever is spoken of
             if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
         ]
         pairs = [pair for pair in pairs if pair[0].posterior > 0 and pair[1].posterior > 0]

@@ -1,0 +1,237 @@
+"""Several releases of the same people, crossed: the records of a person say the same where cells were left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.errors import NotRunError
+from unmask.posterior import CLOSED, Posterior, equal_weights, stored
+from unmask.segments import chunks
+from unmask.tables.attacks.classes import ClassAttack
+from unmask.tables.background import Background, Rng, people_of
+from unmask.tables.counts import first_of, group
+from unmask.tables.release import Table
+
+SWEEPS, CLOSE = 500, 1e-4
+"""Sweeps of proportional fitting at most; people by whom the number of no way changes any more."""
+
+AT_ONCE, MOST = 1 << 18, 1 << 23
+"""Records from which on ways are followed in turn, and ways at most that are held."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Which released record is this person's, for an adversary who has other releases of the same people?
+
+    A *way* is one record of each release that fits a person, all of them alike in the columns `by`, which every
+    release leaves as they are. A world gives each person a way and each record a person; the adversary, who knows the
+    quasi-identifiers of everybody, takes all worlds for equally likely. Let n_o people be known as o, n_r records of a
+    release be alike (r: of one class and alike in `by`), and w_e be what `ClassAttack` believes of the records of a way
+    e, each apart, times the share of all records that say the same. The belief is f_e / n_o, with f the number of
+    people expected of each way,
+
+        f_e = w_e a_o b_r1 b_r2 ..., with a and b such that the f of each o sum to n_o, those of each r to n_r,
+
+    by iterative proportional fitting. These are the likeliest numbers: a world of them can be had in most ways. Where
+    groups are small, the numbers expected are near them, not equal to them: a `model`.
+
+    Where a release has fewer records than there are people, a way may be without a record of it, too; these people are
+    one more r. (That is why w_e has a share: two records that go together say once what two apart say twice.) Of a
+    person who has no way at all, as cells were changed, is believed what the release alone says.
+
+    others : the other releases
+    by     : columns that all releases leave as they are; those that are kept or sensitive in all of them if left out
+
+    Assumes: what `ClassAttack` assumes; that all people of the releases are told, and cells of `by` are as they were.
+
+    Fails when: what people have depends on several releases together in a way that none of them shows alone, as an
+    illness of the old in one town and the young in the next does.
+
+    >>> one = Table.read({"age": ["20-29"] * 2, "ill": ["flu", "none"]}, quasi_identifiers="age", sensitive="ill")
+    >>> other = Table.read({"sex": ["f", "m"], "ill": ["flu", "none"]}, quasi_identifiers="sex", sensitive="ill")
+    >>> people = Table.read({"age": [24, 27], "sex": ["m", "f"]}, quasi_identifiers=["age", "sex"])
+    >>> belief = Crossing((other,))(one, Background(people))
+    >>> [one.candidate for target in (0, 1) for one in belief.candidates(target)]
+    [1, 0]
+
+    S. R. Ganta, S. P. Kasiviswanathan & A. Smith, "Composition attacks and auxiliary information in data privacy", KDD
+    2008. W. E. Deming & F. F. Stephan, "On a least squares adjustment of a sampled frequency table", 1940.
+    """
+
+    others: tuple[Table, ...]
+    by: tuple[str, ...] | None = None
+
+    def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about each person known, by their quasi-identifiers alone."""
+        people, releases = people_of(knowledge, self), (release, *self.others)
+        links = [ClassAttack().of_classes(one, Background(people)) for one in releases]
+        seen, known = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
+        known, said = known.reshape(-1), _said(releases, self.by)
+        sides = [_Side.by(*each) for each in zip(links, said, seen, strict=True)]
+        share = np.bincount(np.concatenate(said)) / sum(map(len, said))
+        way, n_o = _ways(sides, share), np.bincount(known)
+        f = _fitted(way, n_o, [side.sizes for side in sides])
+        return _believed(sides[0], way, f, known, provenance={"attack": type(self).__name__, "by": self.by})
+
+
+def _said(releases: Sequence[Table], by: Sequence[str] | None) -> list[Ints]:
+    """For each release (n_rows,) a number for what a row says in the columns left as they are: equal where they are."""
+    names = by
+    if names is None:
+        left = [[column.name for column in (*one.sensitive, *one.kept)] for one in releases]
+        names = [name for name in left[0] if all(name in other for other in left[1:])]
+    if not names:
+        raise NotRunError("no column is left as it is in all of the releases, by which records of one person are alike")
+    codes = []
+    for name in names:
+        columns = [one.column(name) for one in releases]
+        number = {label: at for at, label in enumerate(dict.fromkeys(x for c in columns for x in c.levels.labels))}
+        codes.append(
+            np.concatenate([np.array([number[x] for x in c.levels.labels], np.int32)[c.codes] for c in columns])
+        )
+    of_row = group(codes, [int(one.max(initial=0)) + 1 for one in codes])[0]
+    return np.split(of_row.astype(np.int64), np.cumsum([one.n_rows for one in releases])[:-1])
+
+
+class _Side(NamedTuple):
+    """A release as it is crossed: its records in groups, alike for whoever is known and in what they say; group 0 is of
+    the people without a record.
+
+    of, sizes : (n_rows,) the group of each record, from 1; (1 + G,) those of each group
+    seen      : (O,) what each o is to this release, an observation
+    first     : (n_observations + 1,) those of observation y are entries first[y]:first[y + 1], by what they say
+    group, said, weight : (n_entries + 1,) a group, what it says, what is believed of a record of it; the last is none
+    """
+
+    of: Ints
+    sizes: Ints
+    seen: Ints
+    first: Ints
+    group: Ints
+    said: Ints
+    weight: Floats
+
+    @classmethod
+    def by(cls, link: Posterior, said: Ints, seen: Ints) -> Self:
+        """By what is believed of the release alone; said : (n_rows,) as of `_said`; seen : as above."""
+        if link.n_candidates > link.n_targets:
+            raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
+        alone, says = np.arange(link.n_candidates, dtype=np.int32), said.astype(np.int32)
+        stands = alone if link.representative is None else link.representative
+        of, sizes, codes = group([stands, says], [link.n_candidates, int(says.max(initial=0)) + 1])
+        begin = np.searchsorted(codes[:, 0], np.arange(link.n_candidates + 1))
+        count = np.diff(begin)[link.candidate]
+        fits, y = _ranges(begin[link.candidate], count), np.repeat(link.row, count)
+        order = np.lexsort((codes[fits, 1], y))
+        return cls(
+            of=of.astype(np.int64) + 1,
+            sizes=np.append(link.n_targets - link.n_candidates, sizes),
+            seen=seen,
+            first=np.concatenate(([0], np.cumsum(np.bincount(y, minlength=link.n_observations)))),
+            group=np.append(fits[order] + 1, 0),
+            said=np.append(codes[fits[order], 1], -1),
+            weight=np.append(np.repeat(np.exp(link.log_probability, dtype=np.float64), count)[order], 1.0),
+        )
+
+    def fitting(self, o: Ints, said: Ints) -> tuple[Ints, Ints]:
+        """What a way goes on with: (n_found,) whose it is, by the place in o, and the entry; said : -1 where nothing is
+        yet. Anybody may go on without a record, where some people have none.
+        """
+        n = max(int(self.said.max()), int(said.max(initial=0))) + 1
+        keys = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)) * n + self.said[:-1]
+        low = np.searchsorted(keys, self.seen[o] * n + np.maximum(said, 0))
+        high = np.searchsorted(keys, self.seen[o] * n + np.where(said < 0, n - 1, said), side="right")
+        size = high - low
+        _few_enough(int(size.sum()))
+        without = np.arange(len(o) if self.sizes[0] else 0)
+        row = np.concatenate([np.repeat(np.arange(len(o)), size), without])
+        return row, np.concatenate([_ranges(low, size), np.full(len(without), len(keys))])
+
+
+class _Ways(NamedTuple):
+    """(n_ways,) whom each is of, what `ClassAttack` believes of it, and (n_releases, n_ways) its groups."""
+
+    o: Ints
+    weight: Floats
+    group: Ints
+
+
+def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
+    """All ways of all people; share : (n_said,) of the records that say each."""
+    fits = np.diff(sides[0].first)[sides[0].seen] + 1
+    parts, held = [], 0
+    for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), AT_ONCE):
+        o = np.arange(start, stop)
+        said, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
+        for side in sides:
+            row, entry = side.fitting(o, said)
+            o, weight, said = o[row], weight[row] * side.weight[entry], np.maximum(said[row], side.said[entry])
+            groups = np.vstack([groups[:, row], side.group[entry]])
+        parts.append(_Ways(o, weight * np.append(share, 1.0)[said], groups))
+        held += len(o)
+        _few_enough(held)
+    return _Ways(*(np.concatenate(one, axis=-1) for one in zip(*parts, strict=True)))
+
+
+def _fitted(way: _Ways, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
+    """(n_ways,) how many people are expected of each, by proportional fitting; those of each o sum to n_o."""
+    f = way.weight.copy()
+    for _ in range(SWEEPS):
+        before = f.copy()
+        for of, wanted in (*zip(way.group, sizes, strict=True), (way.o, n_o)):
+            there = np.bincount(of, weights=f, minlength=len(wanted))
+            f *= np.divide(wanted, there, out=np.ones(len(wanted)), where=there > 0)[of]
+        if np.abs(f - before).max(initial=0.0) < CLOSE:
+            break
+    return f
+
+
+def _believed(side: _Side, way: _Ways, f: Floats, known: Ints, *, provenance: Mapping[str, Any]) -> Posterior:
+    """What follows for the records of a release; known : (n_people,) as which o each is known."""
+    n_o, n_groups, listed = np.bincount(known), len(side.sizes), (way.group[0] > 0) & (f > 0)
+    lone = np.flatnonzero(np.bincount(way.o, weights=f, minlength=len(n_o)) == 0)
+    fits = np.diff(side.first)[side.seen[lone]]
+    entry = _ranges(side.first[side.seen[lone]], fits)
+    key = np.concatenate([way.o[listed], np.repeat(lone, fits)]) * n_groups
+    key += np.concatenate([way.group[0][listed], side.group[entry]])
+    alone = side.weight[entry] * side.sizes[side.group[entry]]
+    pairs, at = np.unique(key, return_inverse=True)
+    p = np.bincount(at, np.concatenate([f[listed] / n_o[way.o[listed]], alone]), minlength=len(pairs))
+    o, of = np.divmod(pairs, n_groups)
+    first = np.append(-1, first_of((side.of - 1).astype(np.int32), n_groups - 1))  # who stands for each group
+    order = np.lexsort((first[of], o))
+    o, of, p = o[order], of[order], p[order]
+    inside = np.bincount(o, weights=p, minlength=len(n_o))
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
+        candidate=first[of].astype(np.int32),
+        log_probability=stored(np.log(p / side.sizes[of])),
+        unlisted=np.where(inside < 1.0 - CLOSED, 1.0 - inside, 0.0),
+        n_unlisted=np.zeros(len(n_o), dtype=np.int64),
+        observation=known,
+        weight=equal_weights(len(known)),
+        n_candidates=len(side.of),
+        log_prior=-float(np.log(len(known))),
+        status="model",
+        provenance=provenance,
+        representative=first[side.of].astype(np.int32),
+    )
+
+
+def _few_enough(n_ways: int) -> None:
+    if n_ways > MOST:
+        raise NotRunError(f"people have more than {MOST:,} ways to have a record of each release")
+
+
+def _ranges(first: Ints, size: Ints) -> Ints:
+    """first[0], first[0] + 1, ..., `size[0]` of them, then the same of the next."""
+    ends = np.cumsum(size)
+    return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))
