@@ -23,7 +23,7 @@ def plans(
     clock: Floats,
     ends: bool,
 ) -> Floats:
-    """(8, n_games) the best plan of each game, backward over its tries; rows as in `exploitation`.
+    """(n_levels, 8, n_games) the best plan of each game, backward over its tries; rows as in `exploitation`.
 
     tries     : (n_games,) tries at most
     chance, before : chance of a try and of all before it, from `start` on; one chance for all tries where `before` is
@@ -35,8 +35,8 @@ def plans(
     clock     : discount, and what it makes of a gain and of a fine
     ends      : whether a detection ends the attack
     """
-    found = np.zeros((8, len(tries)))
     levels, (gamma, b_gain, b_fine) = len(fined), clock
+    found = np.zeros((levels, 8, len(tries)))
     state = np.empty((levels, 8))
     for i in range(len(tries)):
         gain, cost, fine = stakes[:, i]
@@ -73,7 +73,8 @@ def plans(
                 state[p, 4] += b_gain * hit
                 state[p, 5] += large
                 state[p, 6] += b_fine * paid
-        copy_into(found[:, i], state[0])
+        for p in range(levels):
+            copy_into(found[p, :, i], state[p])
     return found
 
 

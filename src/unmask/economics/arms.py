@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import TIE, VALUE, Floats, Games, Stakes, entries, refuse_too_large
 from unmask.economics.groups import Who, groups_of, people_of
-from unmask.economics.prices import sunk_plans
+from unmask.economics.prices import sunk_plans, sunk_plans_by_cap
 from unmask.posterior import Posterior
 
 MOST_KEPT = 4 * 10**6
@@ -86,13 +87,19 @@ class Arms:
 
     def own(self, cap: float, fine: Floats | None = None, *, arrest: bool = False) -> Floats:
         """(8, m) the best plan of each arm alone, with a cap and a fine of its own, linking included."""
-        alone = replace(self.attacker, max_fines=cap, arrest=arrest)
-        found, at = [np.zeros((8, 0))], 0
-        for games in self.parts:
-            stakes = None if fine is None else Stakes(fine=fine[at : at + len(games.size)])
-            found.append(sunk_plans(alone, games, stakes))
-            at += len(games.size)
-        return np.concatenate(found, axis=1)
+        alone = _alone(self.attacker, cap, arrest)
+        found = [sunk_plans(alone, *part) for part in self._at_stake(fine)]
+        return np.concatenate([np.zeros((8, 0)), *found], axis=-1)
+
+    def own_by_cap(self, cap: int, fine: Floats | None = None) -> Floats:
+        """(cap + 1, 8, m) the same for every cap from 0 to this one."""
+        alone = _alone(self.attacker, cap, False)
+        found = [sunk_plans_by_cap(alone, *part) for part in self._at_stake(fine)]
+        return np.concatenate([np.zeros((cap + 1, 8, 0)), *found], axis=-1)
+
+    def _at_stake(self, fine: Floats | None) -> Iterator[tuple[Games, Stakes | None]]:
+        for games, at in zip(self.parts, self._starts(), strict=True):
+            yield games, None if fine is None else Stakes(fine=fine[at : at + len(games.size)])
 
     @cached_property
     def free(self) -> Floats:
@@ -142,3 +149,9 @@ class Arms:
     def _starts(self) -> list[int]:
         ends = np.cumsum([0, *(len(games.size) for games in self.parts)])
         return [int(end) for end in ends[:-1]]
+
+
+@lru_cache(maxsize=16)
+def _alone(attacker: Attacker, cap: float, arrest: bool) -> Attacker:
+    """The attacker with these fines; kept, as one is checked for as long as an arm is reckoned."""
+    return replace(attacker, max_fines=cap, arrest=arrest)

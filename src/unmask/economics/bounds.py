@@ -7,6 +7,7 @@ fine c with a cap of n; every bound holds for any belief, any detection and with
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,9 @@ def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
     numbers of fines, as if they were independent: V <= F - C_p E min(n, D_1 + ... + D_m). Attained if every arm alone
     tries at every k all that it would try without fines.
     """
-    plans = [arms.own(k) for k in range(1, cap + 1)]
-    loss = np.stack([np.zeros(len(arms)), *(arms.free[VALUE] - plan[VALUE] for plan in plans)])
-    certain = all(np.array_equal(plan[CLEAN], arms.free[CLEAN]) for plan in plans)
+    plans = arms.own_by_cap(cap)[1:]
+    loss = np.concatenate([np.zeros((1, len(arms))), arms.free[VALUE] - plans[:, VALUE]])
+    certain = bool(np.all(plans[:, CLEAN] == arms.free[CLEAN]))
     total = float(arms.count @ arms.free[VALUE])
     fines = _expected_fines(loss / arms.attacker.fine, arms.count)
     return (total if fines is None else total - arms.attacker.fine * fines), certain and fines is not None
@@ -44,8 +45,7 @@ def convolved(arms: Arms, cap: int) -> tuple[float, bool]:
 
 def fines_of_all(arms: Arms, cap: int) -> float:
     """Fines to expect, at most `cap`, of trying all that is worth it without fines."""
-    nothing = np.zeros(len(arms))
-    fines = _expected_fines(np.stack([nothing, *(arms.own(k, nothing)[FINES] for k in range(1, cap + 1))]), arms.count)
+    fines = _expected_fines(arms.own_by_cap(cap, np.zeros(len(arms)))[:, FINES], arms.count)
     assert fines is not None
     return fines
 
@@ -89,14 +89,15 @@ def blocks(arms: Arms, cap: int) -> Iterator[float]:
             yield total - fine * fines
         run *= 2
     if 2 < count.sum() <= MOST_PARTITIONED:
-        each = np.repeat(np.arange(len(arms)), count)
-        yield from (_partitioned(arms, each, partition, cap) for partition in _partitions(len(each)))
+        each = np.repeat(np.arange(len(arms)), count).tolist()
+        lost = cache(partial(_lost, arms, cap))  # a block is in many partitions
+        for partition in _partitions(len(each)):
+            yield _partitioned(arms, [lost(tuple(each[i] for i in block)) for block in partition])
 
 
 def _losses(arms: Arms, fine: Floats, cap: int) -> Floats:
     """(cap + 1, m) f_i - V_i(fine_i, k)."""
-    own = [arms.free[VALUE] - arms.own(k, fine)[VALUE] for k in range(1, cap + 1)]
-    return np.stack([np.zeros(len(arms)), *own])
+    return np.concatenate([np.zeros((1, len(arms))), arms.free[VALUE] - arms.own_by_cap(cap, fine)[1:, VALUE]])
 
 
 def _partitions(n: int) -> Iterator[list[list[int]]]:
@@ -115,18 +116,18 @@ def _partitions(n: int) -> Iterator[list[list[int]]]:
     return (found for found in grown(0, []) if 1 < len(found) < n)
 
 
-def _partitioned(arms: Arms, each: NDArray[np.int64], partition: list[list[int]], cap: int) -> float:
-    """U2' of one partition of the single arms."""
+def _lost(arms: Arms, cap: int, block: tuple[int, ...]) -> Floats:
+    """(cap + 1,) what a block of arms loses, in fines, with the fine split among them."""
     fine, free = arms.attacker.fine, arms.free[VALUE]
-    losses = []
-    for block in partition:
-        members = np.zeros(len(arms))
-        np.add.at(members, each[block], 1.0)
-        share = free / (members @ free)
-        losses.append(_losses(arms, fine * share, cap) @ members / fine)
-    fines = _expected_fines(np.stack(losses, axis=1), np.ones(len(partition), dtype=np.int64))
-    total = float(arms.count @ free)
-    return total if fines is None else total - fine * fines
+    members = np.bincount(block, minlength=len(arms)).astype(np.float64)
+    return _losses(arms, fine * (free / (members @ free)), cap) @ members / fine
+
+
+def _partitioned(arms: Arms, losses: list[Floats]) -> float:
+    """U2' of one partition of the single arms, from what each of its blocks loses."""
+    fines = _expected_fines(np.stack(losses, axis=1), np.ones(len(losses), dtype=np.int64))
+    total = float(arms.count @ arms.free[VALUE])
+    return total if fines is None else total - arms.attacker.fine * fines
 
 
 def residual(arms: Arms) -> float:

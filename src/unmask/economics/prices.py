@@ -24,6 +24,7 @@ from unmask.economics.exploitation import (
     Games,
     Stakes,
     exploit,
+    exploit_by_cap,
     refuse_too_large,
     steps,
     worthwhile,
@@ -206,7 +207,15 @@ def accessed(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> 
 
 def sunk_plans(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
     """(8, n_games) the optimal plan with the data at hand: linking is paid for, or everything is 0."""
-    plan = exploit(attacker, games, stakes)
+    return _linked(attacker, exploit(attacker, games, stakes), stakes)
+
+
+def sunk_plans_by_cap(attacker: Attacker, games: Games, stakes: Stakes | None = None) -> Floats:
+    """(max_fines + 1, 8, n_games) the same for every cap on fines from 0 to that of the attacker."""
+    return np.stack([_linked(attacker, plan, stakes) for plan in exploit_by_cap(attacker, games, stakes)])
+
+
+def _linked(attacker: Attacker, plan: Floats, stakes: Stakes | None) -> Floats:
     step = attacker.discount**attacker.link_delay
     plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= step
     plan[VALUE] -= attacker.link_cost

@@ -14,7 +14,7 @@ from unmask.economics.attacker import Attacker
 from unmask.economics.bounds import LEAST
 from unmask.economics.exploitation import FINES, VALUE, Alike, Floats
 from unmask.economics.groups import Grouped
-from unmask.economics.prices import sunk_plans
+from unmask.economics.prices import sunk_plans, sunk_plans_by_cap
 
 Ints = NDArray[np.int64]
 Group = tuple[Ints, Floats, Ints]
@@ -115,8 +115,8 @@ def closely(attacker: Attacker, releases: Releases) -> Floats:
     total = releases.summed(sunk_plans(unfined(attacker), games)[VALUE])
     fines = np.full(len(total), float(attacker.max_fines))
     if attacker.max_fines == cap:
-        tried = [sunk_plans(replace(attacker, max_fines=k, fine=0.0), games)[FINES] for k in range(1, cap + 1)]
-        fines = _fines(np.array(tried), releases, 0.0)
+        tried = sunk_plans_by_cap(replace(attacker, max_fines=cap, fine=0.0), games)[1:, FINES]
+        fines = _fines(tried, releases, 0.0)
     low = np.maximum(total - fine * fines, 0.0)
     return np.stack([low, np.maximum(at_most(attacker, releases), low)])
 
@@ -125,8 +125,8 @@ def at_most(attacker: Attacker, releases: Releases) -> Floats:
     """(n,) what no campaign is worth more than, as closely as `closely` has it."""
     games, cap = releases.alike(attacker), _counted(attacker)
     free, fine = sunk_plans(unfined(attacker), games)[VALUE], attacker.fine
-    alone = [sunk_plans(replace(attacker, max_fines=k), games)[VALUE] for k in range(1, cap + 1)]
-    fines, total = _fines(np.array([(free - own) / fine for own in alone]), releases, RARE), releases.summed(free)
+    alone = sunk_plans_by_cap(replace(attacker, max_fines=cap), games)[1:, VALUE]
+    fines, total = _fines((free - alone) / fine, releases, RARE), releases.summed(free)
     return np.minimum(total - fine * fines, _exponential(attacker, releases, total))
 
 
