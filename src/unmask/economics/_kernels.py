@@ -22,8 +22,10 @@ def plans(
     fined: Floats,
     clock: Floats,
     ends: bool,
+    kept: int,
 ) -> Floats:
-    """(n_levels, 8, n_games) the best plan of each game, backward over its tries; rows as in `exploitation`.
+    """(kept, 8, n_games) the best plan of each game with 0, 1, ... fines paid, backward over its tries; rows as in
+    `exploitation`.
 
     tries     : (n_games,) tries at most
     chance, before : chance of a try and of all before it, from `start` on; one chance for all tries where `before` is
@@ -36,7 +38,7 @@ def plans(
     ends      : whether a detection ends the attack
     """
     levels, (gamma, b_gain, b_fine) = len(fined), clock
-    found = np.zeros((levels, 8, len(tries)))
+    found = np.zeros((kept, 8, len(tries)))
     state = np.empty((levels, 8))
     for i in range(len(tries)):
         gain, cost, fine = stakes[:, i]
@@ -73,7 +75,7 @@ def plans(
                 state[p, 4] += b_gain * hit
                 state[p, 5] += large
                 state[p, 6] += b_fine * paid
-        for p in range(levels):
+        for p in range(kept):
             copy_into(found[p, :, i], state[p])
     return found
 
