@@ -82,8 +82,8 @@ class Duck:
 
     def keep(self, name: str, sql: str, *, cut: bool = False) -> int:  # noqa: ARG002 - is cut
         """See `Engine.keep`."""
-        self._run(f"create or replace temp table {name} as {sql}")
-        return int(self._run(f"select count(*) from {name}").fetchall()[0][0])
+        made = self._run(f"create or replace temp table {name} as {sql}").fetchall()
+        return int(made[0][0])  # the rows, counted as they were kept
 
     def view(self, name: str, sql: str) -> None:
         """See `Engine.view`."""
