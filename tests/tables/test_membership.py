@@ -3,6 +3,7 @@
 import os
 import time
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 from math import log
 
@@ -78,6 +79,7 @@ def test_a_generalized_cell_counts_in_part_for_each_value_as_people_in_general_h
     release, _ = Mondrian(k=8)(members, rng=np.random.default_rng(1))
     assert "[" in "".join(release.column("age").levels.labels)
 
+    @cache  # of people alike
     def share(name, cell, value):
         def holds(one):
             if name != "age":

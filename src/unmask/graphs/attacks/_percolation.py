@@ -123,18 +123,22 @@ def greedy(
 def _count(
     v: int, wedges: Wedges, open_target: NDArray[np.bool_], mark: NDArray[np.int32], touched: NDArray[np.int32]
 ) -> tuple[int, int]:
-    """Write the marks of v with each open target node and list those; the number of them, and of visits."""
+    """Write the marks of v with each open target node and list those; the number of them, and of visits.
+
+    The loop of most of the time has unsigned indices: of others the compiled code asks whether they are negative.
+    """
     n, visits = 0, 0
     for i in range(wedges.indptr[v], wedges.indptr[v + 1]):
         x = wedges.neighbor[i]
         for r in range(wedges.vouched[x], wedges.vouched[x + 1]):
             y = wedges.voucher[r]
-            visits += wedges.target_indptr[y + 1] - wedges.target_indptr[y]
-            for j in range(wedges.target_indptr[y], wedges.target_indptr[y + 1]):
-                c = wedges.target_neighbor[j]
+            start, stop = wedges.target_indptr[y], wedges.target_indptr[y + 1]
+            visits += stop - start
+            for j in range(np.uint64(start), np.uint64(stop)):
+                c = np.uint32(wedges.target_neighbor[j])
                 if open_target[c]:
                     if mark[c] == 0:
-                        touched[n] = c
+                        touched[np.uint64(n)] = c
                         n += 1
                     mark[c] += 1
     return n, visits
