@@ -31,21 +31,3 @@ assert not slow, slow
 def test_a_name_is_found_in_its_domain_alone_and_nothing_slow_is_imported_before_it_is_used():
     """Each command, and each worker of a study, is a process that begins with this."""
     subprocess.run([sys.executable, "-c", FOUND], check=True)
-
-
-PRICED = """
-import sys
-import unmask.cases.tables
-
-priced = {"unmask.cases.price", "unmask.economics.prices", "unmask.economics.campaign"} & {*sys.modules}
-assert not priced, priced
-import unmask.economics.campaign
-import unmask.economics.margins
-from unmask.economics import campaign, margins, one_by_one
-
-assert all(map(callable, (campaign, margins, one_by_one)))
-"""
-
-
-def test_what_prices_an_attack_is_imported_where_one_is_priced_and_its_functions_are_never_their_modules():
-    subprocess.run([sys.executable, "-c", PRICED], check=True)

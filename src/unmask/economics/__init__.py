@@ -1,8 +1,6 @@
 """The rational attacker: what an attack costs and brings, when they stop, and what would stop them."""
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -91,17 +89,6 @@ _HOMES = {
     "unknowns": ("Unknown",),
 }
 """Module -> the names that it gives: imported with the first of them that is used, as most audits price nothing."""
-
-
-class _Package(ModuleType):
-    """Keeps a function such as `campaign` in its place when the module of its name is imported."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name not in __all__ or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
