@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -92,6 +92,13 @@ def price_releases(
         tornado_payoff=float(price_records(attacker, [size]).payoff[0]),
         warnings=attacker.warnings,
     )
+
+
+def campaigns_not_run(price: Price | None) -> Iterator[tuple[str, str]]:
+    """The releases whose campaign was too large, and what to do."""
+    names = [] if price is None else [one.release for one in price.releases if math.isnan(one.campaign_payoff)]
+    if names:
+        yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 
 
 def price_release(

@@ -35,9 +35,6 @@ PAYOFF = declare(
 TRIES = declare(
     Quantity("rational_tries", "Rational tries", "candidates tried to re-identify the person", "tries", source=SOURCE)
 )
-PRICED = (ACCESS, SUCCESS, REALIZED, PAYOFF, TRIES)
-"""What is taken of each belief."""
-
 CAMPAIGN = _share(
     "campaign_success",
     "Re-identified by one campaign",

@@ -9,19 +9,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
+from unmask.cases.price import Motive
 from unmask.cases.tables import words
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
+from unmask.cases.tables.plane import Plane, plane
 from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
@@ -31,7 +33,7 @@ from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import UnmaskError, nearest
-from unmask.measures import Measure, rational, wp216
+from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
 from unmask.posterior import Posterior
@@ -53,10 +55,6 @@ from unmask.tables.shift import shift_by
 from unmask.tables.spelling import one_spelling
 from unmask.truth import Truth
 
-if TYPE_CHECKING:
-    from unmask.cases.price import Motive
-    from unmask.cases.tables.plane import Plane
-
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
 DATASET = (*READING, "control", "hold_back", "folds")
@@ -67,9 +65,11 @@ ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_ide
 KNOWS: Mapping[str, Sequence[str]] = {"tables.Linkability": ("targets",), "tables.SinglingOut": ()}
 """What may be said of those who know parts of people's records, or nobody."""
 
+_CASE = read_attacker(EMBEDDED)
+
 MEASURES = (
     ADDED.name,
-    *(measure.name for measure in (*STANDARD, *rational.PRICED, rational.CAMPAIGN)),
+    *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *TOLD,
     wp216.singled_out.name,
     wp216.singled_out_of_as_many.name,
@@ -174,7 +174,7 @@ def audit(
         progress=progress,
     )
     evidence = evidence.divided(hold_back) if hold_back else evidence
-    motive = None if attacker is None else _motive(attacker)
+    motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
     found = found.cautioned(words.read_so(read))
@@ -305,8 +305,6 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
 
 def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:
     """The nodes of a lattice that may be released, as the adversaries of some cells find them; see `plane`."""
-    from unmask.cases.tables.plane import plane  # here: no audit needs it
-
     found = {}
     for cell, attack in zip(cells, attacks, strict=True):
         rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
@@ -379,12 +377,6 @@ def _known(adversary: Part) -> Knowledge | Register:
     if adversary.use != "tables.RegisterAttack":
         return Knowledge(**given)
     return Register(**{**adversary.parameters, **given})
-
-
-def _motive(attacker: str | Attacker) -> Motive:
-    from unmask.cases.price import Motive  # here: most audits price nothing
-
-    return Motive.of(attacker)
 
 
 def _attacker(adversary: Part) -> Attacker | None:

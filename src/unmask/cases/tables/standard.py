@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from unmask.audit import STANDARD, Audit, price_measures
+from unmask.cases.price import Motive, campaigns_not_run, price_releases
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.classes import Seen
@@ -31,6 +32,7 @@ from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import APART, COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import own, wp216
 from unmask.reports.facts.exposure import Exposure
+from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
@@ -38,10 +40,6 @@ from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
-
-if TYPE_CHECKING:
-    from unmask.cases.price import Motive
-    from unmask.reports.facts.price import Price
 
 
 def audit_tables(
@@ -155,7 +153,7 @@ def _reported(
             *ungiven,
             *found.unasked,
             *words.grouped(found.not_run),
-            *(() if price is None else price.not_run()),
+            *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
         subjects=tuple(filter(None, (_own_records(found), _exposure(tables, found.foreign, evidence), price))),
@@ -388,8 +386,6 @@ class _Found:
         """What a rational attacker does with what the strongest adversary believes."""
         if self.motive is None:
             return None
-        from unmask.cases.price import price_releases  # here: most audits price nothing
-
         played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
         whom = priced_adversary(self.evidence)
         return price_releases(self.motive, whom, self.priced, people=self.people, played=played)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -117,12 +117,6 @@ class Price(Subject):
     tornado_size: int = 1
     tornado_payoff: float = 0.0
     warnings: tuple[str, ...] = ()
-
-    def not_run(self) -> Iterator[tuple[str, str]]:
-        """The releases whose campaign was too large, and what to do."""
-        names = [one.release for one in self.releases if math.isnan(one.campaign_payoff)]
-        if names:
-            yield f"A campaign against {', '.join(names)}", "too many tries and fines; give the attacker max_tries"
 
     def without_small(self, least: int) -> Price:
         """With the people who are attacked in multiples of `least`."""
