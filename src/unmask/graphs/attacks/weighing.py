@@ -24,7 +24,9 @@ Nodes = NDArray[np.int64]
 FOLDS = 5
 
 STEEP = 3.0
-"""Of what bags that disagree gain: about the log-odds of 20 to 1 where some are certain and the others exclude it."""
+"""Before a seed is seen, the standard deviation of the log-odds that a match gains where some bags are certain of it
+and the others exclude it: those of 20 to 1.
+"""
 
 
 class Scene:
