@@ -205,7 +205,7 @@ def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
         ("truth", "one\n", "line 1 of 'bad.csv'"),
         ("truth", "", "has no links"),
         ("seeds-file", "nobody,else\n", "one line, which names no node of either graph"),
-        ("seeds-file", f"{SECRET} u0,{SECRET} x0\nnobody,else\n", "not in the source graph, the first is row 2"),
+        ("seeds-file", "nobody,else\nno,one\n", "none of 1 seeds names a source node and a target node"),
         ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
     ],
 )
@@ -216,6 +216,15 @@ def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, sa
     sentence(done, said)
     assert SECRET not in done.stderr
     assert not report.exists()
+
+
+def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_path):
+    known = tmp_path / "known.csv"
+    known.write_text(f"{SECRET} u0,{SECRET} x0\n{SECRET} nobody,{SECRET} else\n")
+    done = audit(*of(files, "auxiliary"), "--seeds-file", known, "--attack", "Nar09")
+    assert done.exit_code == 0, done.stderr
+    assert "1 of 2 rows names somebody who is not in both networks" in done.stderr
+    assert SECRET not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import special
 
 from unmask.graphs import Auxiliary, SocialGraph
 from unmask.graphs.attacks.rounds import HELD, Round, Tally, deal, leaders
 from unmask.graphs.attacks.weighing import (
+    STEEP,
     Bag,
     Found,
     Learned,
@@ -14,7 +16,9 @@ from unmask.graphs.attacks.weighing import (
     Told,
     Voted,
     _gain,
+    _pooled,
     _raised,
+    _steepness,
     dealt,
     told_by,
     weighed,
@@ -81,21 +85,41 @@ def told(there):
     return Told(np.array([1, 1, 2]), np.array([4, 5, 4]), there, there / 2)
 
 
-@pytest.mark.parametrize("gain", [-0.05, 0.0, 0.08])
-def test_the_mean_over_seeds_is_raised_by_the_gain_and_probabilities_stay_so(gain):
-    top = np.array([0.7, 0.4])
-    learned = Learned(Check.of(top, top), gain, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
-    found = _raised(told([0.7, 0.2, 0.4]), learned)
-    assert_allclose(found.there[[0, 2]].mean(), top.mean() + gain, atol=1e-6)
+def test_the_log_odds_of_the_first_candidate_are_raised_and_probabilities_stay_so():
+    found = _raised(told([0.7, 0.2, 0.4]), np.array([0.5, 0.0]))
+    assert_allclose(special.logit(found.there[0]), special.logit(0.7) + 0.5)
+    assert found.there[2] == pytest.approx(0.4)
     assert_allclose(found.there[1] / (1 - found.there[0]), 0.2 / 0.3)  # the others share what is left as before
     assert_allclose(found.all, found.there / 2)
+    certain = _raised(told([1.0, 0.0, 0.0]), np.array([9.0, 9.0]))
+    assert_allclose(certain.there, [1.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_a_gain_that_cannot_be_is_bounded():
-    top = np.array([0.99, 0.99])
-    learned = Learned(Check.of(top, top), 0.5, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
-    found = _raised(told([1.0, 0.0, 0.0]), learned)
-    assert_allclose(found.there, [1.0, 0.0, 0.0], atol=1e-9)
+def test_bags_are_apart_where_some_are_sure_of_what_others_exclude():
+    tally = Tally(np.array([1, 1, 2]), np.array([4, 5, 4]), np.ones((3, 1)))
+    values = [np.array([1.0, 0.6, 0.9]), np.array([0.0, 0.6, 0.5])]
+    _, mean, apart = _pooled([tally, tally], values, 6, np.array([0.5, 0.5]))
+    assert_allclose(mean, [0.5, 0.6, 0.7])
+    assert_allclose(apart, [1.0, 0.0, 0.2**2 / (0.7 * 0.3)], atol=1e-12)
+
+
+def test_only_those_about_whom_bags_disagree_are_announced_likelier_than_their_mean():
+    scene, top = Scene(KITE, Auxiliary(KITE, (np.array([0]), np.array([0])))), np.array([0.6])
+    tally = Tally(np.array([1, 2]), np.array([4, 5]), np.ones((2, 1)))
+    bags = [Bag(tally, np.array([0.6, 0.9])), Bag(tally, np.array([0.6, 0.3]))]
+    learned = Learned(Check.of(top, top), 2.0, top, *([(np.zeros((0, 1)), np.zeros(0, np.int64))] * 2))
+    found = told_by(scene, Voted(bags, learned), None, np.random.default_rng(0))
+    assert_allclose(found.there, [0.6, special.expit(special.logit(0.6) + 2 * 0.3**2 / 0.24)])
+
+
+def test_what_bags_that_disagree_gain_is_found_again():
+    rng = np.random.default_rng(0)
+    p, apart = rng.random((2, 20_000))
+    right = rng.random(20_000) < special.expit(special.logit(p) + 2.0 * apart)
+    assert _steepness(p, apart, right.astype(np.float64)) == pytest.approx(2.0, abs=0.15)
+    assert _steepness(p, np.zeros(20_000), right.astype(np.float64)) == pytest.approx(0.0, abs=0.01)
+    assert _steepness(p, apart, np.zeros(20_000)) == pytest.approx(0.0, abs=0.01)
+    assert _steepness(p[:30], apart[:30], np.ones(30)) < 3 * STEEP  # few seeds, all of them right
 
 
 def test_seeds_that_are_held_less_often_than_most_tell_nothing_of_the_gain():

@@ -52,7 +52,7 @@ def two_sided(graph: SocialGraph) -> bool:
         return False
     matrix = graph.adjacency()
     once, twice = (
-        csgraph.connected_components(one, directed=False, return_labels=False)
+        csgraph.connected_components(one, directed=False)[0]
         for one in (matrix, sparse.block_array([[None, matrix], [matrix, None]]))
     )
     return bool(twice == 2 * once)

@@ -23,6 +23,11 @@ Nodes = NDArray[np.int64]
 
 FOLDS = 5
 
+STEEP = 3.0
+"""Before a seed is seen, the standard deviation of the log-odds that a match gains where some bags are certain of it
+and the others exclude it: those of 20 to 1.
+"""
+
 
 class Scene:
     """The graphs, the seeds, and who is free.
@@ -213,22 +218,38 @@ def _best(indptr: Nodes, p: Floats, right: NDArray[np.bool_]) -> tuple[Floats, F
 
 
 def _gain(found: Found, fold_of: Nodes, rng: np.random.Generator) -> float:
-    """By how much names from all rounds are oftener right than bags of `many` rounds announce on average.
+    """By how much, in log-odds, the likeliest candidate is likelier than the mean over bags, where bags disagree.
 
-    Who is named goes by the mean over bags, which knows more than each of them. Held seeds tell how much: of their m
-    rounds, names by the mean over bags of m / 2 are right by g oftener than is announced. What is left to gain falls
-    with the number of rounds as 1 / rounds, hence by R rounds g (1/m - 1/R) / (1/(m/2) - 1/m). 0 where m is 1.
+    The mean of probabilities that hold knows more than it says, by what each bag knows and the others do not: nothing
+    where all say the same, however unsure they are, and most where some are sure and others are not. So the log-odds
+    rise in proportion to how far the bags are apart (`_pooled`), and held seeds tell how steeply, by bags of m / 2 of
+    their m rounds: most likely, with a normal prior of standard deviation `STEEP`, and never below 0. 0 where m is 1.
+
+    R. Ranjan & T. Gneiting, "Combining probability forecasts", Journal of the Royal Statistical Society B 72, 2010.
     """
-    m, n_rounds, scene = found.many, len(found.rounds), found.scene
-    half = m // 2
+    scene, half = found.scene, found.many // 2
     if not half:
         return 0.0
     bags, people = found.bags_of_seeds(HELD, half, rng)
     models = _cross_fitted(scene, bags[0], people, fold_of)[0]
     told = [_by_fold(models, scene.choices(bag, people), fold_of[people])[0] for bag in bags]
-    (person, candidate), p = _mean_of(bags, told, scene.release.n_nodes, np.full(len(bags), 1 / len(bags)))
-    most, right = _best(np.searchsorted(person, np.append(people, len(fold_of))), p, scene.image[person] == candidate)
-    return float(np.mean(right - most)) * (1 / m - 1 / n_rounds) / (1 / half - 1 / m)
+    weights = np.full(len(bags), 1 / len(bags))
+    (person, candidate), p, apart = _pooled(bags, told, scene.release.n_nodes, weights)
+    indptr = np.searchsorted(person, np.append(people, len(fold_of)))
+    most, right = _best(indptr, p, scene.image[person] == candidate)
+    leads = p >= np.repeat(most, np.diff(indptr))
+    return _steepness(most, segment_max(np.where(leads, apart, 0.0), indptr, empty=0.0), right)
+
+
+def _steepness(p: Floats, apart: Floats, right: Floats) -> float:
+    """The likeliest g with log-odds of being right of logit(p) + g apart. right : (n_people,) 0 to 1"""
+    odds = special.logit(np.clip(p, 1e-9, 1 - 1e-9))
+
+    def loss(steep: float) -> float:
+        raised = odds + steep * apart
+        return float((np.logaddexp(0.0, raised) - right * raised).sum() + (steep / STEEP) ** 2 / 2)
+
+    return float(scipy.optimize.minimize_scalar(loss, bounds=(0.0, 5 * STEEP), method="bounded").x)
 
 
 def _open_bag(scene: Scene, tally: Tally, models: list[Floats]) -> Bag:
@@ -323,11 +344,23 @@ def told_by(scene: Scene, voted: Voted, presence: list[Floats] | None, rng: np.r
     tallies = [bag.tally for bag in bags]
     at = [np.searchsorted(scene.free, tally.person) for tally in tallies]
     sure = [bag.p * likely[i] for bag, likely, i in zip(bags, rho, at, strict=True)]
-    (person, candidate), there = _mean_of(tallies, [bag.p for bag in bags], n, weights)
+    (person, candidate), there, apart = _pooled(tallies, [bag.p for bag in bags], n, weights)
     _, every = _mean_of(tallies, sure, n, weights)
     order = np.lexsort((rng.permutation(n)[candidate], -there, person))
     found = Told(person[order], candidate[order], there[order], every[order])
-    return found if voted.learned is None else _raised(found, voted.learned)
+    return found if voted.learned is None else _raised(found, voted.learned.gain * apart[order][found.first])
+
+
+def _pooled(
+    bags: Sequence[Tally], p: Sequence[Floats], n_target: int, weights: Floats
+) -> tuple[tuple[Nodes, Nodes], Floats, Floats]:
+    """The pairs of all bags, means of p over the bags, and how far the bags are apart:
+
+    the variance of p over the bags in that of bags that either are certain or exclude the pair, mean (1 - mean); 0 to 1
+    """
+    pairs, mean = _mean_of(bags, p, n_target, weights)
+    _, square = _mean_of(bags, [one * one for one in p], n_target, weights)
+    return pairs, mean, np.clip((square - mean**2) / np.maximum(mean * (1.0 - mean), 1e-12), 0.0, 1.0)
 
 
 def _mean_of(
@@ -344,24 +377,11 @@ def _mean_of(
     return (person, candidate), np.bincount(at, weights=shares, minlength=len(pairs)).astype(np.float64)
 
 
-def _raised(found: Told, learned: Learned) -> Told:
-    """The odds of each person's first candidate times what raises the mean over held seeds by the gain."""
-    shift = _shift(learned.top, learned.gain)
+def _raised(found: Told, shift: Floats) -> Told:
+    """The log-odds of each person's first candidate raised by the shift; the others share what is left as before."""
     first = found.first
     before = np.minimum(found.there[first], 1.0 - 1e-12)
     after = special.expit(special.logit(before) + shift)
     ratio = np.repeat((1.0 - after) / (1.0 - before), np.diff(np.append(first, len(found.person))))
     ratio[first] = np.where(before > 0, after / np.maximum(before, 1e-300), 1.0)
     return found._replace(there=np.minimum(found.there * ratio, 1.0), all=np.minimum(found.all * ratio, 1.0))
-
-
-def _shift(p: Floats, gain: float) -> float:
-    """What is added to log-odds so that the mean of p rises by the gain, between -3 and 3."""
-    odds = special.logit(np.clip(p, 1e-9, 1 - 1e-9))
-
-    def missed(shift: float) -> float:
-        return float(special.expit(odds + shift).mean() - p.mean() - gain)
-
-    if missed(-3.0) >= 0 or missed(3.0) <= 0:
-        return -3.0 if gain < 0 else 3.0
-    return float(scipy.optimize.brentq(missed, -3.0, 3.0))
