@@ -51,10 +51,8 @@ def two_sided(graph: SocialGraph) -> bool:
     if graph.n_edges <= graph.n_nodes:
         return False
     matrix = graph.adjacency()
-    once, twice = (
-        csgraph.connected_components(one, directed=False)[0]
-        for one in (matrix, sparse.block_array([[None, matrix], [matrix, None]]))
-    )
+    doubled = sparse.block_array([[None, matrix], [matrix, None]])
+    once, twice = (csgraph.connected_components(one, directed=False)[1].max() + 1 for one in (matrix, doubled))
     return bool(twice == 2 * once)
 
 
