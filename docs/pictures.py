@@ -278,7 +278,8 @@ def opened_at(page: Page, home: str, file: str) -> None:
 
 
 def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
-    """What a window shows: wide and narrow, light and dark."""
+    """What the top of a page shows in a window: wide and narrow, light and dark."""
+    page.evaluate("() => { document.activeElement?.blur(); window.scrollTo(0, 0); }")
     for ending, scheme, width in LOOKS:
         page.emulate_media(media="screen", color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})

@@ -91,3 +91,17 @@ def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project
     project.save({**project.given, "columns": {**project.given["columns"], "ward": "keep"}})
     said = "ward is kept as it is. Whoever knows that of a person attacks in step 4 alone"
     assert said in browser.at("/protect").text
+
+
+def test_a_point_is_not_compared_with_itself(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
+    write_hospital(project.folder.parent / "hospital.csv", 60)
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(project.folder.parent / "hospital.csv"))
+    browser.at("/roles")
+    project.save({**project.given, "policy": [{"use": "ema-0.09"}], "releases": [{"file": "release.csv"}]})
+    monkeypatch.setattr(protecting.studying, "is_fresh", lambda *_: True)
+    monkeypatch.setattr(protecting.studying, "points", lambda *_: ([point(6), point(9)], ()))
+    headings = {
+        at: browser.at(f"/protect?point=0&against={at}").text.count('<th scope="col" class="r">') for at in (0, 1)
+    }
+    assert headings[1] == headings[0] + 1
