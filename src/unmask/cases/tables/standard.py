@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Self
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from unmask.audit import STANDARD, Audit, price_measures
-from unmask.cases.price import Motive, campaigns_not_run, price_releases
+from unmask.audit import Audit
+from unmask.cases.price import Motive, campaigns_not_run
 from unmask.cases.tables import facts, words
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
-from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.counted import Sums, by_every_column, by_register, overlaps
+from unmask.cases.tables.counted import by_every_column, by_register, overlaps
 from unmask.cases.tables.crossing import crossing
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
+from unmask.cases.tables.found import Found, facing
 from unmask.cases.tables.mechanism import by_mechanism
 from unmask.cases.tables.moved import by_distance
-from unmask.cases.tables.own import OwnRecords
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
 from unmask.cases.tables.traces import by_traces
 from unmask.errors import UnmaskError
-from unmask.measures import Measure
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
-from unmask.reports.data import APART, COLUMNS, CROSSING, INSIDER, ORDER
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import own, wp216
 from unmask.reports.facts.exposure import Exposure
-from unmask.reports.facts.price import Price
-from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
-from unmask.results import Row
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -77,15 +70,15 @@ def audit_tables(
     evidence = evidence.drawn()
     asked = (None if motive is None else facing(motive, evidence)), evidence, foreign, _people(releases)
 
-    def attacked(count: Counts) -> _Found:
-        return _Found(*asked).take(count.release, count.table, _cases(count, evidence))
+    def attacked(count: Counts) -> Found:
+        return Found(*asked).take(count.release, count.table, _cases(count, evidence))
 
-    found, long = _Found(*asked), evidence.original is not None and evidence.original.n_rows >= MANY
+    found, long = Found(*asked), evidence.original is not None and evidence.original.n_rows >= MANY
     for one in (two_at_once if long else map)(attacked, counts.values()):
         found.join(one)
     own = {name: table for name, table in tables.items() if name not in foreign}
     for scene, cases in crossing(own, evidence):
-        found.join(_Found(*asked).take(scene.release, scene.table, cases))
+        found.join(Found(*asked).take(scene.release, scene.table, cases))
     found.rows.sort(key=lambda row: list(counts).index(row.release))
     if evidence.watched is not None:
         evidence.watched.by_release(tuple(releases))
@@ -109,7 +102,7 @@ def _check(releases: Mapping[str, Table | Reduced], evidence: Evidence) -> None:
 
 def _reported(
     title: str,
-    found: _Found,
+    found: Found,
     releases: Mapping[str, Table | Reduced],
     tables: Mapping[str, Table],
     counts: Mapping[str, Counts],
@@ -161,7 +154,7 @@ def _reported(
 
 
 def _not_run(
-    found: _Found, releases: Mapping[str, Table | Reduced], tables: Mapping[str, Table]
+    found: Found, releases: Mapping[str, Table | Reduced], tables: Mapping[str, Table]
 ) -> Iterator[tuple[str, str]]:
     """What was not asked at all, and what it needs."""
     evidence, foreign, original = found.evidence, found.foreign, found.evidence.original
@@ -184,7 +177,7 @@ def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
     return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
 
 
-def _own_records(found: _Found) -> own.OwnRecords | None:
+def _own_records(found: Found) -> own.OwnRecords | None:
     return own.OwnRecords(tuple(found.own)) if found.own else None
 
 
@@ -295,122 +288,3 @@ def _by_more(
         yield from why
     else:
         yield scene.learned(adversary, column.name, scene.learning(BackOff(column.name), more), more)
-
-
-@dataclass(eq=False)
-class _Found:
-    """What cases give, as they come: no belief is held longer than its turn, but those that are priced.
-
-    people : release -> how many its targets stand for, where they are not everybody themselves
-    """
-
-    motive: Motive | None
-    evidence: Evidence
-    foreign: Mapping[str, float | None]
-    people: dict[str, int]
-    rows: list[Row] = field(default_factory=list)
-    not_run: list[tuple[str, str, str]] = field(default_factory=list)
-    unasked: dict[tuple[str, str], None] = field(default_factory=dict)
-    spread: list[Distribution] = field(default_factory=list)
-    promises: list[Promise] = field(default_factory=list)
-    values: list[ValueRisk] = field(default_factory=list)
-    classes: list[ClassRisk] = field(default_factory=list)
-    priced: dict[str, Posterior] = field(default_factory=dict)
-    own: list[own.OwnRecord] = field(default_factory=list)
-
-    def join(self, other: _Found) -> None:
-        """What was found of another release, too."""
-        for name in ("rows", "not_run", "spread", "promises", "values", "classes", "own"):
-            getattr(self, name).extend(getattr(other, name))
-        for name in ("people", "unasked", "priced"):
-            getattr(self, name).update(getattr(other, name))
-
-    def take(self, release: str, table: Table | Reduced, cases: Iterable[Case | Audit]) -> Self:
-        """All cases of a release; those of one adversary and target add up."""
-        sums: dict[tuple[str, str], Sums] = {}
-        seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None
-        for case in cases:
-            if isinstance(case, Audit):
-                self.rows += case.rows
-                self.unasked.update(dict.fromkeys(case.not_run))
-                self.own += case.shown if isinstance(case, OwnRecords) else ()
-                continue
-            if case.adversary in self.evidence.without:
-                continue
-            if self._is_priced(case) and not case.people:
-                self.priced[case.release] = case.belief
-                self.people |= {} if case.drawn_from is None else {case.release: int(case.drawn_from)}
-            if case.people is None:
-                self._add(case, seen)
-            elif case.people:
-                whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
-                sums[whom] = sums[whom] + said if whom in sums else said
-            del case  # before the next is made
-        self.rows = list(beside_best(self.rows + [row for said in sums.values() for row in said.rows()]))
-        self.spread += [said.distribution for said in sums.values()]
-        self.classes += [] if seen is None else seen.found
-        return self
-
-    @cached_property
-    def _acted(self) -> tuple[Measure, ...]:
-        return () if self.motive is None else price_measures(self.motive.attacker)
-
-    def _measures(self, case: Case) -> tuple[Measure, ...]:
-        return STANDARD + self._acted if self._is_priced(case) else STANDARD
-
-    def _is_priced(self, case: Case) -> bool:
-        whom = priced_adversary(self.evidence), "identity"
-        return self.motive is not None and (case.adversary, case.target) == whom
-
-    def _add(self, case: Case, seen: Seen | None) -> None:
-        """Take the measures of a case; seen : the classes of a release that is no original."""
-        promised = [] if case.release == ORIGINAL else list(facts.promises(case))
-        audited = case.audited(self._measures(case))  # and forgets where the truth stands
-        self.rows += audited.rows
-        self.not_run += [(measure, f"{case.adversary}, {case.target}", why) for measure, why in audited.not_run]
-        self.spread.append(facts.distribution(case))
-        if case.release == ORIGINAL:
-            return
-        self.promises += promised
-        if seen is not None and case.adversary == PROSECUTOR:
-            seen.see(case)
-        if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
-            self.values += facts.by_value(case)
-        if self.evidence.watched is not None and seen is not None and case.adversary not in APART:
-            names = {"release": case.release, "adversary": case.adversary, "target": case.target}
-            assert case.rows is not None
-            rows = self.evidence.rows(case.rows)
-            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows), unreleased=case.unreleased)
-
-    def price(self) -> Price | None:
-        """What a rational attacker does with what the strongest adversary believes."""
-        if self.motive is None:
-            return None
-        played = {row.release: row.posterior for row in self.rows if row.measure == "realized_rational_success"}
-        whom = priced_adversary(self.evidence)
-        return price_releases(self.motive, whom, self.priced, people=self.people, played=played)
-
-
-def beside_best(rows: Sequence[Row]) -> Iterator[Row]:
-    """The rows, with the most that anybody with the same knowledge reaches on control people."""
-    best: dict[tuple[str, str, str], float] = {}
-    same = {PROSECUTOR, LEARNER}
-    for row in rows:
-        if row.control is not None and row.adversary in same:
-            what = row.release, row.target, row.measure
-            stronger = max if row.direction == "high" else min
-            best[what] = stronger(best.get(what, row.control), row.control)
-    for row in rows:
-        known = row.adversary in same and row.control is not None
-        yield replace(row, baseline=best[row.release, row.target, row.measure]) if known else row
-
-
-def priced_adversary(evidence: Evidence) -> str:
-    """The adversary whose knowledge is priced: to hold a register costs money, and so does every name tried."""
-    return PROSECUTOR if evidence.register is None else REGISTER
-
-
-def facing(motive: Motive, evidence: Evidence) -> Motive:
-    """The probability that a target is among the candidates is known here: the coverage of the register, or 1."""
-    inside = 1.0 if evidence.register is None else evidence.coverage
-    return replace(motive, attacker=replace(motive.attacker, prior=inside))
