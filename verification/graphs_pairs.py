@@ -1,7 +1,7 @@
 """Real pairs of networks: what attacks name, and whether what a belief announces comes true.
 
 `UNMASK_DATA=... python verification/graphs_pairs.py` runs the ensemble: five draws of each pair and of Epinions,
-pairs of other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 50 minutes;
+pairs of other kinds, similarities, planted networks, attacks without seeds, and a large pair, in about 45 minutes;
 `--quick` one draw of Douban, `--part` some parts.
 """
 
