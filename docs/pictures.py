@@ -283,7 +283,7 @@ def looks(page: Page, name: str) -> Iterator[tuple[str, bytes | None]]:
     for ending, scheme, width in LOOKS:
         page.emulate_media(media="screen", color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 800})
-        yield name + ending, picture(page)
+        yield name + ending, picture(page, quality=40)
     page.emulate_media(media="screen", color_scheme="light")
     page.set_viewport_size({"width": 1280, "height": 800})
 
