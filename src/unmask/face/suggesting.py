@@ -49,8 +49,7 @@ def suggest(
     Tried are values of k from the one there is, halving towards the smallest at which no condition is missed, with
     every quasi-identifier and without each of the two that give most away, by their Shapley values on the table; where
     no k is enough, several values of each sensitive column, too, and without each of the two kept columns of most
-    values. What is announced is what was measured: protecting
-    again gives the same release.
+    values. What is announced is what was measured: protecting again gives the same release.
 
     table    : before protection
     policy   : as `unmask.audit` takes it
