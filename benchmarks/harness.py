@@ -164,7 +164,10 @@ def measured(case: Case, options: argparse.Namespace) -> Outcome:
     if not python:
         return Outcome(why=NOT_INSTALLED)
     first = once(case, python, options.limit)
-    again = 0 if options.quick or max(first.seconds, first.wall) >= 5 else 2  # a cluster takes long of its own
+    once_is_enough = (
+        options.quick or first.why or max(first.seconds, first.wall) >= 5
+    )  # a cluster takes long of its own
+    again = 0 if once_is_enough else 2
     runs = [first, *(once(case, python, options.limit) for _ in range(again))]
     seconds, wall = (case.times * statistics.median(getattr(run, key) for run in runs) for key in ("seconds", "wall"))
     return replace(first, seconds=seconds, wall=wall, peak_mib=max(run.peak_mib for run in runs))

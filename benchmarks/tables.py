@@ -365,5 +365,5 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     harness.main(
-        __doc__, races, only=("audit", "read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=300
+        __doc__, races, only=("audit", "read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=120
     )

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,3 +37,15 @@ def test_rows_of_other_races_stay_where_a_part_was_run(benchmarks):
     ours, peer = benchmarks.kept()
     assert (ours["seconds"], peer["seconds"]) == (2.0, 4.0)
     assert benchmarks.cells(peer, ours)[1:4] == ("2 s", "4 s, peer", "2")  # a ratio of what stands there
+
+
+def test_a_case_that_was_stopped_is_not_tried_again(benchmarks, monkeypatch):
+    harness, tried = benchmarks.harness, []
+
+    def stopped(case, python, limit):
+        tried.append(case)
+        return harness.Outcome(why=f"stopped after {limit} s")
+
+    monkeypatch.setattr(harness, "once", stopped)
+    found = harness.measured(harness.Case("slow", print), SimpleNamespace(peers=None, quick=False, limit=300))
+    assert (found.why, len(tried)) == ("stopped after 300 s", 1)
