@@ -79,14 +79,19 @@ def test_rows_are_shown_before_and_after_without_what_they_say(tmp_path: Path, m
     project.remove()
 
 
-def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
+def tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch, *points: Point) -> None:
+    """A project whose protections were tried, with these points."""
     write_hospital(project.folder.parent / "hospital.csv", 60)
     browser.at("/open")
     browser.sends("/open", do="open", path=str(project.folder.parent / "hospital.csv"))
     browser.at("/roles")
     project.save({**project.given, "policy": [{"use": "ema-0.09"}], "releases": [{"file": "release.csv"}]})
     monkeypatch.setattr(protecting.studying, "is_fresh", lambda *_: True)
-    monkeypatch.setattr(protecting.studying, "points", lambda *_: ([point(6)], ()))
+    monkeypatch.setattr(protecting.studying, "points", lambda *_: ([*points], ()))
+
+
+def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
+    tried(browser, project, monkeypatch, point(6))
     assert "in step 4 alone" not in browser.at("/protect").text
     project.save({**project.given, "columns": {**project.given["columns"], "ward": "keep"}})
     said = "ward is kept as it is. Whoever knows that of a person attacks in step 4 alone"
@@ -94,13 +99,7 @@ def test_what_is_kept_is_said_not_to_be_tried(browser: Browser, project: Project
 
 
 def test_a_point_is_not_compared_with_itself(browser: Browser, project: Project, monkeypatch: pytest.MonkeyPatch):
-    write_hospital(project.folder.parent / "hospital.csv", 60)
-    browser.at("/open")
-    browser.sends("/open", do="open", path=str(project.folder.parent / "hospital.csv"))
-    browser.at("/roles")
-    project.save({**project.given, "policy": [{"use": "ema-0.09"}], "releases": [{"file": "release.csv"}]})
-    monkeypatch.setattr(protecting.studying, "is_fresh", lambda *_: True)
-    monkeypatch.setattr(protecting.studying, "points", lambda *_: ([point(6), point(9)], ()))
+    tried(browser, project, monkeypatch, point(6), point(9))
     headings = {
         at: browser.at(f"/protect?point=0&against={at}").text.count('<th scope="col" class="r">') for at in (0, 1)
     }
