@@ -280,3 +280,24 @@ def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(se
     assert said["success_probability"].posterior == pytest.approx(np.mean(attained))
     assert said["realized_success"].posterior == pytest.approx(np.mean(attained))
     assert said["success_probability"].worst == pytest.approx(max(attained))
+
+
+def test_any_row_of_a_person_counts_where_others_have_none_left():
+    """Whom no row fits are believed absent; that says nothing of the others."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(60), rng.integers(3, 12, 60))
+    age = np.where(person < 50, 20 + person % 4, 60 + rng.integers(0, 30, len(person)))
+    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
+    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    release, origin = Suppress(k=4)(original)
+    assert release.n_rows < original.n_rows
+
+    found = unmask.audit(release, original=original, origin=origin)
+
+    of, said = person[origin], age[origin]
+    attained = np.zeros(len(person))
+    for row in origin.tolist():
+        attained[row] = np.mean(of[said == age[row]] == person[row])
+    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    assert rows["success_probability"].posterior == pytest.approx(attained.mean())
+    assert rows["realized_success"].posterior == pytest.approx(attained.mean())

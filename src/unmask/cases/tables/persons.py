@@ -21,7 +21,8 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     one candidate, the true one, and the others that may be picked are unlisted.
 
     It is what the adversary attains, not what they know: they cannot tell that two records are of one person. Left as
-    it is where they believe in records one by one, not by what the records say, or some are unlisted.
+    it is where they believe in records one by one, not by what the records say, or where somebody whom records fit may
+    have one that is unlisted.
 
     truth : the record of each target, and the person behind each record
 
@@ -35,7 +36,8 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     top = segment_max(log_p, belief.indptr, empty=0.0)[belief.row]
     likeliest = log_p >= top - belief.resolution
     one_by_one = belief.representative is None and not likeliest.all()
-    if belief.named is not None or belief.unlisted.any() or one_by_one:
+    undecided = (belief.unlisted > 0) & (belief.row_length > 0)  # whom no record fits are taken for absent
+    if belief.named is not None or undecided.any() or one_by_one or not len(log_p):
         return belief
     assert truth.person is not None
     right = right_of(belief, truth.candidate, truth.person)
