@@ -219,7 +219,7 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
 
     assert (made.exit_code, found.exit_code) == (0, 3)
-    assert "classes of at least 5 people" in made.stderr
+    assert int(re.search(r"classes of at least (\d+) people", made.stderr)[1]) >= 5
     assert "warning: a class" not in made.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert "an engine counts rows" in counted.stderr
