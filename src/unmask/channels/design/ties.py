@@ -74,21 +74,25 @@ def _slope(prior: Floats, rule: Floats) -> Floats:
     """(n, m) dI / d p(y given x) over p(x): ln p(y given x) / p(y), cut off far below; 0 where y is never shown, and
     what it would be worth at the least.
     """
-    p_y = prior @ rule
+    return _log_ratio(rule, prior @ rule)
+
+
+def _log_ratio(rule: Floats, p_y: Floats) -> Floats:
     ratio = np.divide(rule, p_y, out=np.ones_like(rule), where=p_y > 0)
-    return np.log(np.maximum(ratio, 1e-9))
+    return np.asarray(np.log(np.maximum(ratio, 1e-9)))
 
 
 def _mixed(prior: Floats, vertices: Floats) -> Floats:
     """The mixture of least I(X;Y): weights times exp(-slope), which never raises it, as in Blahut and Arimoto."""
-    shape = vertices.shape[1:]
-    rules = vertices.reshape(len(vertices), -1)
-    joints = (prior[:, None] * vertices).reshape(rules.shape)
+    x, y = np.nonzero(vertices.any(axis=0))
+    rules, n_outputs = vertices[:, x, y], vertices.shape[2]
+    joints = prior[x] * rules
     weights = np.full(len(vertices), 1.0 / len(vertices))
     for _ in range(WEIGHINGS):
-        weights *= np.exp(-(joints @ _slope(prior, (weights @ rules).reshape(shape)).ravel()))
+        p_y = np.bincount(y, weights @ joints, n_outputs)
+        weights *= np.exp(-(joints @ _log_ratio(weights @ rules, p_y[y])))
         weights /= weights.sum()
-    return (weights @ rules).reshape(shape)
+    return np.tensordot(weights, vertices, axes=1)
 
 
 def _kept(program: Program, rule: Floats, other: Floats, *, better: Callable[[Program, Floats], float]) -> Floats:
