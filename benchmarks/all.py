@@ -7,9 +7,10 @@
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
-rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as a peer that is
-not installed, and tells of the day on which it was. A case that failed loses its row. With --quick nothing is kept and
-nothing written: it is for a look before a kernel's change is committed.
+rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as one that is only
+run by request or a peer that is not installed, and tells of the day and the machine it was tried on. A case that failed
+loses its row, and so does one whose race was run on another machine; one that is no more is taken out by hand. With
+--quick nothing is kept and nothing written: it is for a look before a kernel's change is committed.
 """
 
 from __future__ import annotations
@@ -71,16 +72,17 @@ SLOWER = 1.25
 """Times what the run before took, from which on a case is told to be slower."""
 
 Row = dict[str, Any]
-"""A row of a program, as `harness.rows` makes it, with the name of the program, the day, the load before it, and the
-seconds that the same case took in the run before.
+"""A row of a program, as `harness.rows` makes it, with the name of the program, the machine, the day, the load before
+it, and the seconds that the same case took in the run before on this machine.
 """
 
 
 def measured(program: str, flags: list[str]) -> Iterator[Row]:
     """The rows of a program as they come, told on stderr, each with its seconds of the last run."""
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
-    about = {"program": program, "day": f"{date.today():%Y-%m-%d}", "load": round(os.getloadavg()[0], 1)}
-    took = {of_case(row): row["seconds"] for row in kept() if row["program"] == program}
+    here, day = machine(), f"{date.today():%Y-%m-%d}"
+    about = {"program": program, "machine": here, "day": day, "load": round(os.getloadavg()[0], 1)}
+    took = {of_case(row): row["seconds"] for row in kept() if (row["program"], row["machine"]) == (program, here)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         for text in running.stdout:
@@ -108,16 +110,17 @@ def kept() -> list[Row]:
     return [json.loads(text) for text in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
 
 
-def keep(program: str, found: list[Row], *, part: bool) -> None:
-    """Keep what a run of a program found beside the rows of the others, programs in their order.
-
-    part : only some of its races were run, and the rows of the rest stay.
-    """
+def keep(program: str, found: list[Row]) -> None:
+    """Keep what a run of a program found beside the rows of the others, programs in their order."""
     old = kept()
     before = {of_case(row): row for row in old if row["program"] == program}
     untried = (harness.LEFT_OUT, harness.NOT_INSTALLED)
     new = {of_case(row): before.get(of_case(row), row) if row["not_done"] in untried else row for row in found}
-    rows = [*(row for row in old if row["program"] != program), *((before if part else {}) | new).values()]
+    ran_on = {row["race"]: row["machine"] for row in found if row["not_done"] not in untried}
+    of_program = [row for row in (before | new).values() if row["machine"] == ran_on.get(row["race"], row["machine"])]
+    races = list(dict.fromkeys(row["race"] for row in of_program))
+    of_program.sort(key=lambda row: races.index(row["race"]))
+    rows = [*(row for row in old if row["program"] != program), *of_program]
     rows.sort(key=lambda row: PROGRAMS.index(row["program"]))
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
@@ -211,34 +214,59 @@ ratios()
 """
 
 
-def machine(rows: list[Row]) -> str:
-    """The machine, how busy it was before the run, and what is installed."""
+def machine() -> str:
+    """The machine, in words."""
     cpuinfo = Path("/proc/cpuinfo")
     about = cpuinfo.read_text() if cpuinfo.exists() else ""
     model = next(
         (text.split(":")[1].strip() for text in about.splitlines() if "model name" in text), platform.machine()
     )
-    cores = os.cpu_count() or 1
-    runs = dict.fromkeys(f"{row['program']} {row['day']} ({row['load']:g})" for row in rows)
+    return f"{os.cpu_count() or 1} cores of {model}, {platform.system()}"
+
+
+def marked(rows: list[Row]) -> list[Row]:
+    """The same with a mark on what was raced on another machine than the first."""
+    mark = marks(rows)
+    return [row | {"race": f"{row['race']}{mark[row['machine']]}"} for row in rows]
+
+
+def marks(rows: list[Row]) -> dict[str, str]:
+    """By machine: none for the first, daggers for others."""
+    return {one: "\u2020" * number for number, one in enumerate(dict.fromkeys(row["machine"] for row in rows))}
+
+
+def measured_on(rows: list[Row]) -> str:
+    """The machines, how busy each was before a run, and what is installed."""
+    runs: dict[str, dict[str, None]] = {}
+    for row in rows:
+        runs.setdefault(row["machine"], {})[f"{row['program']} {row['day']} ({row['load']:g})"] = None
+    told = "\n".join(
+        f"- {mark}{' ' if mark else ''}{one}: {', '.join(runs[one])}." for one, mark in marks(rows).items()
+    )
     peers = sorted({" with ".join(row["packages"]) for row in rows if row["packages"] and not row["not_done"]})
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("unmask", *LIBRARIES))
     return f"""\
-**Machine.** {cores} cores of {model}, {platform.system()}. Programs, the day on which each ran, and the load before:
-{", ".join(runs)}. Where it was above {cores / 4:g}, others shared the machine: CPU seconds are too
-long by a tenth, at {2 * cores} and above by up to twice. Python {platform.python_version()},
-{versions}. Packages compared with: {", ".join(peers) or "none"}.
+**Machines**, with the programs, the day on which each ran, and the load before it:
+
+{told}
+
+Where the load was above half a core, others shared the machine: CPU seconds are too long by a tenth, and by up to
+twice where it was above four. Python {platform.python_version()}, {versions}.
+Packages compared with: {", ".join(peers) or "none"}.
 """
 
 
 def page(rows: list[Row]) -> str:
     """The whole file."""
+    on = measured_on(rows)
+    rows = marked(rows)
     left_out = [f"{row['race']}, {row['case']} ({row['not_done']})" for row in rows if row["not_done"]]
     parts = (
         "# Benchmarks\n",
         f"Written by `python benchmarks/all.py` on {date.today():%Y-%m-%d}.\n",
         reached(rows),
         "## All cases\n",
-        machine(rows),
+        on,
         LEGEND,
         PICTURE,
         table(with_first(rows)) + "\n",
@@ -271,7 +299,7 @@ def main() -> None:
     flags = ["--install-peers"] * options.install_peers
     flags += (["--peers", options.peers] if options.peers else []) + options.more
     for program in programs:
-        keep(program, list(measured(program, flags)), part=bool(options.more))
+        keep(program, list(measured(program, flags)))
         options.output.write_text(page(kept()), encoding="utf-8")
     print(reached(kept()))
 

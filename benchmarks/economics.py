@@ -47,11 +47,12 @@ PARTS = ("1", "2", "3", "4", "5", "6")
 
 def ours(people: int) -> Step:
     """Payoff of each of the 5,000 records."""
-    import scipy.special  # noqa: F401 (its import is no part of the step)
-
     from unmask.economics import price_records
 
     attacker, sizes, p = records(people)
+    price_records(
+        attacker, sizes[:1], population=people, cell_probability=p[:1], belief="binomial"
+    )  # imports, compiles
 
     def step() -> Found:
         found = price_records(attacker, sizes, population=people, cell_probability=p, belief="binomial")
@@ -117,16 +118,15 @@ def _every_row(game: Any) -> float:
 
 def case_file(people: int, belief: str) -> Step:
     """All records of the case study under a belief."""
-    import scipy.special  # noqa: F401 (its import is no part of the step)
-
     from unmask.economics import price_records
 
     case = study()
-    stand_in = case.surrogate(1.0)
-    p = stand_in.probability
+    stand_in, attacker = case.surrogate(1.0), case.case("b")
+    sizes, p = stand_in.size, stand_in.probability
+    price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief=belief)  # imports, compiles
 
     def step() -> Found:
-        found = price_records(case.case("b"), stand_in.size, population=people, cell_probability=p, belief=belief)
+        found = price_records(attacker, sizes, population=people, cell_probability=p, belief=belief)
         return {"expected number named": float(found.success_probability.sum())}
 
     return step
@@ -141,6 +141,7 @@ def known_sizes(n: int) -> Step:
     case = study()
     sizes = np.random.default_rng(1).choice(case.surrogate(1.0).size, n)
     attacker = case.case("b")
+    price_records(attacker, sizes[:1])  # imports and compiles
     return lambda: {"expected number named": float(price_records(attacker, sizes).success_probability.sum())}
 
 
@@ -158,7 +159,7 @@ def table(max_size: int, cap: str) -> Step:
         detection_growth=0.18,
         prior=0.63,
     )
-    attacker.detection_at(1)  # imports what it needs
+    exploitation_table(attacker, 1)  # imports and compiles
 
     def step() -> Found:
         found = exploitation_table(attacker, max_size)
