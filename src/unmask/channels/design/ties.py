@@ -86,10 +86,10 @@ def _mixed(prior: Floats, vertices: Floats) -> Floats:
     """The mixture of least I(X;Y): weights times exp(-slope), which never raises it, as in Blahut and Arimoto."""
     x, y = np.nonzero(vertices.any(axis=0))
     rules, n_outputs = vertices[:, x, y], vertices.shape[2]
-    joints = prior[x] * rules
+    joints: Floats = prior[x] * rules
     weights = np.full(len(vertices), 1.0 / len(vertices))
     for _ in range(WEIGHINGS):
-        p_y = np.bincount(y, weights @ joints, n_outputs)
+        p_y = np.bincount(y, weights @ joints, n_outputs).astype(np.float64)
         weights *= np.exp(-(joints @ _log_ratio(weights @ rules, p_y[y])))
         weights /= weights.sum()
     return np.tensordot(weights, vertices, axes=1)
