@@ -28,14 +28,6 @@ SEEDS = {
 GUESSED = ("match_profiles", "match_top", "match_cliques")
 """Ways of choosing seeds that need no truth: the adversary believes, and does not know, who they are."""
 
-CRITERIA = {
-    "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart", -1),
-    "lta_b": ("LTA B", "sum of these likenesses for each of the person's edges; low: easy to tell apart", -1),
-    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart", -1),
-    "degree": ("Degree", "number of edges; high: easy to tell apart", 1),
-}
-"""Criterion of local anonymity -> name and meaning for readers, and the sign of a correlation that bears it out."""
-
 MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""
 
@@ -342,15 +334,22 @@ def separated(graph: GraphRisk) -> Iterator[str]:
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
     """What no attack by edges alone can pass: because of twins, and because of what the networks do not share."""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
-    bounds = graph.most_recall, graph.genie_recall
-    twins, genie = ("" if most is None or math.isnan(most) or most >= 1 else percent(most) for most in bounds)
+    twins, genie = at_most(graph)
     most_of = "no attack can be expected to re-identify more than"
     by_twins = (
         f"By edges alone {most_of} {twins} of people{where}: the others have structural twins, from whom nothing tells "
         "them apart."
     )
     at_random = f"If the edges that the two networks do not share differ at random, {most_of} {genie} of people{where}."
-    return " ".join([by_twins] * bool(twins) + [at_random] * (genie not in ("", twins)))
+    return " ".join([by_twins] * bool(twins) + [at_random] * bool(genie))
+
+
+def at_most(graph: GraphRisk) -> tuple[str, str]:
+    """The bounds by twins, and by what the networks do not share where that is lower; empty where nobody is spared."""
+    bounds = graph.most_recall, graph.genie_recall
+    twins, genie = (1.0 if most is None or math.isnan(most) else most for most in bounds)
+    by_twins, by_chance = (percent(twins) if twins < 1 else "", percent(genie) if genie < twins else "")
+    return by_twins, by_chance if by_chance != by_twins else ""
 
 
 def _next(graph: GraphRisk) -> str:
@@ -366,42 +365,3 @@ def _next(graph: GraphRisk) -> str:
         "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
         "(several identities for a person); `unmask protect graph` writes such a release."
     )
-
-
-def setting(graph: GraphRisk) -> str:
-    """What the adversary holds, what they see, and who is in both."""
-    own = f"{graph.source_nodes:,} people and {graph.source_edges:,} edges"
-    seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} edges"
-    least = "At least " if graph.truth_partial else ""
-    both = "" if graph.common is None else f" {least}{graph.common:,} people are in both."
-    start = "leaked identities, the seeds: people of whom they know who they are in the release"
-    if all(attack.seeds in GUESSED for attack in graph.attacks):
-        start = "seeds: people of whom they guess by their looks who they are in the release"
-    how = f"edges, and by how similar they are ({graph.similar:,} pairs)" if graph.similar else "edges alone"
-    return (
-        f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
-        f"{seen}.{both} They start from {start}, and find the others by their {how}."
-    )
-
-
-def cautions(graph: GraphRisk) -> list[str]:
-    """What a reader must know to trust the rates."""
-    said = []
-    if not graph.truth_known:
-        said.append(
-            "Nothing was checked against the truth, so that it is not known how many matches are right; the scores of "
-            "attacks but Ensemble are no probabilities."
-        )
-    if graph.truth_partial:
-        said.append(
-            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right matches "
-            "are over people with an entry."
-        )
-    torn = [attack for attack in graph.attacks if 0 < attack.spread_in < attack.runs]
-    if torn:
-        names = listed(list(dict.fromkeys(attack.attack for attack in torn)))
-        said.append(
-            f"In some runs {names} spread{'s' if len({a.attack for a in torn}) == 1 else ''} through the network, in "
-            "others not. Rates are means over both kinds of runs: read in how many runs it spread beside them."
-        )
-    return said

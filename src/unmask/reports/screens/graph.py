@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.few import few
-from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties
+from unmask.reports.findings.graph import GUESSED, at_most, leaked, most_and_least, people_of, strongest_first, ties
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
 
@@ -56,11 +56,11 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
 
 def _at_most(graph: GraphRisk) -> Iterator[str]:
     """What no attack by edges can be expected to pass."""
-    twins, genie = (1.0 if most is None else most for most in (graph.most_recall, graph.genie_recall))
-    if twins < 1:
-        yield f"{percent(twins)}: the others have twins in the network"
-    if genie < twins:
-        yield f"{percent(genie)}, if edges that are not shared differ at random"
+    twins, genie = at_most(graph)
+    if twins:
+        yield f"{twins}: the others have twins in the network"
+    if genie:
+        yield f"{genie}, if edges that are not shared differ at random"
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:
