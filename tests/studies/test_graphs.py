@@ -456,7 +456,7 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     assert dict(others) == dict.fromkeys(set(STANDARD) - {"Nar09", "GraphMatching"}, "it was not asked for")
     said = " ".join(sentences(few))
     assert "GraphMatching:largest=10 was not run: the larger graph has" in said
-    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi and Ensemble"
+    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi, Refinement and Ensemble"
     assert f"Attacks that were not asked for may re-identify more: {rest}." in said
 
 

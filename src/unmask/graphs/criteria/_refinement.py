@@ -39,9 +39,14 @@ def refine(
     """
     color = numbered(np.diff(indptr).astype(np.uint64)) if start is None else start
     while len(color):
-        seen = row_sums(indptr, tokens(color)[neighbor])
-        finer = numbered(tokens(seen + tokens(tokens(color))))
-        if finer.max() == color.max():  # as many colors as before: none was split
+        further = finer(indptr, neighbor, color)
+        if further.max() == color.max():  # as many colors as before: none was split
             break
-        color = finer
+        color = further
     return color
+
+
+def finer(indptr: NDArray[np.int64], neighbor: NDArray[np.integer], color: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) the colors after one more round, from 0: each split by the multiset of the colors next to it."""
+    seen = row_sums(indptr, tokens(color)[neighbor])
+    return numbered(tokens(seen + tokens(tokens(color))))
