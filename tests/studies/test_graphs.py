@@ -16,6 +16,7 @@ from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
 from unmask.graphs import (
     Auxiliary,
     Climb,
+    Dropped,
     Ensemble,
     KorulaLattanzi,
     Nar09,
@@ -537,6 +538,27 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
     assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
+
+
+def test_what_a_release_has_besides_edges_is_said_on_the_page():
+    graph = friends()
+    weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
+    only_released = Acquired(weighted, graph, np.arange(graph.n_nodes))
+    (said,) = audit_graph({"r": only_released}, plan(runs=1)).cautions
+    assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
+    (said,) = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
+    directed = replace(graph, dropped=Dropped(attributes=("direction",)))
+    only_known = Acquired(directed, weighted, np.arange(graph.n_nodes))
+    assert audit_graph({"r": only_known}, plan(runs=1)).cautions == ()
+
+
+def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
+    attacks = parse_attacks(["Rematch", "Refinement"])
+    page = render(audit_graph({"r": Derived(friends(), 0.9, 0.9)}, plan(attacks=attacks, runs=1)))
+    assert "Kind of belief: scores." in page  # recall and its kind are counted, exactly
+    assert "A: over 1 run; it spread in 1" in page
+    assert "B: over 1 run; it spread in 0" in page
 
 
 def test_that_given_seeds_are_taken_for_a_sample_is_said():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.graphs.report import overlooked
 from unmask.catalog import sentence
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
@@ -353,9 +354,11 @@ def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
 
 
 def cautions(scene: Scene) -> Iterator[str]:
-    """What a reader must know first: leaked identities that are nobody's, and nodes that may be no people."""
+    """What a reader must know first: seeds that are nobody's, what no attack sees, and nodes that may be no people."""
     if isinstance(scene, Acquired) and isinstance(scene.given, Listed) and scene.given.said:
         yield f"Of the file of leaked identities, {scene.given.said}."
+    whose, given = ("network", scene.people) if scene.released is None else ("release", scene.released)
+    yield from overlooked(whose, given.dropped)
     if any(two_sided(graph) for graph in (scene.people, scene.released) if graph is not None):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
