@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.measures.interval import wilson
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import DegreeRisk, GraphRisk, OverlapPoint, StructureAttack, TransitionPoint
+from unmask.reports.facts.graph import (
+    DegreeRisk,
+    GraphRisk,
+    OverlapPoint,
+    SeparationPoint,
+    StructureAttack,
+    TransitionPoint,
+)
 from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
 
 SEEDS = {
@@ -318,17 +325,26 @@ def separated(graph: GraphRisk) -> Iterator[str]:
             yield f"From {release_name(release)}, {most.attack} re-identifies {changed}."
         own = [point for point in points if point.adopter_recall is not None]
         for point in sorted(own, key=lambda point: -(point.adopter_recall or 0.0))[:1]:
-            before = point.adopter_recall_before
-            instead = "" if before is None else f" instead of {percent(before)}"
-            decoy = (
-                "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
-            )
-            mark = "," if decoy else " and"
-            who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
-            yield (
-                f"Of {who} several identities in {release_name(release)}, {point.attack} re-identifies "
-                f"{rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of their contacts{decoy}."
-            )
+            yield f"{_adopters(point)}{_more_contacts(point, own)}."
+
+
+def _adopters(point: SeparationPoint) -> str:
+    before = point.adopter_recall_before
+    instead = "" if before is None else f" instead of {percent(before)}"
+    decoy = "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
+    mark = "," if decoy else " and"
+    who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
+    return (
+        f"Of {who} several identities in {release_name(point.release)}, {point.attack} re-identifies "
+        f"{rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of their contacts{decoy}"
+    )
+
+
+def _more_contacts(best: SeparationPoint, points: Sequence[SeparationPoint]) -> str:
+    """The attack that tells most contacts, where it is not the one that finds most people."""
+    most = max(points, key=lambda point: point.disclosure or 0.0)
+    more = (most.disclosure or 0.0) > (best.disclosure or 0.0)
+    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if more else ""
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
