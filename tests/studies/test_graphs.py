@@ -540,6 +540,22 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
 
 
+def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
+    graph, known = friends(), np.arange(20)
+    image = known.copy()
+    image[:3] = [1, 2, 0]
+    truth = np.arange(graph.n_nodes)
+    truth[19] = -1
+    scene = Acquired(graph, graph, truth, given=SeedPairs(known, image))
+    (said,) = audit_graph({"r": scene}, plan(runs=1)).cautions
+    assert said.startswith("By the truth, 4 of 20 leaked identities are wrong;")
+    (said,) = audit_graph({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
+    assert said.startswith("By the truth, 3 of 20 leaked identities are wrong;")
+    both = np.where(np.arange(graph.n_nodes) < 3, 0, np.arange(graph.n_nodes))  # nodes 0 to 2 are one person's
+    of_one = replace(scene, origin=both, truth=np.where(truth < 0, 19, truth))
+    assert audit_graph({"r": of_one}, plan(runs=1)).cautions == ()
+
+
 def test_what_a_release_has_besides_edges_is_said_on_the_page():
     graph = friends()
     weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from unmask.graphs import Dropped
 from unmask.reports import ReportData
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.results import Row
@@ -19,14 +18,6 @@ class Sized(Protocol):
 
     @property
     def n_edges(self) -> int: ...  # noqa: D102
-
-
-def overlooked(whose: str, dropped: Dropped) -> tuple[str, ...]:
-    """A caution, if a release tells more than any attack looks at; no number says what that is worth."""
-    if not (names := dropped.besides_edges):
-        return ()
-    more = "an adversary who knows more than edges may re-identify more people"
-    return (f"No attack looks at {names}, which the {whose} has besides edges: {more}.",)
 
 
 def report(

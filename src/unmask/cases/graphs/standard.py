@@ -22,8 +22,9 @@ from unmask.cases.graphs.case import (
     separation_point,
     summary,
 )
+from unmask.cases.graphs.cautions import cautions
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import Plan, Scene, cautions, places
+from unmask.cases.graphs.scenes import Plan, Scene, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph

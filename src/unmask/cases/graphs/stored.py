@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from unmask.cases.graphs.report import overlooked, report
+from unmask.cases.graphs.cautions import overlooked
+from unmask.cases.graphs.report import report
 from unmask.cases.graphs.written import STANDARD
 from unmask.engines import Engine
 from unmask.errors import UnmaskError
