@@ -29,7 +29,11 @@ def at_risk(linkage: Linkage, scope: Scope) -> AtRisk:
 
 
 def _facts(best: GuessLinkage) -> Iterator[tuple[str, str]]:
-    yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
+    if best.one_by_one:
+        breached, clean = (percent(best.one_by_one[name]) for name in ("breached", "clean"))
+        yield "By one partition", f"{breached} on average; {clean} in a cluster with no item of anybody else"
+    else:
+        yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
     if not math.isnan(best.recovered):
         yield "Wholly", f"{percent(best.recovered)}: all of their items, and nothing else"
     if not math.isnan(best.one_away):
