@@ -21,6 +21,7 @@ from unmask.graphs import (
     KorulaLattanzi,
     Nar09,
     Pair,
+    Similarity,
     SocialGraph,
     datasets,
     select_seeds,
@@ -562,6 +563,8 @@ def test_what_a_release_has_besides_edges_is_said_on_the_page():
     only_released = Acquired(weighted, graph, np.arange(graph.n_nodes))
     (said,) = audit_graph({"r": only_released}, plan(runs=1)).cautions
     assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
+    told = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
+    assert audit_graph({"r": told}, plan(runs=1)).cautions == ()
     (said,) = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
     assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
     directed = replace(graph, dropped=Dropped(attributes=("direction",)))

@@ -17,7 +17,8 @@ def cautions(scene: Scene) -> Iterator[str]:
     if isinstance(scene, Acquired):
         yield from _given(scene)
     whose, given = ("network", scene.people) if scene.released is None else ("release", scene.released)
-    yield from overlooked(whose, given.dropped)
+    if scene.similarity is None:  # which says what the adversary knows besides edges
+        yield from overlooked(whose, given.dropped)
     if any(two_sided(graph) for graph in (scene.people, scene.released) if graph is not None):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
