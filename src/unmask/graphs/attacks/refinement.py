@@ -1,4 +1,4 @@
-"""An attack that looks at what is around everybody: it needs no way from the seeds to a person."""
+"""An attack that compares what is around people: it needs no way from the seeds to a person."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Refinement:
-    """Recognize people by what is around them, near and far: by the degrees of their contacts, of those' contacts ...
+    """Recognize people by what is around them: the degrees of their contacts, of the contacts of these, and so on.
 
     In the first round people are alike who have contacts of the same degrees; in each further round those whose
-    contacts were alike, until no round parts anybody. A seed is like nobody else. A person is any of the released nodes
-    that are like them in the last round in which any is, alike; two are matched if nobody else is like either.
+    contacts were alike, until no round parts anybody. A seed is like nobody else. A person is each of the released
+    nodes that are like them in the last round in which any is, with the same probability; two are matched if nobody
+    else is like either.
 
     listed : candidates of a person, at most; who has more keeps the prior
     rounds : how many edges far it looks, at most
 
     Assumes: what is around many people is the same in both networks, edge by edge.
 
-    Fails when: near everybody an edge is in one network alone; then whoever seeds lead to is found by other attacks.
+    Fails when: near everybody some edge is in one network alone; other attacks then find those to whom seeds lead.
 
     >>> apart = SocialGraph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5])  # a triangle with a tail, and a pair
     >>> Refinement()(apart, Auxiliary(apart, (np.array([4]), np.array([4])))).mapping
