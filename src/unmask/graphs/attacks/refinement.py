@@ -81,13 +81,11 @@ def _colors(
     image : (n_source,) of the seeds, -1 for others
     """
     n, seeds = source.n_nodes, np.flatnonzero(image >= 0)
-    indptr = np.concatenate((source.indptr, source.indptr[-1] + target.indptr[1:]))
-    neighbor = np.concatenate((source.neighbor, target.neighbor.astype(np.int64) + n))
-    start = np.diff(indptr) + len(seeds)
+    start = np.concatenate((source.degree, target.degree)) + len(seeds)
     start[seeds] = start[n + image[seeds]] = np.arange(len(seeds))
     color, found = numbered(start.astype(np.uint64)), []
     for _ in range(rounds):
-        before, color = color, finer(indptr, neighbor, color)
+        before, color = color, finer(color, *((graph.indptr, graph.neighbor) for graph in (source, target)))
         found.append((color[:n], color[n:]))
         if color.max() == before.max():
             break
