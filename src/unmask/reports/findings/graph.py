@@ -199,18 +199,19 @@ def _spread(attack: StructureAttack) -> str:
 
 
 def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
-    """How far the weakest of the other attacks, or releases, goes."""
+    """How far the next strongest attack goes, or of several releases the weakest on any."""
     ends = [attack for attack in attacks if known(attack.recall)]
     if len(ends) < 2 or not graph.truth_known:
         return ""
-    last = ends[-1]
-    several, other = several_releases(graph), last.attack != ends[0].attack
-    alike = (several or other) and last.n_seeds == ends[0].n_seeds
-    seeds = "" if alike else f" with {last.n_seeds:,} seeds"
+    several = several_releases(graph)
+    one = ends[-1] if several else ends[1]
+    other = one.attack != ends[0].attack
+    seeds = "" if (several or other) and one.n_seeds == ends[0].n_seeds else f" with {one.n_seeds:,} seeds"
     if several and not other:
-        return f"The least, from {release_name(last.release)}{seeds}, is {recall_of(last)}."
-    name = f"{last.attack} on {release_name(last.release)}" if several else last.attack
-    return f"The weakest of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(last)}."
+        return f"The least, from {release_name(one.release)}{seeds}, is {recall_of(one)}."
+    name = f"{one.attack} on {release_name(one.release)}" if several else one.attack
+    place = "weakest" if several else "next strongest"
+    return f"The {place} of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(one)}."
 
 
 def _not_run(graph: GraphRisk) -> str:
