@@ -12,7 +12,7 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
-from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, SwitchEdges
+from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, PerturbEdges, SwitchEdges
 from unmask.reports import render, sentences
 from unmask.reports.words import rate
 
@@ -102,6 +102,15 @@ def test_by_default_further_identities_are_looked_for_and_what_is_learned_of_con
     assert f"{best.attack} re-identifies" in said
     assert most.attack in said
     assert f"learns {rate(most.disclosure)} of their contacts" in said
+
+
+@pytest.mark.parametrize(("share", "advised"), [(0.95, "--with NAME"), (0.01, "--identities N --adopters SHARE")])
+def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advised):
+    tried = [IdentitySeparation("best", 3, adopters=0.9), PerturbEdges(delete=share, add=0.0)]
+    found = audit(friends(), overlaps=[(0.9, 0.9)], separation=tried, attacks=["Nar09"], runs=1)
+    recall = {point.release: point.recall for point in found.subject("graph").separations}
+    assert (min(recall, key=recall.get).startswith("Perturb")) == (share > 0.5)
+    assert f"unmask protect graph \u2026 {advised}<" in render(found)
 
 
 def test_where_further_identities_were_not_looked_for_it_is_said():

@@ -88,10 +88,12 @@ def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
         best = {name: strongest_first(one for one in graph.attacks if one.release == name)[0] for name in releases}
         changes = tuple(_change(one, graph, scope) for one in best.values())
         bare = {name: one.recall or 0.0 for name, one in best.items() if _bare(one, graph, scope)}
-        protected = [one.recall or 0.0 for name, one in best.items() if name not in bare]
-        if min(protected, default=0.0) >= max(bare.values(), default=math.inf):
+        protected = {name: one.recall or 0.0 for name, one in best.items() if name not in bare}
+        if min(protected.values(), default=0.0) >= max(bare.values(), default=math.inf):
             return Advice("None of what was tried leaves fewer people found.", "", changes, ("people found",))
-        how = "--identities N --adopters SHARE" if any(one.adopters for one in graph.separations) else "--with NAME"
+        least = min(protected, key=lambda name: protected[name], default=None)
+        adopted = least is not None and _adopters(best[least], graph)
+        how = "--identities N --adopters SHARE" if adopted else "--with NAME"
         return Advice("", f"unmask protect graph \u2026 {how}", changes, ("people found",))
     if graph.acquired:
         return Advice(PROTECT, "unmask protect graph \u2026 --with RandomWalk -o protected.txt --origin origin.csv")
