@@ -103,7 +103,7 @@ def audit(
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
-    several = any(map(adopted, separation)) or (isinstance(truth, Pair) and truth.origin is not None)
+    several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
     by_default = defaults(graph, auxiliary, several=several)
     made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or by_default)
     people = min(graph.n_nodes, (auxiliary or graph).n_nodes)

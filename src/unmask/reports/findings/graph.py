@@ -342,10 +342,13 @@ def _adopters(point: SeparationPoint) -> str:
 
 
 def _more_contacts(best: SeparationPoint, points: Sequence[SeparationPoint]) -> str:
-    """The attack that tells most contacts, where it is not the one that finds most people."""
-    most = max(points, key=lambda point: point.disclosure or 0.0)
-    more = (most.disclosure or 0.0) > (best.disclosure or 0.0)
-    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if more else ""
+    """The attack that learns most contacts, where it is not the one that finds most people."""
+
+    def learned(point: SeparationPoint) -> float:
+        return point.disclosure if point.disclosure is not None and known(point.disclosure) else 0.0
+
+    most = max(points, key=learned)
+    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if learned(most) > learned(best) else ""
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
