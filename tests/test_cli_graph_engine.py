@@ -226,6 +226,16 @@ def test_an_engine_is_quiet_where_it_is_asked_to_be(files):
     assert (done.exit_code, done.stderr) == (0, "")
 
 
+def test_what_a_release_has_besides_edges_is_a_warning_with_an_engine_too(files, tmp_path):
+    rows = f"select *, 100 * row_number() over () as cents from read_parquet('{files / 'release.parquet'}')"
+    duckdb.sql(f"copy ({rows}) to '{tmp_path / 'release.parquet'}' (format parquet)")
+    for name in ("known.csv", "found.csv", "truth.csv"):
+        (tmp_path / name).write_bytes((files / name).read_bytes())
+    assert parsed(audit(files, "--json").stdout)["warnings"] == []
+    (said,) = parsed(audit(tmp_path, "--json").stdout)["warnings"]
+    assert said.startswith("No attack looks at cents, which the release has besides edges: ")
+
+
 def test_what_an_engine_cannot_do_is_no_more_in_a_document(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = tmp_path / "unmask.toml"

@@ -92,6 +92,34 @@ def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     assert any("a view has several" in one["why"] for one in told["not_run"])
 
 
+def test_what_one_partition_of_a_view_breaches_alone_is_said(tmp_path):
+    """Five subjects of four items; one partition finds four of them whole, one two, one of which is mixed, one none."""
+    owners = [f"s{k // 4}" for k in range(20)]
+    write(tmp_path / "truth.csv", "item,subject", [(f"i{k}", owner) for k, owner in enumerate(owners)])
+    rows = []
+    for p, name in ((0.5, "a"), (0.25, "b"), (0.25, "c")):
+        found = {"a": {0, 1, 2, 3}, "b": {0, 1}, "c": set()}[name]
+        for k in range(20):
+            subject = k // 4
+            cluster = f"w{subject}" if subject in found else f"i{k}"
+            cluster = "w1" if (name, k) == ("b", 19) else cluster  # one item of somebody else
+            rows.append((f"i{k}", cluster, p, name))
+    write(tmp_path / "view.csv", "item,cluster,probability,partition", rows)
+    done = unmask("audit", "linkage", "--truth", tmp_path / "truth.csv", "--guess", tmp_path / "view.csv", "--json")
+    told = parsed(done.stdout)
+    (shown,) = told["tables"]["linkage_guesses"]
+    # linked together: s0, s1 by (.5 + .25) + .25 / 4 = .8125, s2, s3 by .5 + .5 / 4; whole in a, in b, in c: 4, 2, 0
+    assert shown["breached"] == pytest.approx(2 / 5)
+    assert shown["one_by_one"] == pytest.approx(
+        {"breached": (0.5 * 4 + 0.25 * 2) / 5, "clean": (0.5 * 4 + 0.25 * 1) / 5}
+    )
+    (said,) = told["warnings"]
+    assert said == (
+        "An adversary may act on one partition of view: each alone breaches 50.0\u00a0% on average, all together "
+        "40.0\u00a0%."
+    )
+
+
 def test_several_guesses_are_compared(truth, guess, tmp_path):
     other = write(tmp_path / "alone.csv", "item,cluster", [(f"i{k}", k) for k in range(9)])
     told = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", other, "--json").stdout)

@@ -215,6 +215,17 @@ def test_a_view_is_said_to_be_one():
     assert "Partitions" not in str(table())
 
 
+def test_of_a_view_the_partitions_alone_are_told_where_they_breach_more():
+    view = guess("view", partitions=5, breached=0.2, clean=0.0, one_by_one={"breached": 0.5, "clean": 0.4})
+    assert (
+        "Each of its partitions alone breaches 50.0 % on average, and 40.0 % without a single item of" in found(view)[0]
+    )
+    assert "Nobody is breached without items of others" not in found(view)[0]
+    shown = " ".join(re.sub(r"<[^>]+>", " ", page(bare(view), betas=())).replace("\u00a0", " ").split())
+    assert "500 of 1,000 subjects are breached by one partition, on average: at least 80 %" in shown
+    assert "By all together 20.0 %, by the share of items that they link on average" in shown
+
+
 def test_the_table_has_every_guess_with_its_letter_where_there_are_several():
     line = ["25.9 %", "0 %", "25.0 %", "74.1 %", "0.6", "0.6", "0.28", "0.71", "conservative"]
     assert ["name_bd", "9,502", *line] in table()

@@ -16,10 +16,12 @@ from unmask.cases.graphs.written import DEFAULT, STANDARD, parse_attacks
 from unmask.graphs import (
     Auxiliary,
     Climb,
+    Dropped,
     Ensemble,
     KorulaLattanzi,
     Nar09,
     Pair,
+    Similarity,
     SocialGraph,
     datasets,
     select_seeds,
@@ -456,7 +458,7 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
     assert dict(others) == dict.fromkeys(set(STANDARD) - {"Nar09", "GraphMatching"}, "it was not asked for")
     said = " ".join(sentences(few))
     assert "GraphMatching:largest=10 was not run: the larger graph has" in said
-    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi and Ensemble"
+    rest = "Grasshopper, Bumblebee, Rematch, Climb, Irma, KorulaLattanzi, Refinement and Ensemble"
     assert f"Attacks that were not asked for may re-identify more: {rest}." in said
 
 
@@ -537,6 +539,45 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
     assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
+
+
+def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
+    graph, known = friends(), np.arange(20)
+    image = known.copy()
+    image[:3] = [1, 2, 0]
+    truth = np.arange(graph.n_nodes)
+    truth[19] = -1
+    scene = Acquired(graph, graph, truth, given=SeedPairs(known, image))
+    (said,) = audit_graph({"r": scene}, plan(runs=1)).cautions
+    assert said.startswith("By the truth, 4 of 20 leaked identities are wrong;")
+    (said,) = audit_graph({"r": replace(scene, truth_partial=True)}, plan(runs=1)).cautions
+    assert said.startswith("By the truth, 3 of 20 leaked identities are wrong;")
+    both = np.where(np.arange(graph.n_nodes) < 3, 0, np.arange(graph.n_nodes))  # nodes 0 to 2 are one person's
+    of_one = replace(scene, origin=both, truth=np.where(truth < 0, 19, truth))
+    assert audit_graph({"r": of_one}, plan(runs=1)).cautions == ()
+
+
+def test_what_a_release_has_besides_edges_is_said_on_the_page():
+    graph = friends()
+    weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
+    only_released = Acquired(weighted, graph, np.arange(graph.n_nodes))
+    (said,) = audit_graph({"r": only_released}, plan(runs=1)).cautions
+    assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
+    told = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
+    assert audit_graph({"r": told}, plan(runs=1)).cautions == ()
+    (said,) = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
+    directed = replace(graph, dropped=Dropped(attributes=("direction",)))
+    only_known = Acquired(directed, weighted, np.arange(graph.n_nodes))
+    assert audit_graph({"r": only_known}, plan(runs=1)).cautions == ()
+
+
+def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
+    attacks = parse_attacks(["Rematch", "Refinement"])
+    page = render(audit_graph({"r": Derived(friends(), 0.9, 0.9)}, plan(attacks=attacks, runs=1)))
+    assert "Kind of belief: scores." in page  # recall and its kind are counted, exactly
+    assert "A: over 1 run; it spread in 1" in page
+    assert "B: over 1 run; it spread in 0" in page
 
 
 def test_that_given_seeds_are_taken_for_a_sample_is_said():

@@ -12,8 +12,9 @@ from unmask.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
-from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, SwitchEdges
+from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, PerturbEdges, SwitchEdges
 from unmask.reports import render, sentences
+from unmask.reports.words import rate
 
 SEPARATIONS = [IdentitySeparation("best", 3, adopters=0.5), Decoy(adopters=0.5, minimum_degree=15)]
 
@@ -79,6 +80,44 @@ def test_the_unprotected_release_is_what_it_is_alone():
     assert "Where people have several identities" not in render(alone)
     assert any("who have several identities in several, Nar09 re-identifies" in said for said in sentences(beside))
     assert any(said.startswith("best/3/0.5: 50 % of the people") for said in beside.assumptions)
+
+
+@pytest.mark.parametrize("whose", ["the release", "the plan"])
+def test_by_default_further_identities_are_looked_for_and_what_is_learned_of_contacts_is_said(whose):
+    graph, separation = friends(100), IdentitySeparation("best", 3, adopters=0.5)
+    if whose == "the plan":
+        found = audit(graph, overlaps=[(0.9, 0.9)], separation=[separation], runs=1)
+    else:
+        separated = separation(graph, rng=np.random.default_rng(0))
+        number = np.arange(graph.n_nodes)
+        first = np.array([np.flatnonzero(separated.origin == v)[0] for v in number])
+        truth = Pair(graph, separated.release, first, separated.origin)
+        found = audit(separated.release, auxiliary=graph, truth=truth, runs=1)
+    points = found.subject("graph").separations
+    learned = {point.attack: point.disclosure for point in points}
+    assert learned["Iterated:attack=Climb"] > learned["Climb"]
+    most = max(points, key=lambda point: point.disclosure)
+    best = max(points, key=lambda point: point.adopter_recall)
+    (said,) = [one for one in sentences(found) if one.startswith("Of the ") and "several identities" in one]
+    assert f"{best.attack} re-identifies" in said
+    assert most.attack in said
+    assert f"learns {rate(most.disclosure)} of their contacts" in said
+
+
+@pytest.mark.parametrize(("share", "advised"), [(0.95, "--with NAME"), (0.01, "--identities N --adopters SHARE")])
+def test_what_to_do_next_is_the_kind_of_protection_that_hides_most(share, advised):
+    tried = [IdentitySeparation("best", 3, adopters=0.9), PerturbEdges(delete=share, add=0.0)]
+    found = audit(friends(), overlaps=[(0.9, 0.9)], separation=tried, attacks=["Nar09"], runs=1)
+    recall = {point.release: point.recall for point in found.subject("graph").separations}
+    assert (min(recall, key=recall.get).startswith("Perturb")) == (share > 0.5)
+    assert f"unmask protect graph \u2026 {advised}<" in render(found)
+
+
+def test_where_further_identities_were_not_looked_for_it_is_said():
+    scene = {"several": Derived(friends(), 0.9, 0.9, IdentitySeparation("best", 3, adopters=0.5))}
+    assert ("Iterated", "it was not asked for") in audit_graph(scene, plan(runs=1)).subject("graph").not_run
+    whole = {"whole": Derived(friends(), 0.9, 0.9, SwitchEdges())}
+    assert "Iterated" not in dict(audit_graph(whole, plan(runs=1)).subject("graph").not_run)
 
 
 def test_where_nobody_takes_several_identities_nothing_is_told_of_those_who_do():

@@ -4,8 +4,8 @@ from unmask import graphs
 
 ATTACKS = (
     graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Climb(), graphs.Irma(),
-    graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.DirectedNar09(), graphs.Iterated(graphs.Nar09()),
-    graphs.Ensemble(rounds=1), graphs.DegreeMatching(),
+    graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.Refinement(), graphs.DirectedNar09(),
+    graphs.Iterated(graphs.Nar09()), graphs.Ensemble(rounds=1), graphs.DegreeMatching(),
 )  # fmt: skip
 
 PROTECTIONS = (

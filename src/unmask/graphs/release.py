@@ -50,10 +50,22 @@ class Dropped:
     def __str__(self) -> str:
         """The attributes in a sentence; nothing where there is none."""
         seen = {"direction": "direction (except by DirectedNar09 and Climb)"}
-        names = [seen.get(name, name) for name in self.attributes[:_SHOWN]]
-        *first, last = [*names, *(["other attributes"] * (len(self.attributes) > _SHOWN))] or [""]
-        named = f"{', '.join(first)} and {last} are" if first else f"{last} is"
-        return f"{named} left out" if last else ""
+        names = _in_words([seen.get(name, name) for name in self.attributes])
+        return f"{names} {'are' if len(self.attributes) > 1 else 'is'} left out" if names else ""
+
+    @property
+    def besides_edges(self) -> str:
+        """The attributes that no attack looks at, in words; nothing where there is none.
+
+        >>> Dropped(attributes=("direction", "weight", "since")).besides_edges
+        'weight and since'
+        """
+        return _in_words([name for name in self.attributes if name != "direction"])
+
+
+def _in_words(names: list[str]) -> str:
+    *first, last = [*names[:_SHOWN], *(["other attributes"] * (len(names) > _SHOWN))] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True, eq=False)

@@ -208,19 +208,17 @@ def over_runs(
     means = [found.mean for found in runs if found.mean is not None]
     if not means:
         return None
-    values, priors, people = (
-        np.concatenate([getattr(found, name) for found in runs]) for name in ("value", "prior", "person")
-    )
-    prior, known = float(np.nanmean(priors)), ~np.isnan(values)
+    values, people = (np.concatenate([getattr(found, name) for found in runs]) for name in ("value", "person"))
+    guesses = [found.prior[~np.isnan(found.prior)] for found in runs]
+    known = ~np.isnan(values)
     value, person = values[known], people[known]
     if measure.range == SHARE:
         person, at, times = np.unique(person, return_inverse=True, return_counts=True)
         value, weight = np.bincount(at, weights=value) / times, times / times.sum()
-        posterior, of_one = float(np.mean(means)), clustered_wilson
+        prior, posterior, of_one = _mean(np.concatenate(guesses)), float(np.mean(means)), clustered_wilson
     else:
         weight = np.full(len(value), 1 / len(value))
-        guesses = [found.prior[~np.isnan(found.prior)] for found in runs]
-        prior = float(np.mean([guess.mean() for guess in guesses if len(guess)]))
+        prior = _mean([guess.mean() for guess in guesses if len(guess)])
         posterior, of_one = float(value.mean()), clustered_bootstrap
     over_means = measure.range == SHARE and len(means) > 1
     interval = of_runs(means, within=SHARE) if over_means else _of_people(of_one(value, weight, person))
@@ -236,6 +234,11 @@ def over_runs(
         n_observations=len(distinct(person)),
         names=(release, adversary, target, note),
     )
+
+
+def _mean(values: Sequence[float] | Floats) -> float:
+    """Their mean, nan where there is none: no guess may lead anywhere, as in a network of small groups."""
+    return float(np.mean(values)) if len(values) else np.nan
 
 
 def of_counts(

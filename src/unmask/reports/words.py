@@ -186,10 +186,10 @@ def listed(names: Sequence[str]) -> str:
 def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
     """Warnings as they stand on a page, each with a capital and a period.
 
-    >>> as_sentences(["cells were changed; nobody compares them"])
-    ('Cells were changed; nobody compares them.',)
+    >>> as_sentences(["cells were changed; nobody compares them", "Seeds are wrong."])
+    ('Cells were changed; nobody compares them.', 'Seeds are wrong.')
     """
-    return tuple(f"{said[:1].upper()}{said[1:]}." for said in warnings)
+    return tuple(f"{said[:1].upper()}{said[1:].removesuffix('.')}." for said in warnings)
 
 
 def plural(count: int, one: str, many: str = "") -> str:

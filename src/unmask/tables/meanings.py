@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.tables.cells import plain_levels, read_levels
+from unmask.tables.coding import Encoded
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import Decimal
-from unmask.tables.reading import Encoded
 from unmask.tables.types import Declared, Recognized, recognized, told
 
 

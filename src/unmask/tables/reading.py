@@ -24,24 +24,11 @@ from unmask import files
 from unmask.engines import text_files
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.engines.sql import BLANKS, literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.kept import hand_on, kept
-from unmask.segments import CHUNK
+from unmask.tables.coding import Encoded, encode, encode_array, encode_column
 
 _LISTED = 40  # column names in a message
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """One column: `texts[codes[i]]` is the cell of row i, blanks around it removed; a missing cell is None, last.
-
-    stored : DuckDB's name of the type the source holds the cells in; "" for a text file, which has none.
-    """
-
-    texts: tuple[str | None, ...]
-    codes: NDArray[np.int32]
-    stored: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +92,7 @@ def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], a
         with engine() as (connection, folder):
             names, relation, notes = _relation(connection, folder, source, wanted, as_text)
             some = [name for name in names if is_read(name)]
-            found = _encode(connection, relation, names, some, once=dropped)
+            found = encode(connection, relation, names, some, once=dropped)
     columns = {name: column for name, column in found.items() if name not in dropped}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
@@ -125,7 +112,7 @@ def first_rows(
     with engine() as (connection, folder):
         names, relation, notes = _relation(connection, folder, path, (), _AsText(delimiter, None, encoding))
         rows = f"(select * from {relation} limit {int(n)})"
-        return Source(_encode(connection, rows, names, names), notes)
+        return Source(encode(connection, rows, names, names), notes)
 
 
 def hand_on_written(path: Path, written: Mapping[str, Written], *, asked: Sequence[str]) -> None:
@@ -137,6 +124,19 @@ def hand_on_written(path: Path, written: Mapping[str, Written], *, asked: Sequen
     guessed = _AsText(None, None, None)
     if text_files.head_of(path).names == tuple(written):
         hand_on(path, (asked, (), guessed), lambda: Source({name: _as_read(one) for name, one in written.items()}))
+
+
+def _as_read(written: Written) -> Encoded:
+    """What is read of a column that was written; only the labels in use are."""
+    used = np.flatnonzero(np.bincount(written.codes, minlength=len(written.labels)))
+    with engine() as (connection, _):
+        connection.execute(
+            "create temp table cells as select unnest($1) as c0", [[written.labels[at] for at in used.tolist()]]
+        )
+        found = encode_column(connection, "c0", "", real=False)
+    place = np.zeros(len(written.labels), dtype=np.int32)
+    place[used] = found.codes
+    return replace(found, codes=place[written.codes])
 
 
 @contextmanager
@@ -260,112 +260,6 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
     return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
-# --- dictionary coding --------------------------------------------------------------------------------------------
-
-
-def _encode(
-    connection: duckdb.DuckDBPyConnection,
-    relation: str,
-    names: Sequence[str],
-    some: Sequence[str],
-    *,
-    once: Sequence[str] = (),
-) -> dict[str, Encoded]:
-    """Some of the columns of a relation, by name; once : those that are left out where no text stands twice."""
-    types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
-    aliases = ", ".join(f"c{at}" for at in range(len(types)))
-    kept = {name: at for at, name in enumerate(names) if name in some}
-    cells = ", ".join(f"c{at}::varchar as c{at}" for at in kept.values())
-    # A column of Parquet is quickly read again; not so numbers that may be none, which its bounds do not know of.
-    again = relation.startswith("read_parquet(") and not any(types[at] in _REAL for at in kept.values())
-    kept_as = "view" if again else "table"
-    connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
-    of_text = relation.startswith("read_csv(")
-    return {
-        name: _encode_column(connection, f"c{at}", "" if of_text else types[at], real=types[at] in _REAL)
-        for name, at in kept.items()
-        if name not in once or _repeats(connection, f"c{at}")
-    }
-
-
-def _as_read(written: Written) -> Encoded:
-    """What is read of a column that was written; only the labels in use are."""
-    used = np.flatnonzero(np.bincount(written.codes, minlength=len(written.labels)))
-    with engine() as (connection, _):
-        connection.execute(
-            "create temp table cells as select unnest($1) as c0", [[written.labels[at] for at in used.tolist()]]
-        )
-        found = _encode_column(connection, "c0", "", real=False)
-    place = np.zeros(len(written.labels), dtype=np.int32)
-    place[used] = found.codes
-    return replace(found, codes=place[written.codes])
-
-
-_REAL = {"FLOAT", "DOUBLE"}
-
-
-def _repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Whether a text stands twice, however its letters are composed and whatever blanks are around it."""
-    text = f"if({name} > '!' and right({name}, 1) > '!' and strlen({name}) = length({name}), {name}, "
-    text += f"nfc_normalize(trim({name}, {literal(BLANKS)})))"  # of most texts nothing changes, which costs as much
-    (found,) = connection.execute(f"select count({name}) > count(distinct {text}) from cells").fetchall()
-    return bool(found[0])
-
-
-def _encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str, *, real: bool) -> Encoded:
-    cleaned = _cleaned(_hashed(connection, name), {"", "nan", "-nan"} if real else {""})
-    return replace(cleaned, stored=stored)
-
-
-def _hashed(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
-    """The distinct texts by their hash, which is looked up for every row: no text becomes an object twice."""
-    of = f"hash({name}, {salt})"
-    distinct = f"select {name} as text, {of} as hash from cells where {name} is not null group by {name} order by hash"
-    found = connection.execute(distinct).fetchnumpy()
-    if (found["hash"][1:] == found["hash"][:-1]).any():  # two texts of one hash: once in ten million large columns
-        return _hashed(connection, name, salt=salt + 1)
-    texts: list[str | None] = found["text"].tolist()
-    rows = connection.execute(f"select if({name} is null, null, {of}) as hash from cells").fetchnumpy()["hash"]
-    missing = np.ma.getmaskarray(rows)
-    codes = np.full(len(rows), len(texts), dtype=np.int32)
-    codes[~missing] = places_of(found["hash"], np.ma.getdata(rows)[~missing])
-    return Encoded((*texts, None) if missing.any() else tuple(texts), codes)
-
-
-def places_of(ordered: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """(n,) where each hash stands among those in ascending order; every one of them is there.
-
-    Hashes are spread evenly, so that their first bits say where to begin, and few stand further on: a fourth of the
-    time of a binary search.
-
-    >>> places_of(np.array([3, 7, 1 << 63], np.uint64), np.array([7, 1 << 63, 3], np.uint64))
-    array([1, 2, 0], dtype=int32)
-    """
-    shift = np.uint64(64 - min(len(ordered).bit_length() + 3, 22))
-    first = np.concatenate(([0], np.cumsum(np.bincount((ordered >> shift).astype(np.int64))))).astype(np.int32)
-    place = np.empty(len(wanted), dtype=np.int32)
-    for start in range(0, len(wanted), CHUNK):  # whose temporaries stay in the cache
-        some, found = wanted[start : start + CHUNK], place[start : start + CHUNK]
-        found[:] = first[(some >> shift).astype(np.int64)]
-        left = np.flatnonzero(ordered[found] != some)
-        while len(left):
-            found[left] += np.int32(1)
-            left = left[ordered[found[left]] != some[left]]
-    return place
-
-
-def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
-    """Blanks around the texts removed; those that are then empty are missing."""
-    stripped = [None if text is None else text.strip(BLANKS) for text in raw.texts]
-    cells = tuple(None if text in empty else text for text in stripped)
-    if cells == raw.texts:
-        return raw
-    texts = tuple(dict.fromkeys(text for text in cells if text is not None))
-    place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
-    codes = np.array([place[text] for text in cells], dtype=np.int32)[raw.codes]
-    return Encoded((*texts, None) if None in cells else texts, codes)
-
-
 def _from_arrays(
     source: Mapping[Any, Any], wanted: Sequence[str], is_read: Callable[[str], bool]
 ) -> dict[str, Encoded]:
@@ -374,38 +268,7 @@ def _from_arrays(
     lengths = {name: array.shape for name, array in arrays.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise UnmaskError(f"the arrays of the columns have shapes {lengths}; expected one dimension and equal lengths")
-    return {name: _encode_array(array) for name, array in arrays.items()}
-
-
-def _encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
-    missing = np.ma.getmaskarray(array).copy()
-    values = np.asarray(array.data)
-    if values.dtype.kind == "O" and not missing.any() and set(map(type, values)) == {str}:
-        return _encode_texts(values.tolist())
-    if values.dtype.kind == "O":
-        missing |= np.fromiter((v is None or v != v for v in values), dtype=np.bool_, count=values.size)
-        values = np.array(["" if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=np.str_)
-    if values.dtype.kind in "US":
-        values = np.char.strip(values.astype(np.str_), BLANKS)
-        missing |= values == ""
-    elif values.dtype.kind == "f":
-        missing |= np.isnan(values)
-    elif values.dtype.kind in "mM":
-        missing |= np.isnat(values)
-    unique, code = np.unique(values[~missing], return_inverse=True)
-    codes = np.full(values.size, unique.size, dtype=np.int32)
-    codes[~missing] = code
-    texts = tuple(str(value) for value in unique)
-    if values.dtype.kind == "b":
-        texts = tuple(text.lower() for text in texts)  # as the engine writes it
-    return Encoded((*texts, None) if missing.any() else texts, codes)
-
-
-def _encode_texts(values: Sequence[str]) -> Encoded:
-    """Each different text is looked at once."""
-    number = {text: at for at, text in enumerate(dict.fromkeys(values))}
-    found = _encode_array(np.ma.asarray(np.array(list(number), dtype=np.str_)))
-    return Encoded(found.texts, found.codes[np.fromiter(map(number.__getitem__, values), np.int64, len(values))])
+    return {name: encode_array(array) for name, array in arrays.items()}
 
 
 # --- wording ------------------------------------------------------------------------------------------------------

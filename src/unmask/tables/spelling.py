@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unmask.errors import UnmaskError
+from unmask.tables.coding import Encoded
 from unmask.tables.column import Column
 from unmask.tables.meanings import Meanings
-from unmask.tables.reading import Encoded
 from unmask.tables.release import Table
 
 

@@ -25,9 +25,9 @@ from unmask.tables.scales import NUMBERS
 from unmask.tables.usual import Usual, form_of, values_of
 
 if TYPE_CHECKING:
+    from unmask.tables.coding import Encoded
     from unmask.tables.column import Column
     from unmask.tables.hierarchy import Hierarchy
-    from unmask.tables.reading import Encoded
 
 MISSING_CODES = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"})
 """Texts that stand for a missing cell unless `na` says otherwise."""

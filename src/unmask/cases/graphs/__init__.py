@@ -33,7 +33,7 @@ from unmask.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
-from unmask.graphs.protections import Separated, protected
+from unmask.graphs.protections import Separated, adopted, protected
 from unmask.graphs.utility import LOSSES, lost, utility
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
@@ -103,7 +103,9 @@ def audit(
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
-    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or defaults(graph, auxiliary))
+    several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
+    by_default = defaults(graph, auxiliary, several=several)
+    made = attacks if isinstance(attacks, Mapping) else parse_attacks(attacks or by_default)
     people = min(graph.n_nodes, (auxiliary or graph).n_nodes)
     method, n = parse_seeds(seeds if isinstance(seeds, str) else usual_seeds(people))
     plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
@@ -119,10 +121,12 @@ def audit(
     return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
 
 
-def defaults(*graphs: SocialGraph | None) -> tuple[str, ...]:
-    """`DEFAULT`, and where all these graphs have directions the attack that looks at nothing else."""
+def defaults(*graphs: SocialGraph | None, several: bool = False) -> tuple[str, ...]:
+    """`DEFAULT`; where all these graphs have directions, the attack that looks at nothing else, and where people have
+    several identities, the one that looks for further ones.
+    """
     directed = all(graph is None or graph.way is not None for graph in graphs)
-    return (*DEFAULT, "DirectedNar09") if directed else DEFAULT
+    return (*DEFAULT, *(("DirectedNar09",) if directed else ()), *(("Iterated:attack=Climb",) if several else ()))
 
 
 def check_choice(

@@ -22,6 +22,7 @@ from unmask.measures.places import places
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
 from unmask.measures.success import standing
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
+from unmask.reports.words import plural
 from unmask.results import Row
 from unmask.truth import Truth
 
@@ -212,7 +213,7 @@ def rows(runs: Sequence[Run], *, release: str, adversary: str) -> list[Row]:
 
     Of those who have separated their identities, with target "adopters": see `disclosure_measures`.
     """
-    note = f"over {len(runs)} runs; it spread in {sum(run.has_spread for run in runs)}"
+    note = f"over {plural(len(runs), 'run')}; it spread in {sum(run.has_spread for run in runs)}"
     names = [name for name in runs[0].measures if name != coverage.name or not runs[0].known]
     found = (
         over_runs(

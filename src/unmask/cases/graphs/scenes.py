@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from unmask.catalog import sentence
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
-from unmask.graphs.communities import two_sided
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
-from unmask.graphs.seeds import Listed
 from unmask.reports.findings.graph import GUESSED
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
@@ -350,17 +348,6 @@ def _separated(by: Separation, plan: Plan) -> str:
 def _left_out(whose: str, graph: SocialGraph) -> tuple[str, ...]:
     """What the file says and no attack uses."""
     return (f"Of {whose}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
-
-
-def cautions(scene: Scene) -> Iterator[str]:
-    """What a reader must know first: leaked identities that are nobody's, and nodes that may be no people."""
-    if isinstance(scene, Acquired) and isinstance(scene.given, Listed) and scene.given.said:
-        yield f"Of the file of leaked identities, {scene.given.said}."
-    if any(two_sided(graph) for graph in (scene.people, scene.released) if graph is not None):
-        yield (
-            "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
-            "if one side is none of people, it is counted as people all the same."
-        )
 
 
 def numbered(graph: SocialGraph) -> SocialGraph:

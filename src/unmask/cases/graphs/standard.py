@@ -22,8 +22,9 @@ from unmask.cases.graphs.case import (
     separation_point,
     summary,
 )
+from unmask.cases.graphs.cautions import cautions
 from unmask.cases.graphs.report import report
-from unmask.cases.graphs.scenes import Plan, Scene, cautions, places
+from unmask.cases.graphs.scenes import Plan, Scene, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
 from unmask.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
@@ -209,8 +210,8 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
     asked = {type(attack) for attack in plan.attacks.values()}
     pairs = [pair for pair, _ in ledger.drawn.values()]
-    directed = any(map(_directed, pairs))
-    could = (*STANDARD, *(("DirectedNar09",) if directed else ()))
+    could = [*STANDARD, *["DirectedNar09"] * any(map(_directed, pairs))]
+    could += ["Iterated"] * any((pair.identities > 1).any() for pair in pairs)
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
         name: "it was not asked for" for name in could if ATTACKS[name] not in asked
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from unmask.cases.graphs.cautions import overlooked
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.written import STANDARD
 from unmask.engines import Engine
@@ -108,7 +109,7 @@ def audit_stored(
         acquired=True,
         truth_known=known,
         most_recall=None,
-    )
+    ).cautioned(overlooked("release", stored.released.dropped))
 
 
 def _rows(stored: Stored, mapped: Mapped, found: Found | None, *, release: str, adversary: str) -> Iterator[Row]:

@@ -19,7 +19,7 @@ PROTECTIONS: Mapping[str, Any] = {
 """All but `Together`, whose parts do not go into one word."""
 
 OF_ITS_OWN = ("DegreeMatching", "DirectedNar09", "Iterated")
-"""Attacks that add nothing, unless edges have directions, or people several identities."""
+"""Attacks that add nothing, unless edges have directions, or people several identities: then they are run, too."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
 

@@ -219,9 +219,20 @@ class Case:
             guessing=self.at_random["breached"],
             whole=_whole(self.met),
             unlabeled=int(self.met.tables[0].nobodys.sum()),
+            one_by_one=self._one_by_one(),
             **most,
             **(self._of_merges() if decided else _NO_MERGES | {"at_least": least}),
         )
+
+    def _one_by_one(self) -> dict[str, float]:
+        """Of a view, what each partition breaches alone, the most that it can be, on average by their probability."""
+        probability = self.met.probability
+        if len(probability) == 1:
+            return {}
+        alone = (replace(self.met, weighed=(one,), probability=np.ones(1)) for one in self.met.weighed)
+        each = [Case(self.name, met, self.asked).values for met in alone]
+        of = {"breached": "breached", "clean": "clean_breach"}
+        return {name: float(probability @ [one[rate][1].mean() for one in each]) for name, rate in of.items()}
 
     def _of_merges(self) -> dict[str, Any]:
         found, keep = self.found, self.counted

@@ -11,6 +11,7 @@ from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import OWN
 from unmask.reports import ReportData
 from unmask.reports.facts.linkage import Linkage
+from unmask.reports.words import percent
 from unmask.results import Row
 from unmask.view import Missing, Unlabeled
 
@@ -51,7 +52,18 @@ def report(
         not_run=tuple(_not_run(cases, asked, rows)),
         success=(),
         subjects=(linkage,),
+        cautions=tuple(_cautions(linkage)),
     )
+
+
+def _cautions(linkage: Linkage) -> Iterator[str]:
+    """Of a view one partition of which breaches more than all of them together, by what they link on average."""
+    for guess in linkage.guesses:
+        alone = guess.one_by_one.get("breached", 0.0)
+        if alone > guess.breached:
+            each, together = percent(alone), percent(guess.breached)
+            act = f"An adversary may act on one partition of {guess.name}"
+            yield f"{act}: each alone breaches {each} on average, all together {together}."
 
 
 def _who(guesses: int, items: int, subjects: int) -> str:

@@ -11,6 +11,7 @@ from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.iterated import Identities, Iterated
 from unmask.graphs.attacks.matching import Attack, Matching
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
+from unmask.graphs.attacks.refinement import Refinement
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
@@ -31,6 +32,7 @@ __all__ = [
     "KorulaLattanzi",
     "Matching",
     "Nar09",
+    "Refinement",
     "Rematch",
     "Support",
     "calibrated",

@@ -39,9 +39,21 @@ def refine(
     """
     color = numbered(np.diff(indptr).astype(np.uint64)) if start is None else start
     while len(color):
-        seen = row_sums(indptr, tokens(color)[neighbor])
-        finer = numbered(tokens(seen + tokens(tokens(color))))
-        if finer.max() == color.max():  # as many colors as before: none was split
+        further = finer(color, (indptr, neighbor))
+        if further.max() == color.max():  # as many colors as before: none was split
             break
-        color = finer
+        color = further
     return color
+
+
+def finer(color: NDArray[np.int64], *graphs: tuple[NDArray[np.int64], NDArray[np.integer]]) -> NDArray[np.int64]:
+    """(n,) the colors after one more round, from 0: each split by the multiset of the colors next to it.
+
+    color : of the nodes of all graphs, (indptr, neighbor) each, one graph after the other
+    """
+    start, seen = 0, []
+    for indptr, neighbor in graphs:
+        own = color[start : start + len(indptr) - 1]
+        seen.append(row_sums(indptr, tokens(own)[neighbor]))
+        start += len(own)
+    return numbered(tokens(np.concatenate(seen) + tokens(tokens(color))))

@@ -7,7 +7,7 @@ from unmask.graphs.protections.decoys import Decoy
 from unmask.graphs.protections.degrees import KDegree
 from unmask.graphs.protections.edges import PerturbEdges, SwitchEdges
 from unmask.graphs.protections.groups import GroupNodes
-from unmask.graphs.protections.identities import Role, Separated, protected
+from unmask.graphs.protections.identities import Role, Separated, adopted, protected
 from unmask.graphs.protections.patterns import Ego, EgoPatterns, read_egos
 from unmask.graphs.protections.private import NoisyDegrees, RandomizeEdges
 from unmask.graphs.protections.separation import IdentitySeparation, Model, PowerLaw, Together
@@ -33,6 +33,7 @@ __all__ = [
     "Separated",
     "SwitchEdges",
     "Together",
+    "adopted",
     "anonymous_identity",
     "choose_adopters",
     "new_ties",

@@ -94,13 +94,17 @@ def protected(
     """What comes of any protection; one that some people adopt is told who may. One of your own returns the release and
     the node behind each of its nodes.
     """
-    told = {"eligible": eligible} if "eligible" in inspect.signature(protection).parameters else {}
-    made = protection(graph, rng=rng, **told)
+    made = protection(graph, rng=rng, **({"eligible": eligible} if adopted(protection) else {}))
     if isinstance(made, Separated):
         return made
     release, origin = made
     behind = np.asarray(origin, dtype=np.int64)
     return Separated(release, behind, np.full(len(behind), Role.WHOLE, np.int8), np.zeros(0, np.int64))
+
+
+def adopted(protection: Any) -> bool:
+    """Whether some people adopt it, and take several identities: it is told who may."""
+    return "eligible" in inspect.signature(protection).parameters
 
 
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:

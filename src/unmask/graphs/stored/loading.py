@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from unmask.engines import Engine
@@ -27,12 +27,14 @@ class Network:
     {name}_link (node, neighbor)     : each edge twice, once for each end
 
     n_nodes, n_edges : nodes, those without an edge included, and undirected edges
+    dropped          : what the source says of links besides
     """
 
     engine: Engine
     name: str
     n_nodes: int
     n_edges: int
+    dropped: Dropped = field(default_factory=Dropped)
 
 
 def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None = None) -> Network:
@@ -57,7 +59,7 @@ def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None
     ...     network.n_nodes, network.n_edges
     (3, 2)
     """
-    names = _take_in(engine, source, name, ends)
+    names, dropped = _take_in(engine, source, name, ends)
     n_nodes = engine.keep(f"{name}_code", _coded(f"{name}_row"))
     if n_nodes > _MOST_NODES:
         raise UnmaskError(f"the source has {n_nodes:,} nodes, expected at most {_MOST_NODES:,}")
@@ -66,7 +68,7 @@ def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None
     engine.keep(f"{name}_node", _with_degree(f"{name}_code", f"{name}_link"), cut=True)
     for table in ("row", "edge", "code"):
         engine.drop(f"{name}_{table}")
-    network = Network(engine, name, n_nodes, n_edges)
+    network = Network(engine, name, n_nodes, n_edges, dropped)
     refuse_ids_for_names(source, names, (network, network))
     return network
 
@@ -105,19 +107,22 @@ def check_rows(engine: Engine, table: str, source: str) -> int:
     return n
 
 
-def _take_in(engine: Engine, source: str, name: str, ends: tuple[str, str] | None) -> tuple[str, str]:
-    """Rows (u, v) of ids as table {name}_row, and the two columns; whole numbers stay so if both columns are."""
+def _take_in(engine: Engine, source: str, name: str, ends: tuple[str, str] | None) -> tuple[tuple[str, str], Dropped]:
+    """Rows (u, v) of ids as table {name}_row, the two columns, and what the others are; whole numbers stay so if both
+    columns are.
+    """
     names, what = pair_columns(engine, source), Path(source.rpartition("::")[2]).name
     columns = edge_columns(names, what) if ends is None else named_columns(names, ends, what)
     first, second = (names[at] for at in columns)
-    if others := tuple(name for at, name in enumerate(names) if at not in columns):
-        _log.warning("%s: %s", what, Dropped(attributes=others))
+    dropped = Dropped(attributes=tuple(name for at, name in enumerate(names) if at not in columns))
+    if dropped.attributes:
+        _log.warning("%s: %s", what, dropped)
     kinds = engine.table(f"{name}_source", source, {"u": first, "v": second})
     check_rows(engine, f"{name}_source", source)
     whole = set(kinds.values()) == {"integer"}
     cells = "u, v" if whole else "cast(u as string) as u, cast(v as string) as v"
     engine.keep(f"{name}_row", f"select {cells} from {name}_source")
-    return first, second
+    return (first, second), dropped
 
 
 def _coded(rows: str) -> str:

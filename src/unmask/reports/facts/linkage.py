@@ -35,6 +35,9 @@ class GuessLinkage:
     at_least         : "breached" and "clean" where unlabeled items are unknown: the least that they can be; the fields
                        of these names are then the most, and what depends on merges is nan or empty
 
+    one_by_one       : of a guess of several partitions "breached" and "clean" as each has it alone, on average by their
+                       probability; the fields of these names are of the shares that they link together
+
     A curve goes on at its last value. Curves without a value, and all lists, may be empty: the page leaves them out.
     """
 
@@ -61,6 +64,7 @@ class GuessLinkage:
     recovered: float = math.nan
     unlabeled: int = 0
     at_least: dict[str, float] = field(default_factory=dict)
+    one_by_one: dict[str, float] = field(default_factory=dict)
 
     def without_small(self, least: int, *, tenths: bool) -> GuessLinkage:
         """Without errors of few subjects; tenths : whether a tenth of the subjects is many enough."""

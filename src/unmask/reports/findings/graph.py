@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.measures.interval import wilson
 from unmask.reports.data import Scope
-from unmask.reports.facts.graph import DegreeRisk, GraphRisk, OverlapPoint, StructureAttack, TransitionPoint
+from unmask.reports.facts.graph import (
+    DegreeRisk,
+    GraphRisk,
+    OverlapPoint,
+    SeparationPoint,
+    StructureAttack,
+    TransitionPoint,
+)
 from unmask.reports.words import IDENTITY, estimate, listed, percent, plural, rate, release_name
 
 SEEDS = {
@@ -27,14 +34,6 @@ SEEDS = {
 
 GUESSED = ("match_profiles", "match_top", "match_cliques")
 """Ways of choosing seeds that need no truth: the adversary believes, and does not know, who they are."""
-
-CRITERIA = {
-    "lta_a": ("LTA A", "mean likeness of a person's edges to those of friends of friends; low: easy to tell apart", -1),
-    "lta_b": ("LTA B", "sum of these likenesses for each of the person's edges; low: easy to tell apart", -1),
-    "lta_c": ("LTA C", "LTA A over the spread of degrees among friends of friends; low: easy to tell apart", -1),
-    "degree": ("Degree", "number of edges; high: easy to tell apart", 1),
-}
-"""Criterion of local anonymity -> name and meaning for readers, and the sign of a correlation that bears it out."""
 
 MANY_TIES = 5
 """Fewest people of a degree class that a finding speaks of."""
@@ -200,18 +199,19 @@ def _spread(attack: StructureAttack) -> str:
 
 
 def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
-    """How far the weakest of the other attacks, or releases, goes."""
+    """How far the next strongest attack goes, or of several releases the weakest on any."""
     ends = [attack for attack in attacks if known(attack.recall)]
     if len(ends) < 2 or not graph.truth_known:
         return ""
-    last = ends[-1]
-    several, other = several_releases(graph), last.attack != ends[0].attack
-    alike = (several or other) and last.n_seeds == ends[0].n_seeds
-    seeds = "" if alike else f" with {last.n_seeds:,} seeds"
+    several = several_releases(graph)
+    one = ends[-1] if several else ends[1]
+    other = one.attack != ends[0].attack
+    seeds = "" if (several or other) and one.n_seeds == ends[0].n_seeds else f" with {one.n_seeds:,} seeds"
     if several and not other:
-        return f"The least, from {release_name(last.release)}{seeds}, is {recall_of(last)}."
-    name = f"{last.attack} on {release_name(last.release)}" if several else last.attack
-    return f"The weakest of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(last)}."
+        return f"The least, from {release_name(one.release)}{seeds}, is {recall_of(one)}."
+    name = f"{one.attack} on {release_name(one.release)}" if several else one.attack
+    place = "weakest" if several else "next strongest"
+    return f"The {place} of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(one)}."
 
 
 def _not_run(graph: GraphRisk) -> str:
@@ -326,31 +326,50 @@ def separated(graph: GraphRisk) -> Iterator[str]:
             yield f"From {release_name(release)}, {most.attack} re-identifies {changed}."
         own = [point for point in points if point.adopter_recall is not None]
         for point in sorted(own, key=lambda point: -(point.adopter_recall or 0.0))[:1]:
-            before = point.adopter_recall_before
-            instead = "" if before is None else f" instead of {percent(before)}"
-            decoy = (
-                "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
-            )
-            mark = "," if decoy else " and"
-            who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
-            yield (
-                f"Of {who} several identities in {release_name(release)}, {point.attack} re-identifies "
-                f"{rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of their contacts{decoy}."
-            )
+            yield f"{_adopters(point)}{_more_contacts(point, own)}."
+
+
+def _adopters(point: SeparationPoint) -> str:
+    before = point.adopter_recall_before
+    instead = "" if before is None else f" instead of {percent(before)}"
+    decoy = "" if point.exposed is None else f" and finds {percent(point.exposed)} by the identity that they hide"
+    mark = "," if decoy else " and"
+    who = "the only one who has" if point.adopters == 1 else f"the {point.adopters:,} people who have"
+    return (
+        f"Of {who} several identities in {release_name(point.release)}, {point.attack} re-identifies "
+        f"{rate(point.adopter_recall)}{instead}{mark} learns {rate(point.disclosure)} of their contacts{decoy}"
+    )
+
+
+def _more_contacts(best: SeparationPoint, points: Sequence[SeparationPoint]) -> str:
+    """The attack that learns most contacts, where it is not the one that finds most people."""
+
+    def learned(point: SeparationPoint) -> float:
+        return point.disclosure if point.disclosure is not None and known(point.disclosure) else 0.0
+
+    most = max(points, key=learned)
+    return f"; {most.attack} learns {rate(most.disclosure)} of their contacts" if learned(most) > learned(best) else ""
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
     """What no attack by edges alone can pass: because of twins, and because of what the networks do not share."""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
-    bounds = graph.most_recall, graph.genie_recall
-    twins, genie = ("" if most is None or math.isnan(most) or most >= 1 else percent(most) for most in bounds)
+    twins, genie = at_most(graph)
     most_of = "no attack can be expected to re-identify more than"
     by_twins = (
         f"By edges alone {most_of} {twins} of people{where}: the others have structural twins, from whom nothing tells "
         "them apart."
     )
     at_random = f"If the edges that the two networks do not share differ at random, {most_of} {genie} of people{where}."
-    return " ".join([by_twins] * bool(twins) + [at_random] * (genie not in ("", twins)))
+    return " ".join([by_twins] * bool(twins) + [at_random] * bool(genie))
+
+
+def at_most(graph: GraphRisk) -> tuple[str, str]:
+    """The bounds by twins, and by what the networks do not share where that is lower; empty where nobody is spared."""
+    bounds = graph.most_recall, graph.genie_recall
+    twins, genie = (1.0 if most is None or math.isnan(most) else most for most in bounds)
+    by_twins, by_chance = (percent(twins) if twins < 1 else "", percent(genie) if genie < twins else "")
+    return by_twins, by_chance if by_chance != by_twins else ""
 
 
 def _next(graph: GraphRisk) -> str:
@@ -366,42 +385,3 @@ def _next(graph: GraphRisk) -> str:
         "To see what protection would change, run `unmask audit graph` with --with (changed edges) or --separation "
         "(several identities for a person); `unmask protect graph` writes such a release."
     )
-
-
-def setting(graph: GraphRisk) -> str:
-    """What the adversary holds, what they see, and who is in both."""
-    own = f"{graph.source_nodes:,} people and {graph.source_edges:,} edges"
-    seen = f"{graph.target_nodes:,} people and {graph.target_edges:,} edges"
-    least = "At least " if graph.truth_partial else ""
-    both = "" if graph.common is None else f" {least}{graph.common:,} people are in both."
-    start = "leaked identities, the seeds: people of whom they know who they are in the release"
-    if all(attack.seeds in GUESSED for attack in graph.attacks):
-        start = "seeds: people of whom they guess by their looks who they are in the release"
-    how = f"edges, and by how similar they are ({graph.similar:,} pairs)" if graph.similar else "edges alone"
-    return (
-        f"The adversary holds a network of their own, with names: {own}. They see the released network, without names: "
-        f"{seen}.{both} They start from {start}, and find the others by their {how}."
-    )
-
-
-def cautions(graph: GraphRisk) -> list[str]:
-    """What a reader must know to trust the rates."""
-    said = []
-    if not graph.truth_known:
-        said.append(
-            "Nothing was checked against the truth, so that it is not known how many matches are right; the scores of "
-            "attacks but Ensemble are no probabilities."
-        )
-    if graph.truth_partial:
-        said.append(
-            "The truth is partial: people without an entry in it are neither right nor wrong. Shares of right matches "
-            "are over people with an entry."
-        )
-    torn = [attack for attack in graph.attacks if 0 < attack.spread_in < attack.runs]
-    if torn:
-        names = listed(list(dict.fromkeys(attack.attack for attack in torn)))
-        said.append(
-            f"In some runs {names} spread{'s' if len({a.attack for a in torn}) == 1 else ''} through the network, in "
-            "others not. Rates are means over both kinds of runs: read in how many runs it spread beside them."
-        )
-    return said

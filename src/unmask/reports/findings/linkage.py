@@ -94,8 +94,16 @@ def _finding(guess: GuessLinkage, linkage: Linkage, *, first: bool) -> tuple[str
     name = the_guess(guess.name)
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
-    told = _breaches(name, guess, linkage, first=first), _nearness(guess), _recovered(guess)
+    told = _breaches(name, guess, linkage, first=first), one_by_one(guess), _nearness(guess), _recovered(guess)
     return *told, _hidden(guess), _foreign(guess)
+
+
+def one_by_one(guess: GuessLinkage) -> str:
+    """What the partitions of a view breach, each alone: an adversary may well act on one of them."""
+    if not guess.one_by_one:
+        return ""
+    breached, clean = (percent(guess.one_by_one[name]) for name in ("breached", "clean"))
+    return f"Each of its partitions alone breaches {breached} on average, and {clean} without a single item of others."
 
 
 def _recovered(guess: GuessLinkage) -> str:
@@ -130,7 +138,7 @@ def _nearness(guess: GuessLinkage) -> str:
     """How many breaches are clean, and how many subjects one merge would breach, in a sentence."""
     some = percent(guess.one_away) if guess.one_away > 0 else "Nobody"
     near = f"{some} would be breached with one more cluster joined"
-    if guess.breached == 0:
+    if guess.breached == 0 or guess.one_by_one:
         return "" if math.isnan(guess.one_away) else f"{near}."
     clean = f"{share_of(guess, 'clean')} are breached without a single item of others"
     if guess.clean == 0:
@@ -162,7 +170,8 @@ def _foreign(guess: GuessLinkage) -> str:
     if guess.at_least:
         n = f"{guess.unlabeled:,} item{'' if guess.unlabeled == 1 else 's'}"
         return f"The truth lacks {n} of the guess: whose they are is unknown."
-    if guess.breached == 0 or guess.clean >= guess.breached / 2:
+    breached, clean = (guess.one_by_one.get(name, getattr(guess, name)) for name in ("breached", "clean"))
+    if breached == 0 or clean >= breached / 2:
         return ""
     if guess.clusters == 1 and guess.partitions == 1:
         return "It puts all items into one cluster: that breaches everybody and tells nobody apart."

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.few import few
-from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties
+from unmask.reports.findings.graph import GUESSED, at_most, leaked, most_and_least, people_of, strongest_first, ties
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
 
@@ -56,11 +56,11 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
 
 def _at_most(graph: GraphRisk) -> Iterator[str]:
     """What no attack by edges can be expected to pass."""
-    twins, genie = (1.0 if most is None else most for most in (graph.most_recall, graph.genie_recall))
-    if twins < 1:
-        yield f"{percent(twins)}: the others have twins in the network"
-    if genie < twins:
-        yield f"{percent(genie)}, if edges that are not shared differ at random"
+    twins, genie = at_most(graph)
+    if twins:
+        yield f"{twins}: the others have twins in the network"
+    if genie:
+        yield f"{genie}, if edges that are not shared differ at random"
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:
@@ -88,10 +88,12 @@ def advice(graph: GraphRisk, scope: Scope) -> Advice | None:
         best = {name: strongest_first(one for one in graph.attacks if one.release == name)[0] for name in releases}
         changes = tuple(_change(one, graph, scope) for one in best.values())
         bare = {name: one.recall or 0.0 for name, one in best.items() if _bare(one, graph, scope)}
-        protected = [one.recall or 0.0 for name, one in best.items() if name not in bare]
-        if min(protected, default=0.0) >= max(bare.values(), default=math.inf):
+        protected = {name: one.recall or 0.0 for name, one in best.items() if name not in bare}
+        if min(protected.values(), default=0.0) >= max(bare.values(), default=math.inf):
             return Advice("None of what was tried leaves fewer people found.", "", changes, ("people found",))
-        how = "--identities N --adopters SHARE" if any(one.adopters for one in graph.separations) else "--with NAME"
+        least = min(protected, key=lambda name: protected[name], default=None)
+        adopted = least is not None and _adopters(best[least], graph)
+        how = "--identities N --adopters SHARE" if adopted else "--with NAME"
         return Advice("", f"unmask protect graph \u2026 {how}", changes, ("people found",))
     if graph.acquired:
         return Advice(PROTECT, "unmask protect graph \u2026 --with RandomWalk -o protected.txt --origin origin.csv")

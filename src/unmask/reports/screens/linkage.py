@@ -19,17 +19,26 @@ RENAME = (
 
 
 def at_risk(linkage: Linkage, scope: Scope) -> AtRisk:
-    """How many subjects the strongest guess breaches."""
+    """How many subjects the strongest guess breaches; of a view one partition alone, where that is more."""
     best = strongest_first(linkage)[0]
-    count = few(round(best.breached * linkage.counted), scope.data.least)
+    alone = best.one_by_one.get("breached", 0.0)
+    count = few(round(max(alone, best.breached) * linkage.counted), scope.data.least)
+    by = " by one partition, on average" if alone > best.breached else ""
     what = "their own share of the items is" if "beta" in linkage.own else f"{threshold(linkage.beta)} of each are"
-    said = f"of {linkage.counted:,} subjects are breached: {what} in one cluster"
+    said = f"of {linkage.counted:,} subjects are breached{by}: {what} in one cluster"
     big = f"at most {count}" if best.at_least else count if isinstance(count, str) else f"{count:,}"
     return AtRisk(big, said, facts=tuple(_facts(best)))
 
 
 def _facts(best: GuessLinkage) -> Iterator[tuple[str, str]]:
-    yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
+    if best.one_by_one:
+        yield "By all together", f"{percent(best.breached)}, by the share of items that they link on average"
+        yield (
+            "Alone",
+            f"{percent(best.one_by_one['clean'])} by one partition: in a cluster with no item of anybody else",
+        )
+    else:
+        yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
     if not math.isnan(best.recovered):
         yield "Wholly", f"{percent(best.recovered)}: all of their items, and nothing else"
     if not math.isnan(best.one_away):

@@ -9,10 +9,8 @@ from itertools import accumulate
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, OverlapPoint, SeparationPoint, StructureAttack, TransitionPoint
 from unmask.reports.findings.graph import (
-    CRITERIA,
     bound,
     by_ties,
-    cautions,
     degrees,
     few_seeds,
     others,
@@ -20,26 +18,24 @@ from unmask.reports.findings.graph import (
     recall_of,
     seed_words,
     separated,
-    setting,
     several_releases,
     strongest_first,
     transition_lines,
 )
 from unmask.reports.findings.graph import findings as findings
+from unmask.reports.findings.setting import cautions, setting
 from unmask.reports.marks import Line
 from unmask.reports.parts import Figure, Fold, Grid, Loose, Section, grid, grouped, minds, notes, parts
 from unmask.reports.scales import classes, linear, magnitudes, shares, whole
 from unmask.reports.screens.graph import advice as advice
 from unmask.reports.screens.graph import at_risk as at_risk
+from unmask.reports.sections.foretelling import by_criterion
 from unmask.reports.sections.looks import LINES, Looks, Named, block, figure, of_release, shown, top
-from unmask.reports.words import listed, number, percent, plural, rate
+from unmask.reports.words import listed, percent, plural, rate
 
 SCORE = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
 
 OWN_SCORE = " Ensemble gives its matches scores of its own."
-
-FORETELLS = 0.1
-"""The least rank correlation, of the sign that its meaning says, by which a criterion foretells anything."""
 
 PANELS = 3
 """Attacks that have charts of their own over both overlaps."""
@@ -79,7 +75,7 @@ def section(graph: GraphRisk, scope: Scope) -> Section:
         _by_seeds(graph, looks),
         _by_overlap(graph, looks),
         _by_pass(graph, looks),
-        _by_criterion(graph),
+        by_criterion(graph),
     )
     attacks = strongest_first(graph.attacks, graph.truth_known)
     said = others(attacks, graph) or bound(attacks[0], graph)
@@ -376,26 +372,3 @@ def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
     at_most = ["Any attack, at most"] * bounds
     head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", *at_most, "Precision", "Wrong")
     return grouped((*head, "Runs that spread"), ((p.attack, cells(p)) for p in points), named=False)
-
-
-def _by_criterion(graph: GraphRisk) -> tuple[Loose, ...]:
-    """Hit share against the percentile of each criterion, and its rank correlation."""
-    said = [(*CRITERIA[link.criterion], link) for link in graph.anonymity]
-    lines = [Line(name, link.ranked, i, shade=True) for i, (name, _, _, link) in enumerate(said[:LINES]) if link.ranked]
-    figures = figure(
-        "How often such a person is re-identified", lines, shares("Percentile of the criterion, lowest values first")
-    )
-    rows = [(name, meaning, number(link.correlation, 2)) for name, meaning, _, link in said]
-    table = grid(("Criterion", "Meaning", "Rank correlation"), rows, text=2, meaning=True)
-    how = (
-        "A criterion needs no attack: an owner can reckon it for everybody before release. The steeper its line, and "
-        "the farther its rank correlation (Spearman, with the share of runs in which a person is re-identified) from "
-        "0 on the side that its meaning says, the better it foretells who is re-identified."
-    )
-    first = ""
-    if said:
-        name, _, sign, link = max(said, key=lambda one: one[2] * one[3].correlation)
-        none = "No criterion does in the way that its meaning says; nearest is"
-        much = "Best by" if sign * link.correlation >= FORETELLS else none
-        first = f"{much} {name}: rank correlation {number(link.correlation, 2)}."
-    return block("What foretells who is re-identified", figures, [how], *([table] if rows else []), said=first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from unmask.measures.rates import WRONG
+from unmask.measures.rates import RATES, WRONG, coverage
 from unmask.measures.registry import needs_truth, quantity
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import LINKAGE
@@ -31,6 +31,9 @@ LEADING = frozenset(
 )
 """Quantities that every reader sees; those that look at the same belief in other ways are folded away."""
 
+
+COUNTED = frozenset({*(one.name for one in RATES), coverage.name, "error_hops", "adopter_recall", "disclosure"})
+"""What is counted of the matches of an attack, whatever it believes of them."""
 
 NO_VALUE = "\u2013"
 
@@ -179,14 +182,23 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
         notes.append(
             "unbounded: the release rules something out, or confirms it, with certainty; no finite number bounds that."
         )
-    beliefs = dict.fromkeys((row.adversary, row.status) for row in data.rows if row.status not in FAILURES)
-    if any(status != "exact" for _, status in beliefs):
-        said = (
-            f"{letter(scope.styles[name])} {status}" if len(scope.adversaries) > 1 else status
-            for name, status in beliefs
-        )
-        notes.append(f"Kind of belief: {', '.join(said)}.")
+    rows = [row for row in data.rows if row.status not in FAILURES]
+    kind = _by_adversary(scope, ((row.adversary, row.status) for row in rows if row.measure not in COUNTED))
+    if kind.keys() - {"exact"}:
+        notes.append(f"Kind of belief: {'; '.join(f'{whose} {said}'.lstrip() for said, whose in kind.items())}.")
     notes += dict.fromkeys(
         f"{row.release}, {row.measure}: {row.note}" for row in data.rows if row.note and row.status in FAILURES
     )
-    return notes + list(dict.fromkeys(row.note for row in data.rows if row.note and row.status not in FAILURES))
+    told = _by_adversary(scope, ((row.adversary, row.note) for row in rows if row.note))
+    return notes + [f"{whose}: {said}" if whose else said for said, whose in told.items()]
+
+
+def _by_adversary(scope: Scope, said: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What is said -> the letters of those of whom it is, "A, C"; none where it is of everybody."""
+    found: dict[str, dict[str, None]] = {}
+    for adversary, one in said:
+        found.setdefault(one, {})[adversary] = None
+    return {
+        one: "" if names.keys() >= {*scope.adversaries} else ", ".join(letter(scope.styles[name]) for name in names)
+        for one, names in found.items()
+    }

@@ -1,0 +1,101 @@
+"""An attack that compares what is around people: it needs no way from the seeds to a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.attacks.beliefs import Entries, matching_of
+from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.criteria._refinement import finer, numbered
+from unmask.graphs.protections.identities import spans
+from unmask.graphs.release import SocialGraph
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Recognize people by what is around them: the degrees of their contacts, of the contacts of these, and so on.
+
+    In the first round people are alike who have contacts of the same degrees; in each further round those whose
+    contacts were alike, until no round parts anybody. A seed is like nobody else. A person is each of the released
+    nodes that are like them in the last round in which any is, with the same probability; two are matched if nobody
+    else is like either.
+
+    listed : candidates of a person, at most; who has more keeps the prior
+    rounds : how many edges far it looks, at most
+
+    Assumes: what is around many people is the same in both networks, edge by edge.
+
+    Fails when: near everybody some edge is in one network alone; other attacks then find those to whom seeds lead.
+
+    >>> apart = SocialGraph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5])  # a triangle with a tail, and a pair
+    >>> Refinement()(apart, Auxiliary(apart, (np.array([4]), np.array([4])))).mapping
+    array([ 0, -1, -1,  3,  4,  5], dtype=int32)
+
+    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, the vertex
+    refinement queries H_i; of graphs that differ, the deepest query that both answer.
+    """
+
+    listed: int = 10
+    rounds: int = 10
+
+    def __post_init__(self) -> None:
+        check_at_least_one(self.listed, "listed")
+        check_at_least_one(self.rounds, "rounds")
+
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """The belief about each node of the adversary's graph."""
+        image, inverse = seeded(release, knowledge)
+        seeds = np.flatnonzero(image >= 0)
+        entries: list[Entries] = [(seeds, image[seeds], np.zeros(len(seeds)))]
+        sought, open_ = ((one < 0) & (g.degree > 0) for one, g in ((image, knowledge.graph), (inverse, release)))
+        made = []
+        for here, there in reversed(_colors(knowledge.graph, release, image, self.rounds)):
+            free, left = np.flatnonzero(sought), np.flatnonzero(open_)
+            rivals = np.bincount(here[free], minlength=here.max() + 1)[here[free]]
+            count, row, candidate = _alike(here[free], there[left], self.listed)
+            sought[free[count > 0]] = False
+            entries.append((free[row], left[candidate], -np.log(np.maximum(count, rivals))[row]))
+            alone = (count == 1) & (rivals == 1)
+            own, other = free[row[alone[row]]], left[candidate[alone[row]]]
+            image[own], open_[other] = other, False
+            made.append(len(own))
+        row, candidate, log_p = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+        return matching_of(
+            image, (row, candidate, log_p), n_target=release.n_nodes, sweeps=made, visits=len(row), attack=repr(self)
+        )
+
+
+def _colors(
+    source: SocialGraph, target: SocialGraph, image: NDArray[np.int32], rounds: int
+) -> list[tuple[Numbers, Numbers]]:
+    """The colors of both networks after each round, the same for those who are alike; none after one that parts nobody.
+
+    image : (n_source,) of the seeds, -1 for others
+    """
+    n, seeds = source.n_nodes, np.flatnonzero(image >= 0)
+    start = np.concatenate((source.degree, target.degree)) + len(seeds)
+    start[seeds] = start[n + image[seeds]] = np.arange(len(seeds))
+    color, found = numbered(start.astype(np.uint64)), []
+    for _ in range(rounds):
+        before, color = color, finer(color, *((graph.indptr, graph.neighbor) for graph in (source, target)))
+        found.append((color[:n], color[n:]))
+        if color.max() == before.max():
+            break
+    return found
+
+
+def _alike(here: Numbers, there: Numbers, most: int) -> tuple[Numbers, Numbers, Numbers]:
+    """How many of the others are like each row, and rows and their candidates; none of a row with more than `most`."""
+    order = np.argsort(there, kind="stable")
+    first, last = (np.searchsorted(there[order], here, side=side) for side in ("left", "right"))
+    count = last - first
+    row, place = spans(np.where(count <= most, count, 0))
+    return count, row, order[first[row] + place]
