@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import logging
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +52,9 @@ def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Chann
 def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
     """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
     outputs, secrets, table, _ = read_matrix(path)
+    if len(set(outputs)) < len(outputs):
+        raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
+    table, note = _summing_to_1(table, path, "rows")
     if order is not None:
         table, secrets = table[places(order, secrets, path, "secrets")], order
     if set(outputs) == set(secrets):
@@ -58,7 +62,6 @@ def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[s
     chance = None
     if prior is not None and known is not None:
         chance = np.asarray(known.chance[places(secrets, known.secrets, prior, "secrets")])
-    table, note = _summing_to_1(table, path, "rows")
     try:
         return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
     except UnmaskError as error:
@@ -169,12 +172,31 @@ def _parquet_rows(path: Path) -> list[list[str]]:
 
 def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:
     """The rows, each divided by its sum where that is 1 but for rounding, and a sentence that says so; others as they
-    are.
+    are where they are no probabilities at all.
     """
     total = table.sum(axis=1)
-    off = float(np.abs(total - 1).max())
-    if not 1e-9 < off <= ROUNDED:
+    away = np.abs(total - 1)
+    off = float(away.max())
+    if not 1e-9 < off < math.inf or table.min() < 0:
         return table, ""
+    if off > ROUNDED + 1e-9:
+        row = int(np.argmax(away > ROUNDED + 1e-9))
+        which = f" of secret number {row + 1}" if len(table) > 1 else ""
+        said = f"the probabilities{which} in {path.name} sum to {total[row]:.6g}, expected 1"
+        raise UnmaskError(f"{said}: {_instead(table, total)}")
     least, most = f"{total.min():.6g}", f"{total.max():.6g}"
     sums = least if least == most else f"{least} to {most}"
     return table / total[:, None], f"The {what} of {path.name} sum to {sums}; they were divided by their sum."
+
+
+def _instead(table: NDArray[np.float64], total: NDArray[np.float64]) -> str:
+    """What to do with rows that do not sum to 1, by what else they may be; total : their sums."""
+    if not total.all():
+        return "leave that secret out"
+    if len(table) > 1 and abs(total.sum() - 1) <= ROUNDED:
+        return "the whole file does; divide each line by its sum, and give the sums with --prior"
+    if len(table) > 1 and np.abs(table.sum(axis=0) - 1).max() <= ROUNDED:
+        return "its columns do; write secrets in lines and outputs in columns"
+    if len(set(total)) > 1 and not (table % 1).any():
+        return "shares of few counts seem to leak where nothing does; in Python Channel.from_counts takes them"
+    return "divide them by their sum"
