@@ -577,6 +577,19 @@ def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
     assert unmask("audit", "channel", path, "--policy", gate).exit_code == (3 if broken else 0)
 
 
+def test_a_condition_that_asks_for_a_small_error_is_doubted(tmp_path):
+    path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
+    asked = ("estimation_error<=0.9", "success_probability.worst>0.1", "estimation_error>=0.1", "gain<=1", "epsilon<=9")
+    given = (part for one in asked for part in ("--policy", one.replace("gain", "success_probability.gain")))
+    done = unmask("audit", "channel", path, *given, "--quiet")
+    assert done.exit_code == 0
+    said = "warning: {} asks for what the adversary wants; did you mean {}?"
+    assert done.stderr.splitlines() == [
+        said.format("estimation_error<=0.9", "estimation_error>=0.9"),
+        said.format("success_probability.worst>0.1", "success_probability.worst<0.1"),
+    ]
+
+
 def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
     names = ("south", "north")
     path = write(tmp_path / "lap0.001.csv", [[0.75, 0.25], [0.25, 0.75]], names=names, columns=names)
