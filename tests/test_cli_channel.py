@@ -529,6 +529,12 @@ def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
     assert "in p.csv sum to 0.9, expected 1" in unmask("audit", "channel", channel, "--prior", prior).stderr
 
 
+def test_a_prior_that_is_not_given_is_said(tmp_path, prior):
+    channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    assert "note: No prior was given" in unmask("audit", "channel", channel).stderr
+    assert "No prior" not in unmask("audit", "channel", channel, "--prior", prior).stderr
+
+
 def test_rows_that_are_rounded_down_by_a_thousandth_are_divided_too(tmp_path):
     channel = write(tmp_path / "m.csv", [[0.7, 0.299], [0.1, 0.9]], names=("a", "b"))  # the sum is below .999 by 1e-16
     assert "sum to 0.999 to 1" in unmask("audit", "channel", channel).stderr
