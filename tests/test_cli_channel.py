@@ -529,6 +529,17 @@ def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
     assert "in p.csv sum to 0.9, expected 1" in unmask("audit", "channel", channel, "--prior", prior).stderr
 
 
+def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
+    where = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
+    near = write(tmp_path / "near.csv", [[0.9, 0.1, 0], [0.1, 0.9, 0], [0, 0.2, 0.8]], columns=tuple(PRIOR))
+    cloak = write(tmp_path / "cloak.csv", [[1, 0], [1, 0], [0, 1]])
+    asked = ("--prior", prior, "--loss", "euclidean", "--unit", "m", "--coordinates", where)
+    assert unmask("audit", "channel", near, cloak, *asked, "--report", tmp_path / "page.html").exit_code == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "undefined\u00a0m" not in page
+    assert "unknown</" in page
+
+
 def test_a_prior_that_is_not_given_is_said(tmp_path, prior):
     channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
     assert "note: No prior was given" in unmask("audit", "channel", channel).stderr
