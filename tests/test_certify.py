@@ -85,6 +85,17 @@ def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_pat
     assert (code, told.split(", ")[-1]) == (0, "0 are not\n")
 
 
+def test_a_mechanism_of_places_is_certified_by_how_far_off_the_adversary_is(folder: Path) -> None:
+    (folder / "m.csv").write_text(",a,b\na,0.75,0.25\nb,0.25,0.75\n")
+    (folder / "places.csv").write_text("place,x,y\na,0,0\nb,0,1000\n")
+    given = 'channels = ["m.csv"]\nloss = "euclidean"\ncoordinates = "places.csv"\nunit = "m"\n'
+    (folder / "unmask.toml").write_text(f"[channel]\n{given}")
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    page = (folder / "certificate.html").read_text().replace("\u00a0", " ")
+    assert "off by 250 m" in page
+    assert "off by 500 m" in page
+
+
 def test_the_page_says_what_the_audit_warns_of(folder: Path) -> None:
     lines = (folder / "release.csv").read_text().splitlines()
     numbered = [f"{lines[0]},case", *(f"{line},{i}" for i, line in enumerate(lines[1:]))]
