@@ -103,12 +103,13 @@ def _warned(found: Mapping[str, Any]) -> Bullets | None:
 
 
 def _conditions(found: Mapping[str, Any]) -> Grid:
-    head = ("Condition", "Asked for by", "Verdict", "Value", "Limit")
-    return grid(head, map(_condition, _table(found, "verdicts")), text=3)
+    head, lines = ("Release", "Condition", "Asked for by", "Verdict", "Value", "Limit"), _table(found, "verdicts")
+    first = int(len({line["release"] for line in lines}) <= 1)  # the name of a single release is left out
+    return grid(head[first:], (_condition(line)[first:] for line in lines), text=4 - first)
 
 
 def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
-    return named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
+    return line["release"], named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
 def _released(found: Mapping[str, Any]) -> Terms:
@@ -132,8 +133,8 @@ def _known(found: Mapping[str, Any]) -> Terms:
 
 
 def _reached(found: Mapping[str, Any]) -> Grid:
-    """The success of each adversary: realized where the truth is known, else expected; how far off they are where errors
-    are distances. The name of a single release is left out, and so is a column in which nothing is known.
+    """The success of each adversary, realized where the truth is known, else expected; how far off where an error
+    is a distance. The name of a single release is left out, and so is a column in which nothing is known.
     """
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
