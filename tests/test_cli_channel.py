@@ -215,6 +215,7 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
         (",a,b\n1,0.35,0.15\n2,0.05,0.45\n", "the whole file does"),
         (",a,b,c\n1,0.7,0.1,0.3\n2,0.3,0.9,0.7\n", "its columns do"),
         (",a,a\n1,0.5,0.5\n2,0.1,0.9\n", "names a column twice"),
+        ("0.6,0.3,0.1\n0,0.5,0.5\n0.0,1,0\n", "begins with a number"),
         (",a,b\n1,0.5,0.5\n2,nan,1\n", "row 1"),
         (",a,b\n1,-0.5,1.5\n", "row 0"),
         (",a,b\n1,0.5\n", "line 2"),

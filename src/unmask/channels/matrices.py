@@ -56,7 +56,9 @@ def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Chann
 
 def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
     """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
-    outputs, secrets, table, _ = read_matrix(path)
+    outputs, secrets, table, corner = read_matrix(path)
+    if _is_number(corner):
+        raise UnmaskError(f"{path.name} begins with a number, expected output names behind an empty cell, then secrets")
     if len(set(outputs)) < len(outputs):
         raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
     table, note = _summing_to_1(table, path, "rows")
@@ -94,16 +96,20 @@ def read_prior(path: Path) -> Prior:
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
     chance = table[:, 0]
-    try:
-        first = float(columns[0])
-    except ValueError:
-        pass
-    else:
+    if _is_number(columns[0]):
         if corner in secrets:
             raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
-        secrets, chance = (corner, *secrets), np.concatenate([[first], chance])
+        secrets, chance = (corner, *secrets), np.concatenate([[float(columns[0])], chance])
     table, note = _summing_to_1(chance[None], path, "probabilities")
     return Prior(secrets, table[0], note)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class Matrix(NamedTuple):
