@@ -85,6 +85,27 @@ def test_a_certificate_checks_in_another_folder(folder: Path, text: str, tmp_pat
     assert (code, told.split(", ")[-1]) == (0, "0 are not\n")
 
 
+def test_a_mechanism_of_places_is_certified_by_how_far_off_the_adversary_is(folder: Path) -> None:
+    (folder / "m.csv").write_text(",a,b\na,0.75,0.25\nb,0.25,0.75\n")
+    (folder / "places.csv").write_text("place,x,y\na,0,0\nb,0,1000\n")
+    given = 'channels = ["m.csv"]\nloss = "euclidean"\ncoordinates = "places.csv"\nunit = "m"\n'
+    (folder / "unmask.toml").write_text(f"[channel]\n{given}")
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    page = (folder / "certificate.html").read_text().replace("\u00a0", " ")
+    assert "off by 250 m" in page
+    assert "off by 500 m" in page
+
+
+def test_conditions_of_several_releases_say_of_which(folder: Path) -> None:
+    for name in ("near", "far"):
+        (folder / f"{name}.csv").write_text(f",a,b\na,0.75,0.25\nb,{'0.4,0.6' if name == 'near' else '0.25,0.75'}\n")
+    asked = '[channel]\nchannels = ["near.csv", "far.csv"]\n[[policy]]\nrequire = "epsilon <= 1"\n'
+    (folder / "unmask.toml").write_text(asked)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] in (0, 3)
+    conditions = (folder / "certificate.html").read_text().partition("Asked for by")[2].partition("</table>")[0]
+    assert [name in conditions for name in ("near", "far")] == [True, True]
+
+
 def test_the_page_says_what_the_audit_warns_of(folder: Path) -> None:
     lines = (folder / "release.csv").read_text().splitlines()
     numbered = [f"{lines[0]},case", *(f"{line},{i}" for i, line in enumerate(lines[1:]))]

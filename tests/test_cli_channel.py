@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import html
 import math
 import os
 import re
@@ -207,7 +208,14 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
     ("content", "said"),
     [
         ("", "no numbers"),
-        (",a,b\n1,0.5,0.6\n", "row 0"),
+        (",a,b\n1,0.5,0.6\n", "sum to 1.1, expected 1: divide"),
+        (",a,b\n1,0.5,0.5\n2,0.1,0.6\n", "of secret number 2 in bad.csv sum to 0.7"),
+        (",a,b\n1,0,0\n2,0,1\n", "leave that secret out"),
+        (",a,b\n1,7,3\n2,1,8\n", "Channel.from_counts"),
+        (",a,b\n1,0.35,0.15\n2,0.05,0.45\n", "the whole file does"),
+        (",a,b,c\n1,0.7,0.1,0.3\n2,0.3,0.9,0.7\n", "its columns do"),
+        (",a,a\n1,0.5,0.5\n2,0.1,0.9\n", "names a column twice"),
+        ("0.6,0.3,0.1\n0,0.5,0.5\n0.0,1,0\n", "begins with a number"),
         (",a,b\n1,0.5,0.5\n2,nan,1\n", "row 1"),
         (",a,b\n1,-0.5,1.5\n", "row 0"),
         (",a,b\n1,0.5\n", "line 2"),
@@ -249,6 +257,21 @@ def test_a_study_compares_mechanisms_below_their_limit(tmp_path):
     assert found.mechanisms[0].leakage_bits < found.mechanisms[1].leakage_bits
     for bound in found.bounds:
         assert bound.truth <= bound.bound + 1e-6
+
+
+def test_the_page_of_a_study_advises_a_condition_that_channels_have_and_says_meters(tmp_path):
+    document = tmp_path / "plan.toml"
+    document.write_text(
+        'title = "Town"\n[data]\nuse = "channels.grid"\nwith = { n = 3, size = 1000.0 }\n'
+        '[[protections]]\nuse = "channels.PlanarLaplace"\nwith = { epsilon = 0.001 }\n'
+        '[[adversaries]]\nuse = "channels.BayesChannelAttack"\nloss = "euclidean"\n'
+    )
+    assert unmask("study", document, "-o", tmp_path / "run").exit_code == 0
+    assert unmask("report", tmp_path / "run", "-o", tmp_path / "page.html").exit_code == 0
+    page = html.unescape((tmp_path / "page.html").read_text())
+    condition = re.search(r'choose RESULTS --policy "([^"]+)NUMBER"', page)[1]
+    assert unmask("choose", tmp_path / "run", "--policy", f"{condition}10").exit_code == 0
+    assert re.search(r"\d\u00a0m<", page)
 
 
 def test_leakage_is_in_bits():
@@ -502,7 +525,49 @@ def test_c14_rounded_rows_are_divided_by_their_sum_and_that_is_said(tmp_path):
     unmask("audit", "channel", channel, "--report", tmp_path / "page.html")
     assert said in (tmp_path / "page.html").read_text()
     off = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))
-    assert "row 0 of the channel sums to 0.99" in unmask("audit", "channel", off).stderr
+    assert "of secret number 1 in off.csv sum to 0.99, expected 1" in unmask("audit", "channel", off).stderr
+    prior.write_text("s,p\na,0.6\nb,0.3\n")
+    assert "in p.csv sum to 0.9, expected 1" in unmask("audit", "channel", channel, "--prior", prior).stderr
+
+
+def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
+    where = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
+    near = write(tmp_path / "near.csv", [[0.9, 0.1, 0], [0.1, 0.9, 0], [0, 0.2, 0.8]], columns=tuple(PRIOR))
+    cloak = write(tmp_path / "cloak.csv", [[1, 0], [1, 0], [0, 1]])
+    asked = ("--prior", prior, "--loss", "euclidean", "--unit", "m", "--coordinates", where)
+    assert unmask("audit", "channel", near, cloak, *asked, "--report", tmp_path / "page.html").exit_code == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "undefined\u00a0m" not in page
+    assert "unknown</" in page
+
+
+def test_a_prior_that_is_not_given_is_said(tmp_path, prior):
+    channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    assert "note: No prior was given" in unmask("audit", "channel", channel).stderr
+    assert "No prior" not in unmask("audit", "channel", channel, "--prior", prior).stderr
+
+
+def test_rows_that_are_rounded_down_by_a_thousandth_are_divided_too(tmp_path):
+    channel = write(tmp_path / "m.csv", [[0.7, 0.299], [0.1, 0.9]], names=("a", "b"))  # the sum is below .999 by 1e-16
+    assert "sum to 0.999 to 1" in unmask("audit", "channel", channel).stderr
+
+
+def test_latitudes_and_longitudes_are_taken_by_their_names(tmp_path):
+    """Paris, longitude first: 1,497 m were told where it is 1,176 m; and with --unit km, 1,176 km."""
+    table = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]]
+    at = np.array([[48.85, 2.35], [48.86, 2.40], [48.90, 2.35]])
+    path = write(tmp_path / "m.csv", table)
+    asked = ("audit", "channel", path, "--coordinates", tmp_path / "places.csv")
+    for order, names in ((at, ("lat", "lon")), (at[:, ::-1], ("Longitude", "Latitude")), (at, None)):
+        write(tmp_path / "places.csv", order.tolist(), columns=names)
+        found = told(*asked, "--loss", "haversine")["mechanisms"][0]["privacy"]
+        known = bayes(Channel(np.array(table)).posterior(), "haversine", coordinates=at).average
+        assert found == pytest.approx(known, rel=1e-9)
+    assert "is in meters" in unmask(*asked, "--loss", "haversine", "--unit", "km").stderr
+    write(tmp_path / "places.csv", at.tolist(), columns=("lat", "lon"))
+    refused = unmask(*asked, "--loss", "euclidean", "--unit", "m")  # .03 m, in degrees
+    assert refused.exit_code == 2
+    assert "give --loss haversine" in refused.stderr
 
 
 def test_c14_a_prior_needs_no_header(tmp_path):
@@ -528,6 +593,19 @@ def test_c14_a_prior_needs_no_header(tmp_path):
 def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
     path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
     assert unmask("audit", "channel", path, "--policy", gate).exit_code == (3 if broken else 0)
+
+
+def test_a_condition_that_asks_for_a_small_error_is_doubted(tmp_path):
+    path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
+    asked = ("estimation_error<=0.9", "success_probability.worst>0.1", "estimation_error>=0.1", "gain<=1", "epsilon<=9")
+    given = (part for one in asked for part in ("--policy", one.replace("gain", "success_probability.gain")))
+    done = unmask("audit", "channel", path, *given, "--quiet")
+    assert done.exit_code == 0
+    said = "warning: {} asks for what the adversary wants; did you mean {}?"
+    assert done.stderr.splitlines() == [
+        said.format("estimation_error<=0.9", "estimation_error>=0.9"),
+        said.format("success_probability.worst>0.1", "success_probability.worst<0.1"),
+    ]
 
 
 def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):

@@ -261,6 +261,15 @@ def test_the_payoff_is_what_is_won_less_what_is_spent():
         assert found.expected_fines <= attacker.max_fines
 
 
+@pytest.mark.parametrize(("sizes", "fine", "cap"), [([2, 2, 1], 2000, 1), ([1] * 5, 1000, 2), ([3, 2] * 12, 10_000, 2)])
+def test_who_is_surely_caught_pays_before_everybody_is_re_identified(sizes, fine, cap):
+    # each try is detected, so the first ones pay all fines, and all targets follow: len(sizes) gains less cap fines
+    found = campaign(Attacker(gain=1000, fine=fine, max_fines=cap, detection=(1.0,)), sizes)
+    assert found.payoff == pytest.approx(1000 * len(sizes) - cap * fine)
+    assert found.success_probability.tolist() == pytest.approx([1.0] * len(sizes))
+    assert found.expected_fines == pytest.approx(cap)
+
+
 def test_an_arrest_ends_the_campaign():
     rng = np.random.default_rng(4)
     for _ in range(30):

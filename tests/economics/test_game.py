@@ -118,6 +118,31 @@ def test_a_plan_meets_detection_as_it_is(monkeypatch, states):
     assert misled > 2
 
 
+def _alone_in_their_groups(n, fine, believed, actual):
+    """People re-identified, and fines: n people whom one try names for 1,000; nothing is fined after the first fine."""
+    worth = np.zeros(n + 1)  # with so many people left, unfined
+    for left in range(1, n + 1):
+        fined, free = 1000 * left - fine, 1000 + worth[left - 1]
+        worth[left] = max(0.0, believed * fined + (1 - believed) * free)
+    named, unfined = 0.0, 1.0
+    for left in range(n, 0, -1):
+        if not worth[left]:
+            break
+        named += unfined * (1 + actual * (left - 1))
+        unfined *= 1 - actual
+    return named, 1 - unfined
+
+
+@pytest.mark.parametrize(("n", "fine", "believed"), [(5, 1500.0, 1.0), (200, 50_000.0, 0.5), (90, 20_000.0, 0.9)])
+def test_who_feels_sure_of_a_fine_is_not_fined_for_it(n, fine, believed):
+    """They try everybody, sure that the fine is due anyway; how many tries are detected is as it is."""
+    planned = Attacker(gain=1000, fine=fine, max_fines=1, detection=(believed,))
+    found = Raid.of(planned, [1] * n, actual=replace(planned, detection=(0.01,)))
+    named, fines = _alone_in_their_groups(n, fine, believed, 0.01)
+    assert found.re_identified.low == pytest.approx(named, rel=1e-9)
+    assert found.fines.low == pytest.approx(fines, rel=1e-9)
+
+
 def test_believed_detection_lets_them_attack_and_be_fined():
     """Who believes never to be caught attacks, whatever the fine; the publisher has the fines that they then pay."""
     actual = replace(ONE, detection=(0.5,), fine=5000.0)

@@ -17,6 +17,9 @@ from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
 
 Floats = NDArray[np.float64]
 
+LATITUDE, LONGITUDE = ("lat", "latitude"), ("lon", "lng", "long", "longitude")
+"""What columns of coordinates are called that are degrees."""
+
 
 @dataclass(frozen=True, eq=False)
 class Stakes:
@@ -42,10 +45,13 @@ class Stakes:
 
     @classmethod
     def named(cls, loss: LossName, points: Floats | None, unit: str | None = None) -> Stakes:
-        """Those of a loss by its name; unit : of the coordinates, m for degrees when left out."""
+        """Those of a loss by its name; unit : of the coordinates, m for degrees, whatever they are called."""
         if loss == "hamming":
             return cls()
-        unit = unit or ("m" if loss.startswith("haversine") else None)
+        if loss.startswith("haversine"):
+            if unit not in (None, "m"):
+                raise UnmaskError(f"the unit is {unit!r}, and {loss} is in meters; leave the unit out")
+            unit = "m"
         of = {"squared": f"{unit}²" if unit else "squared distance"}
         measured = of.get(loss, unit or "distance")
         return cls(loss, points, name=loss, unit=measured, distortion_unit=measured)
@@ -124,7 +130,7 @@ def _points(
 ) -> Floats | None:
     """(n, n_dimensions) where the secrets lie: all columns of the coordinates, or the numbers that they are."""
     if isinstance(coordinates, str | os.PathLike):
-        return _placed(Path(coordinates), secrets or ())
+        return _placed(Path(coordinates), secrets or (), loss)
     if coordinates is not None or secrets is None:
         return None if coordinates is None else numbers_of("coordinates", coordinates)
     try:
@@ -133,12 +139,25 @@ def _points(
         raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
 
 
-def _placed(path: Path, secrets: tuple[str, ...]) -> Floats:
-    _, names, points, _ = read_matrix(path)
+def _placed(path: Path, secrets: tuple[str, ...], loss: str) -> Floats:
+    columns, names, points, _ = read_matrix(path)
     place = {name: i for i, name in enumerate(names)}
     if not set(secrets) <= set(place):
         raise UnmaskError(f"{path.name} lacks coordinates of a secret, expected one line for each")
-    return points[[place[name] for name in secrets]]
+    found, globe = points[[place[name] for name in secrets]], _on_globe(columns)
+    if globe and not loss.startswith("haversine"):
+        raise UnmaskError(
+            f"{path.name} has latitudes and longitudes, which {loss} would take for lengths; give --loss haversine, or "
+            "coordinates in meters"
+        )
+    return found[:, globe] if globe else found
+
+
+def _on_globe(columns: tuple[str, ...]) -> list[int]:
+    """Which columns are called latitude and longitude, in this order; none where they are not called so."""
+    called = [name.casefold() for name in columns]
+    found = [[i for i, name in enumerate(called) if name in names] for names in (LATITUDE, LONGITUDE)]
+    return [one[0] for one in found] if all(len(one) == 1 for one in found) else []
 
 
 def distortion_of(given: os.PathLike[str] | ArrayLike, channel: Channel) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import logging
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,11 @@ _log = logging.getLogger(__name__)
 ROUNDED = 1e-3
 """Rows that sum to 1 within this are numbers that were rounded: they are divided by their sum, which is said."""
 
+UNIFORM = (
+    "No prior was given: every secret counts as likely as any other. Where some are likelier, the error may be smaller."
+)
+"""What is said where nobody says how likely secrets are."""
+
 
 class Prior(NamedTuple):
     """Secrets and their probabilities, and a sentence where these were rounded."""
@@ -36,10 +42,10 @@ class Prior(NamedTuple):
 
 def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Channel], list[str]]:
     """Channels of the same secrets, in the order of the first file's, with one prior; uniform without a file. And a
-    sentence for each file whose numbers were rounded.
+    sentence for a prior that is not given, and for each file whose numbers were rounded.
     """
     known = None if prior is None else read_prior(prior)
-    notes = [] if known is None else [known.note]
+    notes = [UNIFORM if known is None else known.note]
     channels: list[Channel] = []
     for path in paths:
         channel, note = _channel(path, prior, known, channels[0].x_labels if channels else None)
@@ -50,7 +56,12 @@ def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Chann
 
 def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
     """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
-    outputs, secrets, table, _ = read_matrix(path)
+    outputs, secrets, table, corner = read_matrix(path)
+    if _is_number(corner):
+        raise UnmaskError(f"{path.name} begins with a number, expected output names behind an empty cell, then secrets")
+    if len(set(outputs)) < len(outputs):
+        raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
+    table, note = _summing_to_1(table, path, "rows")
     if order is not None:
         table, secrets = table[places(order, secrets, path, "secrets")], order
     if set(outputs) == set(secrets):
@@ -58,7 +69,6 @@ def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[s
     chance = None
     if prior is not None and known is not None:
         chance = np.asarray(known.chance[places(secrets, known.secrets, prior, "secrets")])
-    table, note = _summing_to_1(table, path, "rows")
     try:
         return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
     except UnmaskError as error:
@@ -86,16 +96,20 @@ def read_prior(path: Path) -> Prior:
     if table.shape[1] != 1:
         raise UnmaskError(f"{path.name} has {table.shape[1]} columns of numbers, expected one: secret and probability")
     chance = table[:, 0]
-    try:
-        first = float(columns[0])
-    except ValueError:
-        pass
-    else:
+    if _is_number(columns[0]):
         if corner in secrets:
             raise UnmaskError(f"file {path.name!r} names a line twice, expected every name once")
-        secrets, chance = (corner, *secrets), np.concatenate([[first], chance])
+        secrets, chance = (corner, *secrets), np.concatenate([[float(columns[0])], chance])
     table, note = _summing_to_1(chance[None], path, "probabilities")
     return Prior(secrets, table[0], note)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 class Matrix(NamedTuple):
@@ -169,12 +183,31 @@ def _parquet_rows(path: Path) -> list[list[str]]:
 
 def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:
     """The rows, each divided by its sum where that is 1 but for rounding, and a sentence that says so; others as they
-    are.
+    are where they are no probabilities at all.
     """
     total = table.sum(axis=1)
-    off = float(np.abs(total - 1).max())
-    if not 1e-9 < off <= ROUNDED:
+    away = np.abs(total - 1)
+    off = float(away.max())
+    if not 1e-9 < off < math.inf or table.min() < 0:
         return table, ""
+    if off > ROUNDED + 1e-9:
+        row = int(np.argmax(away > ROUNDED + 1e-9))
+        which = f" of secret number {row + 1}" if len(table) > 1 else ""
+        said = f"the probabilities{which} in {path.name} sum to {total[row]:.6g}, expected 1"
+        raise UnmaskError(f"{said}: {_instead(table, total)}")
     least, most = f"{total.min():.6g}", f"{total.max():.6g}"
     sums = least if least == most else f"{least} to {most}"
     return table / total[:, None], f"The {what} of {path.name} sum to {sums}; they were divided by their sum."
+
+
+def _instead(table: NDArray[np.float64], total: NDArray[np.float64]) -> str:
+    """What to do with rows that do not sum to 1, by what else they may be; total : their sums."""
+    if not total.all():
+        return "leave that secret out"
+    if len(table) > 1 and abs(total.sum() - 1) <= ROUNDED:
+        return "the whole file does; divide each line by its sum, and give the sums with --prior"
+    if len(table) > 1 and np.abs(table.sum(axis=0) - 1).max() <= ROUNDED:
+        return "its columns do; write secrets in lines and outputs in columns"
+    if len(set(total)) > 1 and not (table % 1).any():
+        return "shares of few counts seem to leak where nothing does; in Python Channel.from_counts takes them"
+    return "divide them by their sum"

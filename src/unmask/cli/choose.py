@@ -9,7 +9,7 @@ import click
 
 from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
-from unmask.cli.gates import A_POLICY, POLICY
+from unmask.cli.gates import A_POLICY, POLICY, warn_of_turned
 from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.errors import UnmaskError, visible
@@ -49,7 +49,9 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
     from unmask.studies.choice import choose as judge
     from unmask.studies.summary import read_results
 
-    verdicts = judge(read_results(run), required or _policy(run), maximize=maximize)
+    asked = required or _policy(run)
+    verdicts = judge(read_results(run), asked, maximize=maximize)
+    warn_of_turned(asked)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first
         if verdict.satisfied:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +13,7 @@ from unmask.cli.generated import parsed
 from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
-    from unmask.policy import Judged, Policy, Verdict
+    from unmask.policy import Condition, Judged, Policy, Verdict
     from unmask.reports import ReportData
 
 EXIT_ABOVE = 3
@@ -68,7 +68,18 @@ def verdicts(found: ReportData, policies: Sequence[Policy], *, domain: str = "")
     judged = found.judged([one.about(domain) for one in policies])
     for one in (one for verdict in judged if verdict.policy.title == GIVEN for one in verdict.judged if one.why):
         raise UnmaskError(f"--policy {one.requirement.require}: {one.why} ({_known(found)})")
+    warn_of_turned(one.requirement.require for verdict in judged for one in verdict.judged)
     return judged
+
+
+def warn_of_turned(conditions: Iterable[Condition]) -> None:
+    """Say which conditions ask for what the adversary wants, such as a small error."""
+    from unmask.policy.condition import turned
+
+    for asked in dict.fromkeys(conditions):
+        if other := turned(asked):
+            said = f"warning: {asked} asks for what the adversary wants; did you mean {other}?"
+            click.echo(visible(said), err=True)
 
 
 def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:

@@ -205,9 +205,10 @@ def _together(found: dict[str, Any], records: int, now: float) -> list[str]:
     gains = f"gains {between(low, high, amount)}" if low else f"gains {amount(high)} at most"
     share = between(found["success_probability"], found["success_at_most"], percent)
     fine = f"a fine of {least(stops)} would stop every campaign" if stops < math.inf else "no fine stops it"
+    due = f"it is {amount(now)}" if now else "none is due"
     return [
         f"one campaign against all {records:,} records, the outside data paid once, {gains}, {share} re-identified",
-        f"{fine}; it is {amount(now)}",
+        f"{fine}; {due}",
     ]
 
 

@@ -9,6 +9,9 @@ from unmask.compiled import compiled, copy_into, inner
 
 Floats = NDArray[np.float64]
 
+CERTAIN = 1 - 1e-9
+"""Chance of paying all fines that counts as 1."""
+
 
 @compiled
 def chain(
@@ -52,7 +55,8 @@ def chain(
         steps += most[1]
         a, n = start[arm], start[arm + 1] - start[arm] - 1
         while left > 0:
-            if not ends and all_fines - (behind - worth[0]) <= most[2] * all_fines + np.spacing(behind):
+            lacking = all_fines - (behind - worth[0])
+            if pays[0] > CERTAIN and not ends and lacking <= most[2] * all_fines + np.spacing(behind):
                 sure = True
             several = left if sure else 0
             if not sure and not ends:
@@ -124,12 +128,11 @@ def chained(
             go += h * (move * worth[up] + stay * worth[p]) + move * value[up] + stay * value[p]
             back = pays[p] if p < n else 0.0
             leave = s * worth[p] + back * free[j]
-            goes[j, p] = go > leave + margin
+            value[p] = go if go > leave + margin else leave
+            goes[j, p] = go > leave + (-margin if back > CERTAIN else margin)  # a fine that is sure is not waited for
             if goes[j, p]:
-                value[p] = go
                 ever[p] = h * (move * pays[up] + stay * pays[p]) + move * ever[up] + stay * ever[p]
             else:
-                value[p] = leave
                 ever[p] = s * pays[p]
     copy_into(worth, value)
     copy_into(pays, ever)
@@ -180,9 +183,13 @@ def forward(
     tried: Floats,
     alone: Floats,
     ends: bool,
+    mistaken: bool,
     tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
 ) -> tuple[Floats, float, float]:
-    """What happens in a chain that `chain` filled a tape with: people re-identified of each arm, tries, fines."""
+    """What happens in a chain that `chain` filled a tape with: people re-identified of each arm, tries, fines.
+
+    mistaken : whether `caught` is not what the plan was made for: then no fine is sure that was held for sure
+    """
     turns, behinds, rows = tape
     success, total = np.zeros(len(start) - 1), np.zeros(3)
     level = np.zeros(behinds.shape[1])
@@ -190,7 +197,7 @@ def forward(
     for t in range(len(turns) - 1, -1, -1):
         arm, times, row = turns[t]
         a, n = start[arm], start[arm + 1] - start[arm] - 1
-        if row < 0:
+        if row == -1 or (row == -2 and not mistaken):
             free = 0.0
             for p in range(len(level)):
                 free += level[p] * behinds[t, p]
@@ -198,10 +205,21 @@ def forward(
             total[1] += times * free * alone[2, arm]
             continue
         arms = hit[a : a + n], large[a : a + n + 1], caught, named[a : a + n + 1], tried[a : a + n + 1]
-        found = played(*arms, behinds[t], ends, rows[row : row + n], level)
-        success[arm] += found[0]
-        total += found
+        goes = rows[row : row + n] if row >= 0 else _as_if_unfined(arms[4], len(level))
+        for _ in range(times):
+            found = played(*arms, behinds[t], ends, goes, level)
+            success[arm] += found[0]
+            total += found
     return success, total[1], total[2]
+
+
+@inner
+def _as_if_unfined(tried: Floats, levels: int) -> NDArray[np.bool_]:
+    """Where an arm is tried on that is tried as if nothing were fined, however many fines are paid."""
+    goes = np.empty((len(tried) - 1, levels), dtype=np.bool_)
+    for j in range(len(goes)):
+        goes[j] = tried[j] > 0
+    return goes
 
 
 @compiled

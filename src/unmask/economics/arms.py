@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, fined_at_most
 from unmask.economics.exploitation import TIE, VALUE, Floats, Games, Stakes, entries, refuse_too_large
 from unmask.economics.groups import Who, groups_of, people_of
 from unmask.economics.prices import sunk_plans, sunk_plans_by_cap
@@ -87,13 +87,13 @@ class Arms:
 
     def own(self, cap: float, fine: Floats | None = None, *, arrest: bool = False) -> Floats:
         """(8, m) the best plan of each arm alone, with a cap and a fine of its own, linking included."""
-        alone = _alone(self.attacker, cap, arrest)
+        alone = fined_at_most(self.attacker, cap, arrest)
         found = [sunk_plans(alone, *part) for part in self._at_stake(fine)]
         return np.concatenate([np.zeros((8, 0)), *found], axis=-1)
 
     def own_by_cap(self, cap: int, fine: Floats | None = None) -> Floats:
         """(cap + 1, 8, m) the same for every cap from 0 to this one."""
-        alone = _alone(self.attacker, cap, False)
+        alone = fined_at_most(self.attacker, cap, False)
         found = [sunk_plans_by_cap(alone, *part) for part in self._at_stake(fine)]
         return np.concatenate([np.zeros((cap + 1, 8, 0)), *found], axis=-1)
 
@@ -149,9 +149,3 @@ class Arms:
     def _starts(self) -> list[int]:
         ends = np.cumsum([0, *(len(games.size) for games in self.parts)])
         return [int(end) for end in ends[:-1]]
-
-
-@lru_cache(maxsize=16)
-def _alone(attacker: Attacker, cap: float, arrest: bool) -> Attacker:
-    """The attacker with these fines; kept, as one is checked for as long as an arm is reckoned."""
-    return replace(attacker, max_fines=cap, arrest=arrest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import InitVar, dataclass, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
@@ -190,6 +191,12 @@ class Attacker:
         if self.detection is not None:
             return self.audit_every > 1 or any(a > b for a, b in pairwise(self.detection))
         return self.detection_growth is not None and (self.audit_every > 1 or self.detection_growth < 0)
+
+
+@lru_cache(maxsize=64)
+def fined_at_most(attacker: Attacker, max_fines: float, arrest: bool) -> Attacker:
+    """The attacker with these fines; kept, as one is checked for as long as an arm is reckoned."""
+    return replace(attacker, max_fines=max_fines, arrest=arrest)
 
 
 _SUCH: Final = {"detection": "[0.05]", "detection_prior": "[1, 19], 1 try in 20 detected so far"}

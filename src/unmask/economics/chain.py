@@ -166,7 +166,8 @@ class Chains:
         tries = one.start, one.hit, one.large, one.caught if actual is None else actual
         if actual is not None:
             caught_otherwise(*tries, self.arms.attacker.arrest, tape)
-        success, made, fines = forward(*tries, one.named, one.tried, self._alone, self.arms.attacker.arrest, tape)
+        free = one.named, one.tried, self._alone
+        success, made, fines = forward(*tries, *free, self.arms.attacker.arrest, actual is not None, tape)
         if self.arms.attacker.arrest and not self.arms.attacker.max_fines:
             fines = 0.0
         return Played(value, success / self.arms.count, made, fines)

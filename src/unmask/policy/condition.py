@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from unmask.errors import UnmaskError, nearest
+from unmask.measures.registry import described
 
 QUANTILES = {"q05": 0, "q25": 1, "q50": 2, "q75": 3, "q95": 4}
 """Field of a quantile over targets -> its place in `Row.quantiles`."""
@@ -148,6 +149,19 @@ class Condition:
         whom = "" if self.whom is None else f"{self.whom}:"
         field = "" if self.field is None else f".{self.field}"
         return f"{whom}{self.measure}{field}{self.sign}{self.bound:g}"
+
+
+def turned(asked: Condition) -> str:
+    """The condition with its sign turned, where it asks for what the adversary wants; "" for others, as for a gain.
+
+    >>> turned(Condition.parse("estimation_error.worst<=200")), turned(Condition.parse("estimation_error>=200"))
+    ('estimation_error.worst>=200', '')
+    """
+    known = None if asked.field in ("gain", *BESIDE_CONTROL) else described(asked.measure)
+    if known is None or known.direction != ("low" if asked.sign[0] == "<" else "high"):
+        return ""
+    signs: dict[Sign, Sign] = {"<=": ">=", ">=": "<=", "<": ">", ">": "<"}
+    return str(replace(asked, sign=signs[asked.sign]))
 
 
 def _gained(item: Any) -> tuple[float, float] | None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
+from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
 from unmask.reports.data import ORIGINAL
+from unmask.reports.findings.channel import off
 from unmask.reports.findings.verdict import STATE, figures, named, sentence_of
 from unmask.reports.page import written
 from unmask.reports.parts import Bullets, Grid, Page, Section, Terms, Words, grid, lead, parts
@@ -43,6 +45,9 @@ ISO/IEC 27559:2022, table of contents. 45 CFR 164.514(b)(1).
 
 REACHED = ("success_probability", "realized_success", "recall", "singled_out", "parts_linked")
 """Measures of what an adversary reaches, the one that is shown last."""
+
+ERROR = "estimation_error"
+"""How far off the adversary is in expectation."""
 
 WP216: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "singling out": lambda row: row["measure"].startswith("singled_out"),
@@ -98,12 +103,13 @@ def _warned(found: Mapping[str, Any]) -> Bullets | None:
 
 
 def _conditions(found: Mapping[str, Any]) -> Grid:
-    head = ("Condition", "Asked for by", "Verdict", "Value", "Limit")
-    return grid(head, map(_condition, _table(found, "verdicts")), text=3)
+    head, lines = ("Release", "Condition", "Asked for by", "Verdict", "Value", "Limit"), _table(found, "verdicts")
+    first = int(len({line["release"] for line in lines}) <= 1)  # the name of a single release is left out
+    return grid(head[first:], (_condition(line)[first:] for line in lines), text=4 - first)
 
 
 def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
-    return named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
+    return line["release"], named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
 
 
 def _released(found: Mapping[str, Any]) -> Terms:
@@ -127,13 +133,15 @@ def _known(found: Mapping[str, Any]) -> Terms:
 
 
 def _reached(found: Mapping[str, Any]) -> Grid:
-    """The success of each adversary: realized where the truth is known, else expected. The name of a single release is
-    left out, and so is a column in which nothing is known.
+    """The success of each adversary, realized where the truth is known, else expected; how far off where an error
+    is a distance. The name of a single release is left out, and so is a column in which nothing is known.
     """
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
+    graded = [row for row in found["results"] if row["measure"] == ERROR and row["unit"] not in SHARES]
     rows = [_reach(row) for row in best.values() if row["release"] != ORIGINAL]
+    rows += [_away(row) for row in graded if _is_number(row)]
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
     told = [len({row[0] for row in rows}) > 1, *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head)))]
     return grid(compress(head, told), (compress(row, told) for row in rows), text=2 + told[0])
@@ -152,6 +160,11 @@ def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
     reached = estimate(row["posterior"], row["unit"], row["low"], row["high"])
     worst = percent(row["worst"]) if isinstance(row["worst"], int | float) else "\u2013"
     return (*_key(row), reached, percent(row["prior"]), control, worst)
+
+
+def _away(row: Mapping[str, Any]) -> tuple[str, ...]:
+    reached, prior, worst = (off(row[name], row["unit"]) for name in ("posterior", "prior", "worst"))
+    return (*_key(row), reached, prior, "\u2013", worst)
 
 
 def _clauses(found: Mapping[str, Any]) -> Grid:

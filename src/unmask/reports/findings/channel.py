@@ -56,7 +56,8 @@ def quantity(value: float, unit: str) -> str:
     >>> quantity(1.2378, "km").replace(SPACE, " ")
     '1.24 km'
     """
-    return figure(value, unit) if unit in SHARES or unit in BARE else f"{figure(value, unit)}{SPACE}{unit}"
+    bare = unit in SHARES or unit in BARE or not math.isfinite(value)
+    return figure(value, unit) if bare else f"{figure(value, unit)}{SPACE}{unit}"
 
 
 def titled(name: str, unit: str) -> str:

@@ -85,5 +85,6 @@ def _change(one: MechanismRisk, channel: ChannelRisk, scope: Scope) -> Tried:
     missed = sum(verdict.count("missed") for verdict in own)
     told = f"{plural(missed, 'condition')} missed" if missed else "every tested condition met" if own else ""
     state = ("missed" if missed else "met") if own else ""
-    cost = (quantity(one.distortion, channel.distortion_unit),) if channel.distorts else ()
-    return Tried(release_name(one.name), told, state, (quantity(one.privacy, channel.unit), *cost))
+    cost = "unknown" if math.isnan(one.distortion) else quantity(one.distortion, channel.distortion_unit)
+    figures = (quantity(one.privacy, channel.unit), *((cost,) if channel.distorts else ()))
+    return Tried(release_name(one.name), told, state, figures)

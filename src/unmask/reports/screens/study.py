@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from unmask.measures.registry import SHARES
-from unmask.reports.facts.study import Measured, Option, StudyData, undominated
+from unmask.reports.facts.study import OTHERWISE, Measured, Option, StudyData, undominated
 from unmask.reports.few import FEWEST, few
+from unmask.reports.findings.channel import BARE
 from unmask.reports.findings.rows import did, risky, without
 from unmask.reports.findings.study import unprotected, utility_words
 from unmask.reports.findings.verdict import NO_POLICY, called
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
 from unmask.reports.screens.conditions import checked, factor, first
-from unmask.reports.words import IDENTITY, number, plural, rate, release_name, row_value
+from unmask.reports.words import IDENTITY, SPACE, number, plural, rate, release_name, row_value
+from unmask.results import Row
 
 NEXT = 4
 """Protections that the last column tells: the best one, and the next three."""
@@ -24,7 +26,7 @@ COUNTED = {"identity": "re-identified", "linkage": "breached"}
 
 NONE = (
     "No limit was set, so that nothing here is said to be acceptable.",
-    "State one in the document of the study, or choose by one that comes with unmask, as beside.",
+    "State one in the document of the study, or choose by one, as beside.",
 )
 
 
@@ -106,7 +108,9 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
     if item is None:
         return None
     row = item.row
-    big, said = row_value(row), f"is what {row.adversary} reaches, of {row.n:,} cases"
+    big, said = _valued(row), f"is what {row.adversary} reaches, of {row.n:,} cases"
+    if row.measure in OTHERWISE and row.unit not in SHARES:
+        said = f"is how far off {row.adversary} is on average, over {row.n:,} cases"
     if row.target in COUNTED and row.unit in SHARES and math.isfinite(row.posterior):
         count = few(round(row.posterior * row.n), FEWEST)
         people = "subjects" if row.target == "linkage" else "people"
@@ -115,10 +119,15 @@ def _who(data: StudyData, dataset: str, protection: str) -> AtRisk | None:
         said = f"of {row.n:,} cases, by {row.adversary}: {row.target}"
     facts = [("With", protection), *(("On", dataset) for _ in data.datasets[1:2])]
     bare = None if protection in data.unprotected else unprotected(data, data.spoken[dataset], row)
-    facts += [("Unprotected", row_value(bare))] if bare is not None else []
+    facts += [("Unprotected", _valued(bare))] if bare is not None else []
     if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
         facts.append(("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None))))
     return AtRisk(big, said, facts=tuple(facts))
+
+
+def _valued(row: Row) -> str:
+    """What a row says, with its unit where that says something."""
+    return row_value(row) + ("" if row.unit in SHARES or row.unit in BARE else f"{SPACE}{row.unit}")
 
 
 def _number(count: int | str) -> str:
@@ -140,9 +149,17 @@ def _next(data: StudyData, dataset: str) -> Advice:
         top = data.options[0]
         take = f"Take {release_name(top.protection)}: of what is acceptable it keeps the most."
         return Advice(take if top.state == "met" else "", "unmask choose RESULTS", changes, ("utility",))
-    return Advice(
-        "", "unmask choose RESULTS --policy ema-0.09", tuple(_undominated(data, dataset)), ("reached", "utility")
-    )
+    changes = tuple(_undominated(data, dataset))
+    return Advice("", f"unmask choose RESULTS --policy {_condition(data, dataset)}", changes, ("reached", "utility"))
+
+
+def _condition(data: StudyData, dataset: str) -> str:
+    """A policy to choose by: one that comes with unmask where people are re-identified, else a condition to fill in."""
+    rows = [item.row for item in data.spoken[dataset].values()]
+    if not rows or any(row.target == IDENTITY for row in rows):
+        return "ema-0.09"
+    row = max(rows, key=risky)
+    return f'"{row.measure}{"<=" if row.direction == "high" else ">="}NUMBER"'
 
 
 def _option(one: Option, name: str, *, unprotected: bool) -> Tried:
@@ -169,6 +186,6 @@ def _undominated(data: StudyData, dataset: str) -> list[Tried]:
     best = undominated([(risk, -kept) for risk, kept, *_ in found])
     shown = [one for one, kept in zip(found, best, strict=True) if kept][:NEXT]
     return [
-        Tried(name, "", "", (row_value(row), utility_words(plane.unit, kept)), now=name in data.unprotected)
+        Tried(name, "", "", (_valued(row), utility_words(plane.unit, kept)), now=name in data.unprotected)
         for _, kept, name, row in shown
     ]
