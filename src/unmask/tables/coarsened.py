@@ -1,4 +1,6 @@
-"""Released cells that stand for several values and are written as one: rounded and top-coded numbers, cut codes."""
+"""Released cells that stand for several values and are written as one, or as missing: rounded and top-coded numbers,
+cut codes, suppressed cells.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, format_set
+from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 
 FITS, EXPLAINED = 0.99, 0.8
@@ -31,13 +35,18 @@ TOLERATED = 0.1
 
 
 class Reading(NamedTuple):
-    """How a column of a release is read: how its cells came about, the column with what they stand for, and the share
-    of its rows that fit nobody as they are written.
+    """How a column of a release is read.
+
+    how    : how its cells came about, "" where they mean what they say
+    column : the column with what they stand for
+    misfit : share of its rows that fit nobody as they are written
+    hidden : share of its rows whose cell is missing and was suppressed
     """
 
     how: str
     column: Column
     misfit: float
+    hidden: float = 0.0
 
 
 def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
@@ -51,6 +60,9 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
     then the counts of the values must fit.
 
+    A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
+    chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard".
+
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
     >>> read = read_coarse(people, release, None)["age"]
@@ -59,9 +71,24 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     """
     found = {}
     for column in (*release.quasi_identifiers, *release.kept):
-        if column.name in original.names and (read := _reading(original.column(column.name), column, origin)):
-            found[column.name] = read
+        if column.name not in original.names:
+            continue
+        shown, hidden = _unsuppressed(original, release, column) if column in release.quasi_identifiers else (column, 0)
+        read = _reading(original.column(column.name), shown, origin)
+        if read or hidden:
+            found[column.name] = (read or Reading("", shown, 0.0))._replace(hidden=hidden)
     return found
+
+
+def _unsuppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:
+    """The column with `*` for its missing cells, where some hide a value, and the share of its rows that do."""
+    share, gap = hidden_values(release, column, original)[0], column.levels.missing
+    if release.missing != "own" or not share:
+        return column, 0.0
+    texts = [EVERYTHING if at == gap else label for at, label in enumerate(column.levels.labels)]
+    levels, code = new_cells(column, texts)
+    counts = release.totals_of(column)
+    return replace(column, levels=levels, codes=code[column.codes]), float(share * counts[gap] / counts.sum())
 
 
 def with_readings(release: Table, readings: dict[str, Reading]) -> Table:

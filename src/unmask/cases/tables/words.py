@@ -345,10 +345,17 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
     """How columns of releases are read whose cells, as they are written, fit few people."""
     for name, columns in readings.items():
         for column, read in columns.items():
-            yield (
-                f"cells of {column} in {release_name(name)} were {read.how}, by their values: as they are written, "
-                f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
-            )
+            if read.how:
+                yield (
+                    f"cells of {column} in {release_name(name)} were {read.how}, by their values: as they are written, "
+                    f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
+                )
+            if read.hidden:
+                yield (
+                    f"{read.hidden:.1%} of the cells of {column} are missing in {release_name(name)}, where the "
+                    "original or the register states them: they were suppressed, and an adversary reads each as any "
+                    "value"
+                )
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
