@@ -14,11 +14,12 @@ from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, ORIGINAL, SEV
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
-from unmask.tables.coarsened import Reading, changed
+from unmask.tables.coarsened import Reading, changed, strange
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift
+from unmask.tables.stated import TOLERATED
 
 
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
@@ -283,17 +284,29 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
         if share is not None:
             yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
     original = evidence.original
+    people = evidence.register if original is None else original
     for name, table in releases.items():
         told = _put_together(name, table, evidence)
         yield from told.values()
+        if isinstance(people, Table):
+            yield from _strangers(name, table, people)
         if original is None:
             continue
         alone = sorted({column.name for column in table.kept} - {*told, *original.names})
         if alone:
             yield _LACKING.format(release_name(name), ", ".join(alone))
-        for column in (*table.kept, *table.sensitive):
-            if column.name in original.names and (share := changed(original.column(column.name), column)):
-                yield _CHANGED.format(column.name, release_name(name), share)
+        for sentence, columns in ((_CHANGED, table.kept), (_UNTOLD, table.sensitive)):
+            for column in columns:
+                if column.name in original.names and (share := changed(original.column(column.name), column)):
+                    yield sentence.format(column.name, release_name(name), share)
+
+
+def _strangers(release: str, table: Table, people: Table) -> Iterator[str]:
+    """Quasi-identifiers with values that none of the people has."""
+    for column in table.quasi_identifiers:
+        share = strange(people.column(column.name), column) if column.name in people.names else 0.0
+        if share > TOLERATED:
+            yield _STRANGE.format(share, column.name, release_name(release))
 
 
 def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
@@ -321,7 +334,19 @@ _LACKING = (
 
 _CHANGED = (
     "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
-    "the origin of the rows (--origin) somebody takes the nearest"
+    "the origin of the rows (--origin) somebody takes the nearest; values that were renamed or grouped are read where "
+    "the column is a quasi-identifier"
+)
+
+_UNTOLD = (
+    "cells of {} in {} were changed: {:.1%} of them are nobody's, so that guesses count as wrong that may be right; "
+    "values that were renamed or grouped are read with the origin of the rows (--origin)"
+)
+
+_STRANGE = (
+    "{:.1%} of the cells of {} in {} are values that nobody of the original or the register has: they fit nobody; if "
+    "they were renamed or grouped, say what they stand for: by a hierarchy (--hierarchy), or by the original and the "
+    "origin of the rows (--origin)"
 )
 
 
@@ -347,7 +372,7 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
         for column, read in columns.items():
             if read.how:
                 yield (
-                    f"cells of {column} in {release_name(name)} were {read.how}, by their values: as they are written, "
+                    f"cells of {column} in {release_name(name)} were {read.how}: as they are written, "
                     f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
                 )
             if read.hidden:
@@ -356,6 +381,23 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
                     "original or the register states them: they were suppressed, and an adversary reads each as any "
                     "value"
                 )
+
+
+def stated_so(coarser: Mapping[str, bool]) -> Iterator[str]:
+    """What is asked for of sensitive columns whose cells stand for several values; coarser : as of `as_coarse`."""
+    for column, read in coarser.items():
+        yield (_STATED if read else _OVERLAP).format(column)
+
+
+_STATED = (
+    "what is inferred of {} is the interval or the group that a release states, and not the value: a guess is right "
+    "that names the interval or group"
+)
+
+_OVERLAP = (
+    "cells of {} stand for several values and overlap, in one release or between them, so that a guess of such a cell "
+    "counts as wrong: audit releases one by one, with cells that do not overlap"
+)
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
