@@ -284,6 +284,7 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
         if share is not None:
             yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
     original = evidence.original
+    yield from (_FEWER.format(*said) for said in _sampled(evidence))
     people = evidence.register if original is None else original
     for name, table in releases.items():
         told = _put_together(name, table, evidence)
@@ -299,6 +300,17 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
             for column in columns:
                 if column.name in original.names and (share := changed(original.column(column.name), column)):
                     yield sentence.format(column.name, release_name(name), share)
+
+
+def _sampled(evidence: Evidence) -> Iterator[tuple[str, int, int, float]]:
+    """Releases that lack more than a tenth of the people: how many, of how many, and all over those who are in it."""
+    if evidence.original is None or evidence.person is not None:
+        return
+    n = evidence.original.n_rows
+    for name, origin in evidence.origins.items():
+        inside = len(distinct(origin[origin >= 0]))
+        if 0 < inside < (1 - TOLERATED) * n:
+            yield release_name(name), n - inside, n, n / inside
 
 
 def _strangers(release: str, table: Table, people: Table) -> Iterator[str]:
@@ -330,6 +342,11 @@ _WHOSE = (
 _LACKING = (
     "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
     "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
+)
+
+_FEWER = (
+    "{} has no row of {:,} of the {:,} people, and averages count them as not found: of the people who are in it, "
+    "{:.1f} times that share is re-identified"
 )
 
 _CHANGED = (
