@@ -64,9 +64,10 @@ class _Seen(NamedTuple):
     new: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, known: Column, released: Column, value: NDArray[np.int32], label: NDArray[np.int32]) -> _Seen:
+    def of(cls, known: Column, released: Column, values: NDArray[np.int32], labels: NDArray[np.int32]) -> _Seen:
+        """values, labels : (n_rows,) codes of both columns."""
         width = len(released.levels)
-        pair, n = np.unique(value.astype(np.int64) * width + label, return_counts=True)
+        pair, n = np.unique(values.astype(np.int64) * width + labels, return_counts=True)
         value, label = np.divmod(pair, width)
         place = {text: at for at, text in enumerate(known.levels.labels)}
         own = np.array([place.get(text, -1) for text in released.levels.labels])
