@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
-from unmask.cases.tables import words
+from unmask.cases.tables import cautions
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
@@ -183,7 +183,7 @@ def audit(
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
-    found = found.cautioned((*words.read_so(read), *words.stated_so(coarser)))
+    found = found.cautioned((*cautions.read_so(read), *cautions.stated_so(coarser)))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 

@@ -31,7 +31,9 @@ from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
+from unmask.tables.matching import compatible
 from unmask.tables.release import Table
+from unmask.tables.stated import PAIRS
 from unmask.truth import UNKNOWN
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
@@ -57,6 +59,37 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
         return {}
     found = {name: criteria.own_rows(table, original) for name, table in releases.items() if name not in traced}
     return {name: share for name, share in found.items() if share < OWN_ROWS}
+
+
+def unfitting(
+    releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
+) -> dict[str, tuple[float, float]]:
+    """Releases of which fewer than half of the rows fit the people that the origin names, and that may be rows of
+    different people all the same -> both shares. So is the origin of another release, or one that counts rows from 1.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    if original is None:
+        return found
+    for name, origin in origins.items():
+        table = releases[name]
+        own = _fit_their_own(table, original, origin) if (origin >= 0).any() else 1.0
+        if own < 0.5 and (may := criteria.own_rows(table, original)) >= OWN_ROWS:
+            found[name] = own, may
+    return found
+
+
+def _fit_their_own(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
+    """Share of rows that hold the quasi-identifiers of the people they are of; wide columns are left out."""
+    there = np.flatnonzero(origin >= 0)
+    fit = np.ones(len(there), dtype=np.bool_)
+    for column in table.quasi_identifiers:
+        if column.name not in original.names:
+            continue
+        known = original.column(column.name)
+        if len(known.levels) * len(column.levels) <= PAIRS:
+            fits = compatible(known.levels, column.levels, missing="wildcard")
+            fit &= fits[known.codes[origin[there]], column.codes[there]]
+    return float(fit.mean())
 
 
 def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[tuple[str, str]]:
