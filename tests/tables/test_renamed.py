@@ -40,6 +40,7 @@ NAMED = {
     "codes": lambda one: {"age": [age // 10 for age in one["age"]]},
     "words": lambda one: {"age": ["young" if age < 40 else "old" for age in one["age"]]},
     "rare ones": lambda one: {"region": ["other" if region in "xy" else region for region in one["region"]]},
+    "one in another": lambda one: {"region": ["n" if region in "wx" else region for region in one["region"]]},
     "groups": lambda one: {"region": ["coast" if region in "nex" else "inland" for region in one["region"]]},
 }
 
@@ -93,8 +94,11 @@ def test_whatever_the_names_are(values, names, merged):
     theirs = np.array([name[value] for value in values])
     if read:
         assert (fits == (theirs[:, None] == theirs)).all()
-    else:
-        assert np.mean(theirs == np.array(values)) >= 0.99
+    else:  # few rows have other labels, or only those of values that occur once, which tell no rule
+        other = theirs != np.array(values)
+        assert (
+            other.mean() <= 0.01 or 2 * sum(values.count(value) > 1 for value in np.array(values)[other]) < other.sum()
+        )
 
 
 @pytest.mark.parametrize(

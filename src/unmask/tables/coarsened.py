@@ -19,7 +19,7 @@ from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
-from unmask.tables.renamed import read_renamed
+from unmask.tables.renamed import read_renamed, same_labels
 from unmask.tables.stated import PAIRS, TOLERATED, several, whole, without_shared_ends
 
 FITS, EXPLAINED = 0.99, 0.8
@@ -125,7 +125,10 @@ def _renamed(known: Column, released: Column, origin: NDArray[np.int64]) -> Read
     """What labels stand for that the original does not have, by the rows behind them (`read_renamed`)."""
     if several(known) or several(released) or len(known.levels) * len(released.levels) > PAIRS:
         return None
-    apart = 1 - _fitting(known, released, origin)
+    there = np.flatnonzero(origin >= 0)
+    label = same_labels(known, released)[released.codes[there]]
+    told = ~(released.levels.gaps | whole(released.levels))[released.codes[there]]
+    apart = float(np.mean(told & (label != known.codes[origin[there]]))) if there.size else 0.0
     column = read_renamed(known, released, origin) if apart > 1 - FITS else None
     return None if column is None else Reading("renamed or grouped", column, apart)
 
@@ -155,10 +158,11 @@ def changed(known: Column, released: Column) -> float:
 
 def strange(known: Column, released: Column) -> float:
     """Share of released cells that hold no value of the original, 0 to 1; of numbers 0, which may be moved."""
-    if known.levels.kind == released.levels.kind == "numeric" or len(known.levels) * len(released.levels) > PAIRS:
+    new = np.flatnonzero((same_labels(known, released) < 0) & ~released.levels.gaps & (released.counts > 0))
+    if known.levels.kind == released.levels.kind == "numeric" or len(known.levels) * len(new) > PAIRS:
         return 0.0
-    held = compatible(known.levels, released.levels, missing="wildcard").any(axis=0)
-    return float(released.counts[~held].sum() / max(len(released.codes), 1))
+    held = compatible(known.levels, released.levels.select(new), missing="own").any(axis=0)
+    return float(released.counts[new[~held]].sum() / max(len(released.codes), 1))
 
 
 def _by_chance(known: Column, released: Column) -> bool:

@@ -33,7 +33,6 @@ from unmask.tables.criteria.evaluation import Criteria, Examined, examine, toget
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.matching import compatible
 from unmask.tables.release import Table
-from unmask.tables.stated import PAIRS
 from unmask.truth import UNKNOWN
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
@@ -45,6 +44,9 @@ OWN_ROWS = 0.99
 Rows that were only generalized or suppressed reach 1. Of Adult, other 2,000 people reach 0.86 of 2,000 with age and sex
 alone and 0.44 with five columns; a synthetic release of 39,040 rows reaches 0.97 and 0.66 of all 48,842.
 """
+
+FEW = 1 << 22
+"""Pairs of a value of the original and a released one up to which a column is asked whether rows fit their people."""
 
 _OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
 """Criteria that take every row for somebody's."""
@@ -86,7 +88,7 @@ def _fit_their_own(table: Table, original: Table, origin: NDArray[np.int64]) -> 
         if column.name not in original.names:
             continue
         known = original.column(column.name)
-        if len(known.levels) * len(column.levels) <= PAIRS:
+        if len(known.levels) * len(column.levels) <= FEW:
             fits = compatible(known.levels, column.levels, missing="wildcard")
             fit &= fits[known.codes[origin[there]], column.codes[there]]
     return float(fit.mean())
