@@ -126,6 +126,17 @@ def test_values_that_nobody_has_are_told_without_the_origin():
     )
 
 
+def test_values_that_nobody_of_a_register_has_are_told():
+    one = people()
+    release = Table.read(
+        {"region": ["north" if region == "n" else region for region in one["region"]]}, quasi_identifiers="region"
+    )
+    register = Table.read({"region": one["region"]}, quasi_identifiers="region")
+    share = one["region"].count("n") / PEOPLE
+    (said,) = audit(release, register=register, coverage=0.5).cautions
+    assert said.startswith(f"{share:.1%} of the cells of region in release are values that nobody")
+
+
 STATED = {
     "intervals": lambda pay: f"[{pay // 5000 * 5000}, {pay // 5000 * 5000 + 4999}]",
     "words": lambda pay: f"{pay // 5000} times five thousand",
