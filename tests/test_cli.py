@@ -514,13 +514,26 @@ def test_a_device_or_a_link_is_never_replaced_by_a_file(folder, arguments):
         (["row", *range(1, 241)], 2, "from 0 to 239"),
         (["row", *["9" * 40] * 240], 2, "from 0 to 239"),
         (["row", *[SECRET] * 240], 2, "one row number a line"),
+        (["row", *range(100), '"100"', *range(101, 240)], 2, "something else than a number in line 102"),
         (["row", *["\u00b2"] * 240], 2, "one row number a line"),
         (["row", *range(-1, 239)], 2, "one row number a line"),
         ([], 2, "0 numbers"),
         (b"row\n\xe9\n", 1, "not UTF-8"),
         (None, 1, "cannot be read"),
     ],
-    ids=["short", "repeated", "outside", "huge", "text", "superscript", "negative", "empty", "encoding", "absent"],
+    ids=[
+        "short",
+        "repeated",
+        "outside",
+        "huge",
+        "text",
+        "quoted",
+        "superscript",
+        "negative",
+        "empty",
+        "encoding",
+        "absent",
+    ],
 )
 def test_an_origin_that_is_none_is_refused(folder, content, code, message):
     if content is not None:

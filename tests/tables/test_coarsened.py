@@ -117,6 +117,64 @@ def test_people_of_rounded_columns_are_found_whether_they_are_compared_or_kept()
     assert [said.split()[2] for said in found.cautions] == ["age", "bill"]
 
 
+def suppressed(share=0.2):
+    """People by decade of age and zip code, and a release that misses some of the zip codes, one of them of somebody
+    whose decade nobody else has.
+    """
+    columns = people()
+    known = {"age": [age // 10 * 10 for age in columns["age"]], "zip": columns["zip"], "disease": columns["disease"]}
+    known["age"][0] = 120
+    hidden = np.random.default_rng(12).random(PEOPLE) < share
+    hidden[0] = True
+    released = known | {"zip": np.where(hidden, None, known["zip"]).tolist()}
+    return known, released
+
+
+def identity(found, release="release"):
+    """What the prosecutor expects and what comes true, of whose record is whose."""
+    return {
+        row.measure: (row.posterior, row.worst)
+        for row in found.rows
+        if (row.release, row.adversary, row.target) == (release, "prosecutor", "identity")
+    }
+
+
+@pytest.mark.parametrize("given", [{"origin": np.arange(PEOPLE)}, {}], ids=["with origin", "without"])
+def test_a_cell_that_was_suppressed_may_be_any_value(given):
+    known, released = suppressed()
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": "disease"}
+    original = Table.read(known, **roles)
+    own, wildcard = (Table.read(released, **roles, missing=rule) for rule in ("own", "wildcard"))
+    found = audit(own, original=original, without=["order"], **given)
+    assert identity(found) == identity(audit(wildcard, original=original, without=["order"], **given))
+    assert identity(found)["success_probability"][1] == pytest.approx(1)  # alone in their decade
+    (said,) = found.cautions
+    missing = released["zip"].count(None) / PEOPLE
+    assert said.startswith(f"{missing:.1%} of the cells of zip are missing in release, where the original")
+
+
+def test_a_cell_that_people_miss_too_is_a_value_of_its_own():
+    _, released = suppressed()
+    table = Table.read(released, quasi_identifiers=["age", "zip"])
+    assert not read_coarse(table, table, None)
+
+
+def test_rows_that_are_left_out_stay_so():
+    known, released = suppressed()
+    original = Table.read(known, quasi_identifiers=["age", "zip"])
+    assert not read_coarse(original, Table.read(released, quasi_identifiers=["age", "zip"], missing="excluded"), None)
+
+
+def test_a_rounded_column_may_miss_cells_besides():
+    ages = [*range(20, 60)] * 5
+    released = [None if at % 7 == 0 else age // 10 * 10 for at, age in enumerate(ages)]
+    original, release = (Table.read({"age": one}, quasi_identifiers="age") for one in (ages, released))
+    (read,) = read_coarse(original, release, np.arange(len(ages))).values()
+    assert (read.how, read.hidden) == ("rounded down", released.count(None) / len(ages))
+    fits = compatible(original.column("age").levels, read.column.levels, missing="own")
+    assert fits[original.column("age").codes, read.column.codes].all()
+
+
 def test_a_column_whose_cells_were_moved_hides_nobody_who_is_found_by_another():
     """Days of a visit, moved for each person by days of their own, beside bills that are as they were."""
     columns = people()

@@ -78,6 +78,19 @@ def test_t3_rows_that_were_only_generalized_or_suppressed_are_asked_for_their_pe
     assert any((row.release, row.target) == ("r", "identity") for row in found.rows)
 
 
+def test_an_origin_that_is_another_releases_is_asked_about():
+    """Rows counted from 1, as in R, name the people after those whose rows they are."""
+    original = Table.read(people(np.random.default_rng(5)), **ROLES)
+    rows = np.random.default_rng(6).permutation(PEOPLE - 1)
+    release = original.take(rows)
+    for origin, told in ((rows, False), (rows + 1, True)):
+        found = audit_tables({"r": release}, Evidence(original, origins={"r": origin}))
+        assert any("see whether it is the origin of this release" in said for said in found.cautions) == told
+    moved = people(np.random.default_rng(5)) | {"a": people(np.random.default_rng(5))["a"] + 100}
+    found = audit_tables({"r": Table.read(moved, **ROLES)}, Evidence(original, origins={"r": np.arange(PEOPLE)}))
+    assert not found.cautions  # of rows that are nobody's nothing says that the origin is wrong
+
+
 def test_t3_a_stated_origin_is_taken_at_its_word():
     rng = np.random.default_rng(2)
     columns = people(rng)

@@ -40,6 +40,13 @@ def test_the_page_says_how_many_have_no_row(found):
     assert any("release has no row of 7 of the 32 people" in sentence for sentence in found[0].assumptions)
 
 
+def test_who_reads_an_average_is_told_whom_it_counts(found):
+    """Of the 25 people who are in it 2 are found, and 2 / 32 of all."""
+    (said,) = found[0].cautions
+    assert said.startswith("release has no row of 7 of the 32 people")
+    assert "1.3 times that share" in said
+
+
 def statuses(kept):
     rows = audit_tables({"release": PEOPLE.take(kept)}, Evidence(PEOPLE, origins={"release": kept})).rows
     return {row.target: row.status for row in rows if row.adversary == "prosecutor"}

@@ -51,11 +51,17 @@ def _read(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
     except UnicodeDecodeError:
         raise FailedError(f"origin {path.name!r} is not UTF-8 text; expected the file that protect wrote") from None
     digits = lines[1:]
-    together = "".join(digits)
-    if len(digits) != n_released or not (together.isascii() and together.isdigit()):
+    if len(digits) != n_released:
         raise UnmaskError(
             f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
             "expected a heading and one row number a line"
+        )
+    together = "".join(digits)
+    if not (together.isascii() and together.isdigit()):
+        at = next(at for at, text in enumerate(digits) if not (text.isascii() and text.isdigit()))
+        raise UnmaskError(
+            f"origin {path.name!r} has something else than a number in line {at + 2}, expected a heading and one row "
+            "number a line, counted from 0"
         )
     origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
     beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits

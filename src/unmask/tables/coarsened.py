@@ -1,4 +1,6 @@
-"""Released cells that stand for several values and are written as one: rounded and top-coded numbers, cut codes."""
+"""Released cells that stand for several values and are written as one, or as missing: rounded and top-coded numbers,
+cut codes, suppressed cells.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, format_set
+from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
+from unmask.tables.renamed import read_renamed, same_labels
+from unmask.tables.stated import PAIRS, TOLERATED, several, whole, without_shared_ends
 
 FITS, EXPLAINED = 0.99, 0.8
 """Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
@@ -22,22 +28,20 @@ FITS, EXPLAINED = 0.99, 0.8
 Noise that happens to have fewer values than the original misses both: its counts are those of no rule.
 """
 
-PAIRS = 1 << 26
-"""Pairs of a value of the original and one of the release up to which they are compared."""
-
-
-TOLERATED = 0.1
-"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
-
 
 class Reading(NamedTuple):
-    """How a column of a release is read: how its cells came about, the column with what they stand for, and the share
-    of its rows that fit nobody as they are written.
+    """How a column of a release is read.
+
+    how    : how its cells came about, "" where they mean what they say
+    column : the column with what they stand for
+    misfit : share of its rows that fit nobody as they are written
+    hidden : share of its rows whose cell is missing and was suppressed
     """
 
     how: str
     column: Column
     misfit: float
+    hidden: float = 0.0
 
 
 def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
@@ -51,6 +55,11 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
     then the counts of the values must fit.
 
+    With the origin, quasi-identifiers are read whose labels are others than the original's, too: `read_renamed`.
+
+    A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
+    chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard".
+
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
     >>> read = read_coarse(people, release, None)["age"]
@@ -58,21 +67,42 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     ('rounded down', ('[20, 29]', '>=30'))
     """
     found = {}
-    for column in (*release.quasi_identifiers, *release.kept):
-        if column.name in original.names and (read := _reading(original.column(column.name), column, origin)):
-            found[column.name] = read
+    for column in (*release.quasi_identifiers, *release.kept, *release.sensitive):
+        if column.name not in original.names:
+            continue
+        known, shown, hidden = original.column(column.name), column, 0.0
+        if column in release.quasi_identifiers:
+            shown, hidden = _unsuppressed(original, release, column)
+        read = _reading(known, shown, origin)
+        if read is None and column not in release.kept and origin is not None:
+            read = _renamed(known, shown, origin)
+        if read and column in release.sensitive:
+            read = read._replace(column=without_shared_ends(read.column))
+        if read or hidden:
+            found[column.name] = (read or Reading("", shown, 0.0))._replace(hidden=hidden)
     return found
+
+
+def _unsuppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:
+    """The column with `*` for its missing cells, where some hide a value, and the share of its rows that do."""
+    share, gap = hidden_values(release, column, original)[0], column.levels.missing
+    if release.missing != "own" or not share:
+        return column, 0.0
+    texts = [EVERYTHING if at == gap else label for at, label in enumerate(column.levels.labels)]
+    levels, code = new_cells(column, texts)
+    counts = release.totals_of(column)
+    return replace(column, levels=levels, codes=code[column.codes]), float(share * counts[gap] / counts.sum())
 
 
 def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
     """The release, whose columns are read so."""
     if not readings:
         return release
-    quasi, kept = (
+    quasi, kept, sensitive = (
         tuple(readings[column.name].column if column.name in readings else column for column in columns)
-        for columns in (release.quasi_identifiers, release.kept)
+        for columns in (release.quasi_identifiers, release.kept, release.sensitive)
     )
-    return replace(release, quasi_identifiers=quasi, kept=kept)
+    return replace(release, quasi_identifiers=quasi, kept=kept, sensitive=sensitive)
 
 
 def _reading(known: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
@@ -91,6 +121,18 @@ def _reading(known: Column, released: Column, origin: NDArray[np.int64] | None) 
     return readings[best] if shares[best] >= max(FITS, 1 - (1 - EXPLAINED) * apart) else None
 
 
+def _renamed(known: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
+    """What labels stand for that the original does not have, by the rows behind them (`read_renamed`)."""
+    if several(known) or several(released) or len(known.levels) * len(released.levels) > PAIRS:
+        return None
+    there = np.flatnonzero(origin >= 0)
+    label = same_labels(known, released)[released.codes[there]]
+    told = ~(released.levels.gaps | whole(released.levels))[released.codes[there]]
+    apart = float(np.mean(told & (label != known.codes[origin[there]]))) if there.size else 0.0
+    column = read_renamed(known, released, origin) if apart > 1 - FITS else None
+    return None if column is None else Reading("renamed or grouped", column, apart)
+
+
 def misfit(known: Column, released: Column) -> float:
     """Share of released cells that are nobody's as they are written, by how many people have each value, 0 to 1.
 
@@ -101,7 +143,7 @@ def misfit(known: Column, released: Column) -> float:
     else:
         people = dict(zip(known.levels.labels, known.counts.tolist(), strict=True))
         theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
-    any_value = released.levels.gaps | _whole(released.levels)
+    any_value = released.levels.gaps | whole(released.levels)
     told = np.where(any_value, 0, np.maximum(released.counts - theirs, 0))
     return float(told.sum() / max(len(released.codes), 1))
 
@@ -114,20 +156,18 @@ def changed(known: Column, released: Column) -> float:
     return share if share > TOLERATED else 0.0
 
 
-def several(column: Column) -> bool:
-    """Whether some cells stand for several values, and not for all."""
-    levels = column.levels
-    return bool((~(levels.atomic | levels.gaps | _whole(levels))).any())
+def strange(known: Column, released: Column) -> float:
+    """Share of released cells that hold no value of the original, 0 to 1; of numbers 0, which may be moved."""
+    new = np.flatnonzero((same_labels(known, released) < 0) & ~released.levels.gaps & (released.counts > 0))
+    if known.levels.kind == released.levels.kind == "numeric" or len(known.levels) * len(new) > PAIRS:
+        return 0.0
+    held = compatible(known.levels, released.levels.select(new), missing="own").any(axis=0)
+    return float(released.counts[new[~held]].sum() / max(len(released.codes), 1))
 
 
 def _by_chance(known: Column, released: Column) -> bool:
     """Whether any rule may fit: few rows, each with a value of its own, find somebody among many people."""
     return len(released.codes) < min(2 * len(released.levels), len(known.codes) / 10)
-
-
-def _whole(levels: Levels) -> NDArray[np.bool_]:
-    """(L,) cells that may be any value."""
-    return np.array([label == EVERYTHING for label in levels.labels], dtype=np.bool_)
 
 
 def _fitting(known: Column, released: Column, origin: NDArray[np.int64] | None) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
-from unmask.cases.tables import words
+from unmask.cases.tables import cautions
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
 from unmask.cases.tables.membership import MOST, TOLD, asked_of
@@ -53,6 +53,7 @@ from unmask.tables.reading import column_names
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
 from unmask.tables.spelling import one_spelling
+from unmask.tables.stated import as_coarse
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -154,6 +155,11 @@ def audit(
     plain = {name: one for name, one in releases.items() if isinstance(one, Table) and name not in made}
     read = _readings(register if original is None else original, plain, origins)
     releases |= {name: with_readings(plain[name], how) for name, how in read.items()}
+    coarser: Mapping[str, bool] = {}
+    if original is not None:
+        stated = [one for one in releases.values() if isinstance(one, Table)]
+        original, coarser = as_coarse(original, stated)
+        control = None if control is None else as_coarse(control, stated)[0]
     evidence = Evidence(
         original=original,
         origins=origins,
@@ -177,7 +183,7 @@ def audit(
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
-    found = found.cautioned(words.read_so(read))
+    found = found.cautioned((*cautions.read_so(read), *cautions.stated_so(coarser)))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 

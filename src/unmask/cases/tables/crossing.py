@@ -19,10 +19,10 @@ from unmask.segments import segment_sum
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.crossing import Crossing
 from unmask.tables.background import Background, hidden_values
-from unmask.tables.coarsened import TOLERATED, several
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
+from unmask.tables.stated import TOLERATED, several
 
 WHAT = "Crossing the releases"
 

@@ -31,6 +31,7 @@ from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
+from unmask.tables.matching import compatible
 from unmask.tables.release import Table
 from unmask.truth import UNKNOWN
 
@@ -43,6 +44,9 @@ OWN_ROWS = 0.99
 Rows that were only generalized or suppressed reach 1. Of Adult, other 2,000 people reach 0.86 of 2,000 with age and sex
 alone and 0.44 with five columns; a synthetic release of 39,040 rows reaches 0.97 and 0.66 of all 48,842.
 """
+
+FEW = 1 << 22
+"""Pairs of a value of the original and a released one up to which a column is asked whether rows fit their people."""
 
 _OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
 """Criteria that take every row for somebody's."""
@@ -57,6 +61,37 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
         return {}
     found = {name: criteria.own_rows(table, original) for name, table in releases.items() if name not in traced}
     return {name: share for name, share in found.items() if share < OWN_ROWS}
+
+
+def unfitting(
+    releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
+) -> dict[str, tuple[float, float]]:
+    """Releases of which fewer than half of the rows fit the people that the origin names, and that may be rows of
+    different people all the same -> both shares. So is the origin of another release, or one that counts rows from 1.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    if original is None:
+        return found
+    for name, origin in origins.items():
+        table = releases[name]
+        own = _fit_their_own(table, original, origin) if (origin >= 0).any() else 1.0
+        if own < 0.5 and (may := criteria.own_rows(table, original)) >= OWN_ROWS:
+            found[name] = own, may
+    return found
+
+
+def _fit_their_own(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
+    """Share of rows that hold the quasi-identifiers of the people they are of; wide columns are left out."""
+    there = np.flatnonzero(origin >= 0)
+    fit = np.ones(len(there), dtype=np.bool_)
+    for column in table.quasi_identifiers:
+        if column.name not in original.names:
+            continue
+        known = original.column(column.name)
+        if len(known.levels) * len(column.levels) <= FEW:
+            fits = compatible(known.levels, column.levels, missing="wildcard")
+            fit &= fits[known.codes[origin[there]], column.codes[there]]
+    return float(fit.mean())
 
 
 def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[tuple[str, str]]:

@@ -18,10 +18,10 @@ from unmask.posterior import Posterior, stored
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
 from unmask.tables.cells import Missing, compatible
-from unmask.tables.coarsened import TOLERATED
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
+from unmask.tables.stated import TOLERATED
 from unmask.truth import Truth
 
 ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50

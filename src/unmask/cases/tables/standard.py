@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.price import Motive, campaigns_not_run
-from unmask.cases.tables import facts, words
+from unmask.cases.tables import cautions, facts, words
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import by_every_column, by_register, overlaps
@@ -140,7 +140,11 @@ def _reported(
             *notes,
             *hidden,
         ),
-        cautions=(*words.cautions(found.foreign, tables, evidence), *words.several_rows(evidence, criteria)),
+        cautions=(
+            *cautions.unfitting(facts.unfitting(tables, original, evidence.origins)),
+            *cautions.of_releases(found.foreign, tables, evidence),
+            *cautions.several_rows(evidence, criteria),
+        ),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.cases.tables.traces import SEEN
-from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, ORIGINAL, SEVERAL
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.background import hidden_values
-from unmask.tables.coarsened import Reading, changed
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
@@ -270,85 +267,7 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     that is stated to be synthetic.
     """
     for name, share in foreign.items():
-        yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else _OTHERS.format(share)
-
-
-def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table], evidence: Evidence) -> Iterator[str]:
-    """What the owner of releases is told first: whose rows are nobody's, which columns say which rows are one person's,
-    and which nobody compares.
-
-    foreign : as of `nobodys`; who says that a release is synthetic knows it
-    """
-    for name, share in foreign.items():
-        if share is not None:
-            yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
-    original = evidence.original
-    for name, table in releases.items():
-        told = _put_together(name, table, evidence)
-        yield from told.values()
-        if original is None:
-            continue
-        alone = sorted({column.name for column in table.kept} - {*told, *original.names})
-        if alone:
-            yield _LACKING.format(release_name(name), ", ".join(alone))
-        for column in (*table.kept, *table.sensitive):
-            if column.name in original.names and (share := changed(original.column(column.name), column)):
-                yield _CHANGED.format(column.name, release_name(name), share)
-
-
-def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
-    """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
-    if whose := pseudonym(table.kept, evidence.people_of(release)):
-        return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
-    return {column.name: _WHOSE.format(column.name, release_name(release)) for column in repeated(table.kept)}
-
-
-_TOGETHER = (
-    "the column {} says which rows of {} are one person's: whoever recognizes a few rows of a person has all of them, "
-    "whatever k is"
-)
-
-_WHOSE = (
-    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it as an "
-    "identifier (--identifiers), with the original and the origin of the rows, and people are attacked by several of "
-    "their rows"
-)
-
-_LACKING = (
-    "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
-    "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
-)
-
-_CHANGED = (
-    "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
-    "the origin of the rows (--origin) somebody takes the nearest"
-)
-
-
-def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """That rows are no people, where some people have several. criteria : by release"""
-    if evidence.original is None or evidence.person is None:
-        return
-    shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
-    released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
-    most = max(released, key=lambda name: released[name])
-    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, 100 * shares[most], release_name(most))
-
-
-_SEVERAL = (
-    "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share count people"
-)
-
-
-def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
-    """How columns of releases are read whose cells, as they are written, fit few people."""
-    for name, columns in readings.items():
-        for column, read in columns.items():
-            yield (
-                f"cells of {column} in {release_name(name)} were {read.how}, by their values: as they are written, "
-                f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
-            )
+        yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else OTHERS.format(share)
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -366,7 +285,7 @@ _THEIRS = "k, prosecutor_average, prosecutor_max and whose record is whose in"
 
 _SYNTHETIC = "it is synthetic: no released row is a person's"
 
-_OTHERS = (
+OTHERS = (
     "its rows are not people of the original: at most {:.1%} of them can be, by the quasi-identifiers. They are "
     "synthetic (--synthetic), perturbed or other people's; if each is somebody's all the same, say whose (--origin)"
 )

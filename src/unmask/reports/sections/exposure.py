@@ -189,7 +189,7 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
     if columns[0].alone is None:
         most = max(columns, key=lambda one: one.values)
         many = f"{most.values:,} exact value{'' if most.values == 1 else 's'} of {most.column}"
-        yield f"released cells print up to {many}; each belongs to a person in the data."
+        yield f"released cells print up to {many}; each is somebody's, but for ends of fixed bands and changed cells."
         return
     alone = [
         f"{share(one.alone, one.people)}{'' if isinstance(one.alone, str) else ' of all'} people by {one.column}"

@@ -19,6 +19,10 @@ NUMBERS = 10
 """Fewest different numbers of a column that is asked about: fewer are marks, and known exactly or not at all."""
 
 
+INTERVALS = 0.1
+"""Part of the cells that may be intervals of numbers and count as never near."""
+
+
 class Near(NamedTuple):
     """How often the best guess of a number is within 10 % of it, see `near`.
 
@@ -35,8 +39,9 @@ def near(release: Table, column: Column, *, original: Column | None = None) -> N
     """How often a number g is right within 10 %, |g - x| <= |x| / 10, the g of each class being the best one.
 
     All x from a to b, of one sign, are near some g if b <= a 1.1 / 0.9; so the best g of a class covers the most rows
-    in such a window. None where the column has fewer than 10 different numbers. Cells that are no single number are
-    never near. original : tells the prior, the release's own numbers when left out.
+    in such a window. None where the column has fewer than 10 different numbers, or more than a tenth of its cells are
+    intervals with two ends: these may tell their numbers nearly, too. Other cells that are no single number are never
+    near. original : tells the prior, the release's own numbers when left out.
 
     >>> from unmask.tables import Table
     >>> pay = [50_000, 50_100, 50_200, 50_300, 50_400, 20_000, 30_000, 45_000, 70_000, 99_000]
@@ -50,11 +55,19 @@ def near(release: Table, column: Column, *, original: Column | None = None) -> N
     kept = release.taking_part
     if column.type != "number" or len(np.unique(column.codes[kept])) < NUMBERS:
         return None
+    if _bounded(column)[column.codes[kept]].mean() > INTERVALS:
+        return None
     numbers = _numbers(column)[kept]
     most, sizes = _covered(release.classes.of_row[kept], numbers)
     whole = numbers if original is None else _numbers(original)
     alone, n = _covered(np.zeros(len(whole), dtype=np.int64), whole)
     return Near(float(most.sum() / len(kept)), float((most / sizes).max()), float(alone[0] / n[0]))
+
+
+def _bounded(column: Column) -> NDArray[np.bool_]:
+    """(L,) intervals with two ends."""
+    low, high = column.levels.low, column.levels.high
+    return np.asarray((low < high) & np.isfinite(low) & np.isfinite(high))
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
