@@ -301,3 +301,25 @@ def test_any_row_of_a_person_counts_where_others_have_none_left():
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
     assert rows["success_probability"].posterior == pytest.approx(attained.mean())
     assert rows["realized_success"].posterior == pytest.approx(attained.mean())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_row_of_a_person_counts_where_their_own_is_not_released(seed):
+    """Half of the rows are released, with ages in tens: whoever picks another stay of a person has found them."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(30), rng.integers(1, 5, 30))
+    age = rng.integers(20, 60, 30)[person] + rng.integers(0, 3, len(person))
+    kept = np.sort(rng.choice(len(person), len(person) // 2, replace=False))
+    low = age[kept] // 10 * 10
+    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
+    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    release = Table.read({"age": [f"[{a}, {a + 9}]" for a in low]}, quasi_identifiers="age")
+
+    found = unmask.audit(release, original=original, origin=kept)
+
+    fit = [person[kept][low == value // 10 * 10] for value in age.tolist()]
+    attained = [np.mean(of == own) if len(of) else 0.0 for of, own in zip(fit, person, strict=True)]
+    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    for measure in ("success_probability", "realized_success"):
+        assert rows[measure].posterior == pytest.approx(np.mean(attained))
+        assert rows[measure].worst == pytest.approx(max(attained))

@@ -45,6 +45,18 @@ class Known:
         """The released record of each person in another release of the same population, ABSENT where they are not."""
         return found_in(self.person, origin)
 
+    def person_in(self, origin: NDArray[np.int64], link: Posterior) -> Truth:
+        """The same where any record of a person is right: of somebody whose own row is not released another of theirs,
+        unless they are believed to have none, as no record fits.
+        """
+        person, own = self.population.person, self.truth_in(origin)
+        if person is None:
+            return own
+        behind = np.where(origin < 0, person.max() + 1, person[origin])
+        other = found_in(person[self.person], behind).candidate
+        gone = (own.candidate < 0) & (link.row_length[link.observation] > 0)
+        return Truth(np.where(gone, other, own.candidate), person=behind)
+
 
 def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
     """The place in a list of each of some people, ABSENT where it lacks them.

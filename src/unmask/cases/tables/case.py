@@ -219,11 +219,11 @@ class Scene:
         """Which record is theirs, or one of theirs, where the original says that people have several?"""
         truth, modeled = None, self._mistaken(belief)
         if self.known is not None and self.traced:
-            truth, person = self.known.truth_in(self.origin), self.known.population.person
-            theirs = None if person is None else Truth(truth.candidate, person=person[self.origin])
-            if theirs is not None and (attained := any_of_theirs(belief, theirs)) is not belief:
-                case = self._of_people(adversary, "identity", attained, theirs, note)
+            truth = self.known.person_in(self.origin, belief)
+            if truth.person is not None and (attained := any_of_theirs(belief, truth)) is not belief:
+                case = self._of_people(adversary, "identity", attained, truth, note)
                 return replace(case, modeled=modeled, picked=belief)
+            truth = self.known.truth_in(self.origin)
         return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
 
     def _mistaken(self, link: Posterior) -> bool:
