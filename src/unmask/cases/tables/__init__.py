@@ -146,6 +146,9 @@ def audit(
         )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
+    unlinked = register is not None and original is not None and original.person is not None
+    if unlinked:
+        register = register_origin = None
     if original is not None:
         outside = [] if control is None else [control]
         original, spelt = one_spelling(original, [*outside, *releases.values()])
@@ -178,6 +181,8 @@ def audit(
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
     found = found.cautioned(words.read_so(read))
+    if unlinked:
+        found = replace(found, not_run=(*(line for line in found.not_run if line != words.NO_REGISTER), words.UNLINKED))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 
@@ -333,7 +338,7 @@ def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np
     """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
-        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
+        known, drawn_from = knows(people, rng=rng), float(people.n_people)
     else:
         known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
         attack = replace(attack, coverage=knows.coverage)
@@ -365,7 +370,7 @@ def _control(cell: Cell, people: Table | None) -> Known | None:
     if people is None or isinstance(knows, Register):
         return None
     rng = cell.rng("knowledge of control people", cell.adversary.settings.get("knows", {}))
-    return replace(knows, targets=None)(people, rng=rng)
+    return replace(knows, targets=None)(people, rng=rng).one_each()
 
 
 def _known(adversary: Part) -> Knowledge | Register:

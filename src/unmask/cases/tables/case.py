@@ -62,6 +62,10 @@ WEIGHTED = (
 
 LACKING = "Not set beside control people, who have no column {!r}."
 
+LISTED_ONCE = (
+    "people have several rows, and who links rows to a register takes each row for another person's, who is listed once"
+)
+
 ORDERS: Mapping[str, str] = {
     "sorted": "the rows stand in the order of what they say",
     "chance": "no order that was tried explains the rows",
@@ -90,6 +94,8 @@ class Case:
                  somebody asked about is not in it and fits a record, or their value is guessed without one
     picked     : where people have several records, the belief by which one is picked, and held against the truth;
                  `belief` is then how likely it is one of theirs, see `any_of_theirs`
+    whose      : (n_targets,) who each target is, by numbers from 0, where people are several: each counts once, as if a
+                 target of theirs were drawn at random. None: each target is a person
     """
 
     release: str
@@ -106,6 +112,21 @@ class Case:
     people: int | None = None
     modeled: bool = False
     picked: Posterior | None = None
+    whose: NDArray[np.int64] | None = None
+
+    def people_in(self, group: NDArray[np.int64], targets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """(n_groups,) how many people have a target in each group; targets : those that `group` is of, all when left
+        out.
+        """
+        if self.whose is None:
+            return np.bincount(group)
+        whose = self.whose if targets is None else self.whose[targets]
+        return np.bincount(np.unique(np.stack([group, whose]), axis=1)[0])
+
+    @property
+    def n_people(self) -> int:
+        """How many people the targets are."""
+        return self.belief.n_targets if self.whose is None else int(self.whose.max(initial=-1)) + 1
 
     @property
     def unreleased(self) -> NDArray[np.bool_] | None:
@@ -117,8 +138,6 @@ class Case:
 
     def audited(self, measures: Sequence[Measure]) -> Audit:
         """The rows of these measures."""
-        if self.picked is not None:
-            return self._picked(self.picked, measures)
         beside = dict(self._beside(measures))  # before `audit`, which forgets where the truth stands
         found = audit(
             self.belief,
@@ -128,19 +147,14 @@ class Case:
             target=self.target,
             note=self.note,
             drawn_from=self.drawn_from,
+            whose=self.whose,
+            picked=self.picked,
             measures=measures,
         )
         rows = (replace(row, linked_to=self.linked_to, **beside.get(row.measure, {})) for row in found.rows)
         if self.modeled:  # after `audit`, which allows exact beliefs less
             rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
         return replace(found, rows=tuple(rows))
-
-    def _picked(self, belief: Posterior, measures: Sequence[Measure]) -> Audit:
-        """The rows about somebody's records: what holds by the belief, and what came true of those picked."""
-        told = replace(self, truth=None, picked=None).audited([one for one in measures if not one.needs_truth])
-        true = replace(self, belief=belief, picked=None).audited([one for one in measures if one.needs_truth])
-        status = "model" if self.modeled else belief.status
-        return replace(told, rows=told.rows + tuple(replace(row, status=status, note=self.note) for row in true.rows))
 
     def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
         """By measure, what control people have, and what members have more, where both have any."""
@@ -192,7 +206,7 @@ class Scene:
             return cls(release, table, np.zeros(0, dtype=np.int64))
         kept = table.taking_part
         part = table if len(kept) == table.n_rows else table.take(kept)
-        drawn_from = None if known is None else known.population.n_rows
+        drawn_from = None if known is None else known.population.n_people
         return cls(release, part, kept if origin is None else origin[kept], origin is not None, known, drawn_from)
 
     def case(self, adversary: str, attack: Attack) -> Case:
@@ -207,6 +221,8 @@ class Scene:
             return self.order(adversary, attack)
         if isinstance(attack, RegisterAttack):
             assert self.known is not None
+            if self.known.population.person is not None:
+                raise NotRunError(LISTED_ONCE)
             return self.linked(adversary, attack, self.known.people, self.known.person)
         return self.identity(adversary, attack(self.table, self.background))
 
@@ -220,10 +236,9 @@ class Scene:
         truth, modeled = None, self._mistaken(belief)
         if self.known is not None and self.traced:
             truth = self.known.person_in(self.origin, belief)
-            if truth.person is not None and (attained := any_of_theirs(belief, truth)) is not belief:
-                case = self._of_people(adversary, "identity", attained, truth, note)
-                return replace(case, modeled=modeled, picked=belief)
-            truth = self.known.truth_in(self.origin)
+            if truth.person is not None:
+                case = self._of_people(adversary, "identity", any_of_theirs(belief, truth), truth, note)
+                return replace(case, modeled=modeled, picked=self.known.each_once(belief))
         return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
 
     def _mistaken(self, link: Posterior) -> bool:
@@ -302,6 +317,8 @@ class Scene:
         columns; `believed` has who share their luck, too. more : columns known besides
         """
         (belief, boxes), truth = believed(self.known), None
+        if self.known is not None and self.known.whose is not None and belief.status == "exact":
+            belief = replace(belief, status="model")  # of rows that are each as likely, and here people are
         if self.known is not None and column in self.known.population.names:
             truth = attribute_truth(self.known.population, self.known.person, belief, column)
             truth = truth if np.any(truth.candidate != UNKNOWN) else None
@@ -340,9 +357,12 @@ class Scene:
         return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER)
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
-        rows = self.origin if self.known is None else self.known.person
+        rows, whose = self.origin, None
+        if self.known is not None:
+            rows, whose, belief = self.known.person, self.known.whose, self.known.each_once(belief)
         people = self.table.n_rows if isinstance(self.table, Combinations) else None
-        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note, people=people)
+        more: dict[str, Any] = {"note": note, "people": people, "whose": whose}
+        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)
 
     # ----- those who know released columns as they were released
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
 from unmask.cases.tables.persons import pseudonym, repeated
@@ -92,6 +92,8 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
     if evidence.person is None:
         yield "Each row is taken for one person: k, shares and numbers of people count rows."
+    elif evidence.known is not None:
+        yield _ONCE
     yield from _unreleased(evidence)
     if evidence.register is not None:
         yield (
@@ -100,6 +102,12 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
+
+
+_ONCE = (
+    "A person with several rows counts once: the adversary knows one of their rows, drawn at random, and has found the "
+    "person by picking any. How many are at risk counts people by the row that gives them away most."
+)
 
 
 def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
@@ -122,10 +130,11 @@ def _unreleased(evidence: Evidence) -> Iterator[str]:
     if evidence.original is None:
         return
     for name, origin in evidence.origins.items():
-        gone = evidence.original.n_rows - len(distinct(origin[origin >= 0]))
+        there, everybody = origin[origin >= 0], evidence.original.n_people
+        gone = everybody - len(distinct(there if evidence.person is None else evidence.person[there]))
         if gone:
             yield (
-                f"{release_name(name)} has no row of {gone:,} of the {evidence.original.n_rows:,} people: nobody is "
+                f"{release_name(name)} has no row of {gone:,} of the {everybody:,} people: nobody is "
                 "right about their record, and averages over people count them. If they were held back at random, say "
                 "so, and they are control people."
             )
@@ -258,6 +267,8 @@ NO_CONTROL = (
 
 NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
 
+UNLINKED = (NO_REGISTER[0], LISTED_ONCE)
+
 
 def of_nobody(foreign: Iterable[str]) -> Iterator[str]:
     """For the head of a page: releases whose rows are nobody's of the original."""
@@ -337,7 +348,7 @@ def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) 
 
 _SEVERAL = (
     "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share count people"
+    "of them has re-identified that person; k counts rows, k_people, person_share and numbers of people count people"
 )
 
 
