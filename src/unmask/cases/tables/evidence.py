@@ -99,8 +99,10 @@ class Evidence:
 
     @cached_property
     def aside(self) -> Known | None:
-        """The control people, all of them."""
-        return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
+        """The control people, all of them, each by a row drawn at random: what two rows tell is no two people's."""
+        if self.control is None:
+            return None
+        return Knowledge(None)(self.control, rng=np.random.default_rng(self.seed)).one_each()
 
     @cached_property
     def shift(self) -> Shift | None:

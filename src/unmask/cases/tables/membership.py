@@ -83,7 +83,7 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         return Audit((), ((QUESTION, NO_CONTROL),))
     inside, most = _members(scene, evidence.original), evidence.targets or MOST
     members, control = evidence.original.take(inside), evidence.control.take(evidence.control.taking_part)
-    if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
+    if min(members.n_people, control.n_people // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
     judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
     if len(judged.inside) < 2 * FEWEST:
