@@ -19,6 +19,7 @@ from unmask.reports.facts.price import Price
 from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.control import held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
+from unmask.tables.exposure import printed_values
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 
@@ -442,3 +443,16 @@ def test_control_people_are_set_beside_those_of_several_rows():
     assert row.excess > 0.2
     asked = [row for row in found.rows if row.target == "membership"]
     assert not asked or {row.n for row in asked} <= {400}
+
+
+def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
+    """A person of 70 comes three times; nobody else is 70, nor 30. Two share 40."""
+    person = np.array([0, 0, 0, 1, 2, 3, 3])
+    cells = {"age": ["70", "70", "70", "30", "40", "40", "30"], "sex": ["0"] * 7, "ill": ["a"] * 7}
+    table = _read(cells, person)
+    release = Table.read({"age": ["[30, 70]"] * 7, "sex": ["0"] * 7}, quasi_identifiers=["age", "sex"])
+
+    age, sex = printed_values(release, table)
+
+    assert (age.values, age.alone, age.people) == (2, 1, 4)
+    assert (sex.values, sex.alone, sex.people) == (1, 0, 4)

@@ -348,7 +348,8 @@ def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) 
 
 _SEVERAL = (
     "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k counts rows, k_people, person_share and numbers of people count people"
+    "of them has re-identified that person; k counts rows, and numbers of people, people of a class (k_people) and one "
+    "person's share of it (person_share) count people"
 )
 
 
