@@ -17,7 +17,7 @@ from unmask.errors import NotRunError
 from unmask.measures import Measure, realized_success
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
-from unmask.posterior import Posterior, equal_weights
+from unmask.posterior import Posterior, each_once, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
@@ -231,15 +231,24 @@ class Scene:
         """What the adversary is told of the people and the population."""
         return None if self.known is None else self.known.background
 
+    @property
+    def whose(self) -> NDArray[np.int64] | None:
+        """(n_targets,) as in `Case`."""
+        if self.known is not None:
+            return self.known.whose
+        return None if self.table.person is None else np.unique(self.table.person, return_inverse=True)[1]
+
     def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
         """Which record is theirs, or one of theirs, where the original says that people have several?"""
-        truth, modeled = None, self._mistaken(belief)
+        truth = theirs = None
         if self.known is not None and self.traced:
-            truth = self.known.person_in(self.origin, belief)
-            if truth.person is not None:
-                case = self._of_people(adversary, "identity", any_of_theirs(belief, truth), truth, note)
-                return replace(case, modeled=modeled, picked=self.known.each_once(belief))
-        return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
+            truth = theirs = self.known.person_in(self.origin, belief)
+        elif self.known is None and self.table.person is not None:
+            theirs = Truth(np.arange(self.table.n_rows), person=self.table.person)
+        told = belief if theirs is None or theirs.person is None else any_of_theirs(belief, theirs)
+        case = self._of_people(adversary, "identity", told, truth, note)
+        picked = None if told is belief else replace(belief, weight=case.belief.weight)
+        return replace(case, modeled=self._mistaken(belief), picked=picked)
 
     def _mistaken(self, link: Posterior) -> bool:
         """Whether a record fits somebody known who has none."""
@@ -317,7 +326,7 @@ class Scene:
         columns; `believed` has who share their luck, too. more : columns known besides
         """
         (belief, boxes), truth = believed(self.known), None
-        if self.known is not None and self.known.whose is not None and belief.status == "exact":
+        if self.whose is not None and belief.status == "exact":
             belief = replace(belief, status="model")  # of rows that are each as likely, and here people are
         if self.known is not None and column in self.known.population.names:
             truth = attribute_truth(self.known.population, self.known.person, belief, column)
@@ -357,9 +366,9 @@ class Scene:
         return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER)
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
-        rows, whose = self.origin, None
-        if self.known is not None:
-            rows, whose, belief = self.known.person, self.known.whose, self.known.each_once(belief)
+        rows, whose = (self.origin if self.known is None else self.known.person), self.whose
+        if whose is not None:
+            belief = replace(belief, weight=each_once(whose))
         people = self.table.n_rows if isinstance(self.table, Combinations) else None
         more: dict[str, Any] = {"note": note, "people": people, "whose": whose}
         return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)

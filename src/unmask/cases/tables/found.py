@@ -69,7 +69,8 @@ class Found:
                 continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
-                self.people |= {} if case.drawn_from is None else {case.release: int(case.drawn_from)}
+                if case.drawn_from is not None or case.whose is not None:
+                    self.people[case.release] = int(case.drawn_from or case.n_people)
             if case.people is None:
                 self._add(case, seen)
             elif case.people:

@@ -64,7 +64,7 @@ def audit_tables(
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
     counts = {
-        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name))
+        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name, one))
         for name, one in everything.items()
     }
     evidence = evidence.drawn()
@@ -140,7 +140,7 @@ def _reported(
             *notes,
             *hidden,
         ),
-        cautions=(*words.cautions(found.foreign, tables, evidence), *words.several_rows(evidence, criteria)),
+        cautions=(*words.cautions(found.foreign, tables, evidence), *words.several_rows(first, evidence, criteria)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

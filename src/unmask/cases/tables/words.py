@@ -90,9 +90,9 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
-    if evidence.person is None:
+    if _of_several(table, evidence) is None:
         yield "Each row is taken for one person: k, shares and numbers of people count rows."
-    elif evidence.known is not None:
+    else:
         yield _ONCE
     yield from _unreleased(evidence)
     if evidence.register is not None:
@@ -108,6 +108,12 @@ _ONCE = (
     "A person with several rows counts once: the adversary knows one of their rows, drawn at random, and has found the "
     "person by picking any. How many are at risk counts people by the row that gives them away most."
 )
+
+
+def _of_several(table: Table | Reduced, evidence: Evidence) -> Table | None:
+    """The table that says which rows are one person's, where some people have several: the original if there is one."""
+    whole = table if evidence.original is None else evidence.original
+    return whole if isinstance(whole, Table) and whole.person is not None else None
 
 
 def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
@@ -239,6 +245,8 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
         yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
+    if evidence.person is not None and without:
+        yield f"Whether columns of {without} say which rows are one person's", _NEEDS_ORIGIN
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
 
 
@@ -251,6 +259,7 @@ NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
     ("What all rows say of people like somebody", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
+    ("Whether columns say which rows are one person's", "needs the table in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
     ("Who is in the table", "needs the table in memory"),
@@ -309,9 +318,10 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
 
 def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
     """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
-    if whose := pseudonym(table.kept, evidence.people_of(release)):
+    if whose := pseudonym(table.kept, evidence.people_of(release, table)):
         return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
-    return {column.name: _WHOSE.format(column.name, release_name(release)) for column in repeated(table.kept)}
+    said = _WHOSE if evidence.original is not None else _TAKEN
+    return {column.name: said.format(column.name, release_name(release)) for column in repeated(table.kept)}
 
 
 _TOGETHER = (
@@ -325,6 +335,11 @@ _WHOSE = (
     "their rows"
 )
 
+_TAKEN = (
+    "the column {} of {} seems to say whose a row is: it is taken for one person's, and people are attacked by several "
+    "of their rows; leave it out, if it is"
+)
+
 _LACKING = (
     "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
     "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
@@ -336,14 +351,17 @@ _CHANGED = (
 )
 
 
-def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """That rows are no people, where some people have several. criteria : by release"""
-    if evidence.original is None or evidence.person is None:
+def several_rows(
+    table: Table | Reduced, evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """That rows are no people, where some people have several. table : the first release; criteria : by release"""
+    whole = _of_several(table, evidence)
+    if whole is None:
         return
     shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
     released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
     most = max(released, key=lambda name: released[name])
-    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, 100 * shares[most], release_name(most))
+    yield _SEVERAL.format(whole.n_rows, whole.n_people, 100 * shares[most], release_name(most))
 
 
 _SEVERAL = (
