@@ -203,7 +203,7 @@ def of_each(
     >>> of_each(np.array([0.0, 1.0, 1.0]), np.array([0.25, 0.25, 0.5]), np.array([0, 0, 3]))
     (array([0.5, 1. ]), array([0.5, 0.5]))
     """
-    mass = np.bincount(whose, weight)
+    mass = np.bincount(whose, weight).astype(np.float64)
     some = mass > 0
     return np.bincount(whose, weight * value)[some] / mass[some], mass[some]
 

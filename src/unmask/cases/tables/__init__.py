@@ -19,8 +19,8 @@ from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
 from unmask.cases.tables import words
 from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
-from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
+from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
 from unmask.cases.tables.plane import Plane, plane
@@ -28,6 +28,7 @@ from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
+from unmask.cases.tables.traces import asked
 from unmask.cases.tables.useful import USEFUL, left_of
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
@@ -41,17 +42,15 @@ from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
-from unmask.tables.attacks import Linkability, SinglingOut
+from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.coarsened import Reading, read_coarse, with_readings
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.lattice import Lattice
-from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
-from unmask.tables.shift import shift_by
 from unmask.tables.spelling import one_spelling
 from unmask.truth import Truth
 
@@ -62,8 +61,12 @@ PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
-KNOWS: Mapping[str, Sequence[str]] = {"tables.Linkability": ("targets",), "tables.SinglingOut": ()}
-"""What may be said of those who know parts of people's records, or nobody."""
+KNOWS: Mapping[str, Sequence[str]] = {
+    "tables.Linkability": ("targets",),
+    "tables.SinglingOut": (),
+    "tables.SeveralRows": ("targets", "columns"),
+}
+"""What may be said of those who know parts of people's records, nobody, or several of their rows."""
 
 _CASE = read_attacker(EMBEDDED)
 
@@ -274,7 +277,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
-        judged = _judged(population, made.whole, knows, rng)
+        judged = judged_of(population, made.whole, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(attack, SinglingOut):
         return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
@@ -282,7 +285,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     refuse_contradicted(scene, attack)
-    case = scene.case(cell.adversary.name, attack)
+    case = asked(scene, cell.adversary.name, attack, rng)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
     if population.fold is not None and case.truth is not None and case.target != "identity":
@@ -301,7 +304,9 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
     refuse_contradicted(scene, attack)
-    case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
+    case = (
+        None if isinstance(attack, SinglingOut | Linkability | SeveralRows) else scene.case(cell.adversary.name, attack)
+    )
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
@@ -344,24 +349,6 @@ def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np
         attack = replace(attack, coverage=knows.coverage)
     control, foreign = _control(cell, population.control), not scene.traced
     return replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign), attack
-
-
-def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
-    """Members who are in the release, and as many control people, the others of whom are the reference: those held
-    back, else those whom a protection that samples has left out. targets : how many of either kind
-    """
-    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
-    members, control = population.members, population.control
-    if control is not None and (why := unlike(names, shift_by(names, members, control))):
-        raise UnmaskError(why)
-    if made.origin is not None:
-        inside = np.isin(np.arange(members.n_rows), made.origin)
-        members, control = members.take(inside), members.take(~inside) if control is None else control
-    if control is None or not control.n_rows:
-        raise UnmaskError(
-            "everybody of the population is in the release, so nobody is told from them; hold people back"
-        )
-    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 
 
 def _control(cell: Cell, people: Table | None) -> Known | None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import boxes_of
-from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
 from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.case import Case
+from unmask.cases.tables.belief import Case
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability

@@ -10,7 +10,8 @@ from typing import Self
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, price_releases
 from unmask.cases.tables import facts
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums
 from unmask.cases.tables.evidence import Evidence

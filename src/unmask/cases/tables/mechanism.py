@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import MECHANISM, Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import MECHANISM, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior

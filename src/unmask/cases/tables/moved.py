@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import NEAREST, Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import NEAREST, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import DRAWN, MOST, declares, fewer
 from unmask.errors import NotRunError

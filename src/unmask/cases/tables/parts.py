@@ -10,7 +10,8 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.tables import words
-from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import wp216

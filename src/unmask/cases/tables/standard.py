@@ -9,8 +9,9 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.price import Motive, campaigns_not_run
-from unmask.cases.tables import facts, words
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables import facts, several, words
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import by_every_column, by_register, overlaps
 from unmask.cases.tables.crossing import crossing
@@ -140,7 +141,7 @@ def _reported(
             *notes,
             *hidden,
         ),
-        cautions=(*words.cautions(found.foreign, tables, evidence), *words.several_rows(first, evidence, criteria)),
+        cautions=(*words.cautions(found.foreign, tables, evidence), *several.several_rows(first, evidence, criteria)),
         not_run=(
             *_not_run(found, releases, tables),
             *ungiven,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from unmask.cases.tables.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.cases.tables.persons import pseudonym, repeated
+from unmask.cases.tables.several import counted, put_together, unreleased
 from unmask.cases.tables.traces import SEEN
-from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, ORIGINAL, SEVERAL
+from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import release_name
-from unmask.segments import distinct
 from unmask.tables.background import hidden_values
 from unmask.tables.coarsened import Reading, changed
 from unmask.tables.column import Column
@@ -90,11 +88,8 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
-    if _of_several(table, evidence) is None:
-        yield "Each row is taken for one person: k, shares and numbers of people count rows."
-    else:
-        yield _ONCE
-    yield from _unreleased(evidence)
+    yield counted(table, evidence)
+    yield from unreleased(evidence)
     if evidence.register is not None:
         yield (
             f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
@@ -102,18 +97,6 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         )
     if evidence.shift is not None:
         yield from _beside(evidence.shift)
-
-
-_ONCE = (
-    "A person with several rows counts once: the adversary knows one of their rows, drawn at random, and has found the "
-    "person by picking any. How many are at risk counts people by the row that gives them away most."
-)
-
-
-def _of_several(table: Table | Reduced, evidence: Evidence) -> Table | None:
-    """The table that says which rows are one person's, where some people have several: the original if there is one."""
-    whole = table if evidence.original is None else evidence.original
-    return whole if isinstance(whole, Table) and whole.person is not None else None
 
 
 def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
@@ -129,21 +112,6 @@ def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
             "Each release is attacked alone, as if one of them were published. Where several of the same people are, "
             "crossing them tells more: say so (--together), and somebody does."
         )
-
-
-def _unreleased(evidence: Evidence) -> Iterator[str]:
-    """Whom of the original a release has no row of; they may have been kept back, too."""
-    if evidence.original is None:
-        return
-    for name, origin in evidence.origins.items():
-        there, everybody = origin[origin >= 0], evidence.original.n_people
-        gone = everybody - len(distinct(there if evidence.person is None else evidence.person[there]))
-        if gone:
-            yield (
-                f"{release_name(name)} has no row of {gone:,} of the {everybody:,} people: nobody is "
-                "right about their record, and averages over people count them. If they were held back at random, say "
-                "so, and they are control people."
-            )
 
 
 def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[str]:
@@ -304,7 +272,7 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
             yield f"nobody asks whose the records of {release_name(name)} are, nor k: {_OTHERS.format(share)}"
     original = evidence.original
     for name, table in releases.items():
-        told = _put_together(name, table, evidence)
+        told = put_together(name, table, evidence)
         yield from told.values()
         if original is None:
             continue
@@ -316,30 +284,6 @@ def cautions(foreign: Mapping[str, float | None], releases: Mapping[str, Table],
                 yield _CHANGED.format(column.name, release_name(name), share)
 
 
-def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
-    """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
-    if whose := pseudonym(table.kept, evidence.people_of(release, table)):
-        return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
-    said = _WHOSE if evidence.original is not None else _TAKEN
-    return {column.name: said.format(column.name, release_name(release)) for column in repeated(table.kept)}
-
-
-_TOGETHER = (
-    "the column {} says which rows of {} are one person's: whoever recognizes a few rows of a person has all of them, "
-    "whatever k is"
-)
-
-_WHOSE = (
-    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it as an "
-    "identifier (--identifiers), with the original and the origin of the rows, and people are attacked by several of "
-    "their rows"
-)
-
-_TAKEN = (
-    "the column {} of {} seems to say whose a row is: it is taken for one person's, and people are attacked by several "
-    "of their rows; leave it out, if it is"
-)
-
 _LACKING = (
     "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
     "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
@@ -348,26 +292,6 @@ _LACKING = (
 _CHANGED = (
     "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
     "the origin of the rows (--origin) somebody takes the nearest"
-)
-
-
-def several_rows(
-    table: Table | Reduced, evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]
-) -> Iterator[str]:
-    """That rows are no people, where some people have several. table : the first release; criteria : by release"""
-    whole = _of_several(table, evidence)
-    if whole is None:
-        return
-    shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
-    released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
-    most = max(released, key=lambda name: released[name])
-    yield _SEVERAL.format(whole.n_rows, whole.n_people, 100 * shares[most], release_name(most))
-
-
-_SEVERAL = (
-    "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k counts rows, and numbers of people, people of a class (k_people) and one "
-    "person's share of it (person_share) count people"
 )
 
 
