@@ -79,6 +79,9 @@ STANDARD = SELF_ASSESSED + REALIZED
 """What an audit takes unless it is told otherwise."""
 
 
+OF_ONE = (calibration_error.name, rational.REALIZED.name)
+"""What holds the belief by which a candidate is picked against what it tells of people."""
+
 SCORES = "the attack gives scores, not probabilities"
 """Why a measure that needs probabilities is not run."""
 
@@ -199,8 +202,8 @@ def audit(
     chosen, rows, not_run = standard(belief) if measures is None else measures, [], []
     of_kinds = _in_one_pass(chosen, asked)
     for measure in chosen:
-        if picked is not None and measure is calibration_error:
-            not_run.append((measure.name, "records are picked, and people told of; the status says whether they agree"))
+        if picked is not None and measure.name in OF_ONE:
+            not_run.append((measure.name, "records are picked, and people told of"))
         elif measure.needs_truth and (truth is None or not truth.judged.any()):
             not_run.append((measure.name, "the truth is not known"))
         elif measure.needs_probabilities and belief.status == "scores":

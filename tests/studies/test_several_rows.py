@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.errors import NotRunError
-from unmask.studies.cells import run_cell
+from unmask.studies.cells import believed, run_cell
 from unmask.studies.reading import read_plan
 
 PLAN = """
@@ -79,3 +79,10 @@ def test_where_nothing_puts_rows_together_they_are_not_asked(cell):
     with pytest.raises(NotRunError, match="no kept column has values that are each one person's"):
         cell("SeveralRows", code=np.arange(cell.rows))
     assert cell("ClassAttack", code=np.arange(cell.rows))["realized_success"].note == ""
+
+
+def test_a_game_about_rows_of_people_is_refused(tmp_path, cell):
+    cell("ClassAttack")
+    (cell_of,) = read_plan(tmp_path / "plan.toml").cells()
+    with pytest.raises(NotRunError, match=f"{cell.rows:,} rows are of {PEOPLE} people"):
+        believed(cell_of)

@@ -13,7 +13,7 @@ from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cli import main
 from unmask.errors import FailedError
-from unmask.measures import realized_success, success_probability
+from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.posterior import Posterior
 from unmask.reports.facts.price import Price
 from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
@@ -403,7 +403,7 @@ def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
 
     assert not [row for row in data.rows if row.adversary == "register"]
     assert ("Linkage to a register of named people", LISTED_ONCE) in data.not_run
-    assert {row.adversary for row in data.rows if row.measure == "realized_rational_success"} == {"prosecutor"}
+    assert {row.adversary for row in data.rows if row.measure == "rational_success"} == {"prosecutor"}
 
 
 def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
@@ -457,3 +457,18 @@ def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
 
     assert (age.values, age.alone, age.people) == (2, 1, 4)
     assert (sex.values, sex.alone, sex.people) == (1, 0, 4)
+
+
+def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
+    """Of ten rows alike five are one person's: half of the tries find them, as one of two people would be."""
+    person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
+    table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
+    scene = Scene.of("release", table, np.arange(10), Evidence(original=table).known)
+
+    case = scene.identity("somebody", scene.link())
+    audited = case.audited([success_probability, effective_set_size, calibration_error])
+
+    first = case.rows.tolist().index(0)
+    assert effective_set_size.per_target(case.belief)[first] == pytest.approx(2)
+    assert success_probability.per_target(case.belief)[first] == pytest.approx(1 / 2)
+    assert audited.not_run == (("calibration_error", "records are picked, and people told of"),)

@@ -33,7 +33,7 @@ from unmask.cases.tables.useful import USEFUL, left_of
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
-from unmask.errors import UnmaskError, nearest
+from unmask.errors import NotRunError, UnmaskError, nearest
 from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
@@ -297,6 +297,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
 def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:
     """What an adversary believes about whose record is whose, the truth, and the utility of the release."""
     release, origin, protection = made.whole
+    _one_row_each(population.members)
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
     cell = replace(cell, adversary=_of_everybody(cell.adversary))
@@ -304,22 +305,31 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
     refuse_contradicted(scene, attack)
-    case = (
-        None if isinstance(attack, SinglingOut | Linkability | SeveralRows) else scene.case(cell.adversary.name, attack)
-    )
+    others = SinglingOut | Linkability | SeveralRows
+    case = None if isinstance(attack, others) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
-    return case.belief if case.picked is None else case.picked, case.truth, useful["utility"]
+    return case.belief, case.truth, useful["utility"]
 
 
 def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:
     """The nodes of a lattice that may be released, as the adversaries of some cells find them; see `plane`."""
+    _one_row_each(population.members)
     found = {}
     for cell, attack in zip(cells, attacks, strict=True):
         rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
         found[cell.adversary.name] = (attack, _known(_of_everybody(cell.adversary)), rng)
     return plane(population.members, protection, found)
+
+
+def _one_row_each(table: Table) -> None:
+    """Refuse a game about people with several rows, each of whom it would count as often."""
+    if table.person is not None:
+        raise NotRunError(
+            f"a game counts each row as a person, and {table.n_rows:,} rows are of {table.n_people:,} people; give one "
+            "row a person, or an audit with an attacker"
+        )
 
 
 def _of_everybody(adversary: Part) -> Part:

@@ -21,8 +21,8 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     """How likely whoever picks one of the likeliest records, as likely each, has one of the target's.
 
     It is what the adversary attains, not what they know: they cannot tell that two records are of one person. Where the
-    likeliest records are alike, and one of them is the target's, it is the share of theirs among them: these stand as
-    one candidate, the true one, and the others are unlisted. Where they believe in records one by one, not by what the
+    likeliest records are alike it is the target's share of them: theirs stand as one candidate, the true one, and the
+    others are unlisted, as people with as many records. Where they believe in records one by one, not by what the
     records say, or where somebody whom records fit may have one that is unlisted, it is what they believe of all
     records of the person whose record they pick.
 
@@ -51,7 +51,9 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
 
 
 def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) -> Posterior:
-    """The share of records of the target among those that are likeliest; likeliest : (n_entries,)"""
+    """The share of records of the target among those that are likeliest; the others are of people who are as likely, as
+    many as there are with as many records. likeliest : (n_entries,)
+    """
     assert truth.person is not None
     right = right_of(belief, truth.candidate, truth.person)
     first = np.full(len(right.start), -1)
@@ -67,7 +69,7 @@ def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) 
         candidate=first[listed].astype(np.int32),
         log_probability=stored(np.log(theirs[listed] / size[listed])),
         unlisted=np.where(listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
-        n_unlisted=np.where(listed, size - theirs, 0).astype(np.int64),
+        n_unlisted=np.where(listed, np.ceil((size - theirs) / np.maximum(theirs, 1)), 0).astype(np.int64),
         observation=right.of,
         representative=None,
     )
