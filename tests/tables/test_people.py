@@ -9,15 +9,19 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
+from unmask.cases.tables import divide
 from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.own import STILL_THERE
+from unmask.cases.tables.singling import SEVERAL_ROWS
 from unmask.cli import main
 from unmask.errors import FailedError
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
+from unmask.plan import Part
 from unmask.posterior import Posterior
 from unmask.reports.facts.price import Price
-from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.control import held_back, hold_back
+from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
+from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
 from unmask.tables.exposure import printed_values
 
@@ -472,3 +476,28 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
     assert effective_set_size.per_target(case.belief)[first] == pytest.approx(2)
     assert success_probability.per_target(case.belief)[first] == pytest.approx(1 / 2)
     assert audited.not_run == (("calibration_error", "records are picked, and people told of"),)
+
+
+def test_questions_about_one_row_of_a_person_are_not_asked():
+    person, cells = _stays(people=200)
+    table = _read(cells, person)
+    members, others = (table.take(side) for side in (person < 100, person >= 100))
+    parts = ("age",), ("sex", "ill")
+
+    found = unmask.audit(
+        members, original=members, origin=np.arange(members.n_rows), control=others, protection=Identity(), parts=parts
+    )
+
+    why = dict(found.data.not_run)
+    assert why["Singling out"] == SEVERAL_ROWS
+    assert why["What each person's own record added"] == STILL_THERE
+    (linked,) = (row for row in found.rows if row.measure == "parts_linked")
+    assert linked.n == 100
+
+
+def test_people_who_are_held_back_in_turn_are_held_back_with_all_their_rows():
+    person, cells = _stays()
+    told = divide(Part("d", "", {}, {"folds": 5}), Sample(_read(cells, person)), np.random.default_rng(0))
+
+    assert {len(set(told.fold[person == one].tolist())) for one in range(60)} == {1}
+    assert set(told.fold.tolist()) == set(range(5))

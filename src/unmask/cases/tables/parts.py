@@ -67,7 +67,7 @@ def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.
 
 def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
     assert scene.known is not None
-    sides = [scene.known] if scene.control is None else [scene.known, scene.control]
+    sides = [one.one_each() for one in (scene.known, scene.control) if one is not None]
     n = min(TARGETS, *(len(one.person) for one in sides))
     members, *control = (_linked(scene, adversary, attack, known, n, rng) for known in sides)
     found = replace(members, control=next(iter(control), None), drawn_from=scene.drawn_from)
