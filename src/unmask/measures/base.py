@@ -144,7 +144,7 @@ def evaluate(
     taken = _judged_values(measure, belief, truth) if measure.realized else _values(measure, belief, of_kinds)
     posterior, value = _mean(taken.value, taken.mass), taken.value
     worst = value.max() if measure.direction == "high" else value.min()
-    n, everybody = (taken.n, belief.n_targets) if whose is None else (taken.people(whose), len(np.unique(whose)))
+    n, everybody = (taken.n, belief.n_targets) if whose is None else (taken.people(whose), how_many(whose))
     if drawn_from is None or drawn_from == everybody:
         interval = Interval(None, None, EVERYBODY)
     elif not measure.has_interval:
@@ -187,12 +187,17 @@ class _Taken(NamedTuple):
 
     def people(self, whose: NDArray[np.int64]) -> int:
         """How many people these targets are of."""
-        return len(np.unique(whose[self.of_targets()[2]]))
+        return how_many(whose[self.of_targets()[2]])
 
     def of_people(self, whose: NDArray[np.int64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The value of each person, and their weight."""
         value, weight, target = self.of_targets()
         return (value, weight) if whose is None else of_each(value, weight, whose[target])
+
+
+def how_many(whose: NDArray[np.int64]) -> int:
+    """Different numbers, from 0, which are few."""
+    return int(np.count_nonzero(np.bincount(whose)))
 
 
 def of_each(
