@@ -331,8 +331,8 @@ def _one_row_each(table: Table) -> None:
     """Refuse a game about people with several rows, each of whom it would count as often."""
     if table.person is not None:
         raise NotRunError(
-            f"a game counts each row as a person, and {table.n_rows:,} rows are of {table.n_people:,} people; give one "
-            "row a person, or an audit with an attacker"
+            f"a game counts each row as a person, and {table.n_rows:,} rows are of {table.n_people:,} people; keep "
+            "one row of each, or price an audit (--attacker)"
         )
 
 
