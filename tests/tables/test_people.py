@@ -9,11 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
+from unmask.cases.at_risk import Watched
 from unmask.cases.tables import divide
 from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.own import STILL_THERE
 from unmask.cases.tables.singling import SEVERAL_ROWS
+from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.errors import FailedError
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
@@ -501,3 +503,15 @@ def test_people_who_are_held_back_in_turn_are_held_back_with_all_their_rows():
 
     assert {len(set(told.fold[person == one].tolist())) for one in range(60)} == {1}
     assert set(told.fold.tolist()) == set(range(5))
+
+
+def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
+    person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
+    table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
+    watched = Watched("row")
+
+    audit_tables({"release": table}, Evidence(table, origins={"release": np.arange(10)}, watched=watched))
+
+    told = {(one.row, round(one.probability, 9)) for one in watched.found if one.adversary == "prosecutor"}
+    assert told == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess
+    assert {one.reason for one in watched.found if one.adversary == "prosecutor"} == {"10 candidates fit"}

@@ -112,7 +112,8 @@ class Found:
             names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
             rows = self.evidence.rows(case.rows)
-            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows), unreleased=case.unreleased)
+            more = {"at": seen.where(case.rows), "unreleased": case.unreleased, "picked": case.picked}
+            self.evidence.watched.see(case.belief, rows, **names, **more)
 
     def price(self) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes."""
