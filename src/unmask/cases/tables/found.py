@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, price_releases
@@ -109,11 +109,10 @@ class Found:
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.evidence.watched is not None and seen is not None and case.adversary not in APART:
-            names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            rows = self.evidence.rows(case.rows)
-            more = {"at": seen.where(case.rows), "unreleased": case.unreleased, "picked": case.picked}
-            self.evidence.watched.see(case.belief, rows, **names, **more)
+            names: dict[str, Any] = {"release": case.release, "adversary": case.adversary, "target": case.target}
+            names |= {"at": seen.where(case.rows), "unreleased": case.unreleased, "picked": case.picked}
+            self.evidence.watched.see(case.belief, self.evidence.rows(case.rows), **names)
 
     def price(self) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes."""
