@@ -88,7 +88,7 @@ def test_a_seed_in_the_place_of_a_generator_is_refused_in_one_sentence_by_all_th
 
 LINKS = [name for name in ATTACKS if name.startswith("tables.")]
 OTHERS = ("RegisterAttack", "OrderAttack", "AttributeInference", "MarginalRatio", "ClosestRecord")
-OTHERS += ("ShadowMembership", "Linkability", "SinglingOut", "BackOff", "ModelAttribute")
+OTHERS += ("ShadowMembership", "Linkability", "SinglingOut", "SeveralRows", "BackOff", "ModelAttribute")
 LINKS = [name for name in LINKS if not name.endswith(OTHERS)]
 OF_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
 CONTAINING = [name for name in OF_TABLES if hasattr(PROTECTIONS[name], "fits")]

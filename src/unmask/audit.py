@@ -35,7 +35,7 @@ from unmask.measures import (
     total_variation,
 )
 from unmask.measures.alike import alike
-from unmask.measures.base import UndefinedError, listed
+from unmask.measures.base import UndefinedError, listed, of_each
 from unmask.measures.losses.distances import decided
 from unmask.measures.places import places
 from unmask.measures.rates import RATES, coverage
@@ -78,6 +78,9 @@ REALIZED: tuple[Measure, ...] = (
 STANDARD = SELF_ASSESSED + REALIZED
 """What an audit takes unless it is told otherwise."""
 
+
+OF_ONE = (calibration_error.name, rational.REALIZED.name)
+"""What holds the belief by which a candidate is picked against what it tells of people."""
 
 SCORES = "the attack gives scores, not probabilities"
 """Why a measure that needs probabilities is not run."""
@@ -171,6 +174,8 @@ def audit(
     measures: Sequence[Measure] | None = None,
     note: str = "",
     drawn_from: float | None = None,
+    whose: NDArray[np.int64] | None = None,
+    picked: Posterior | None = None,
 ) -> Audit:
     """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores none that
     needs probabilities.
@@ -179,6 +184,9 @@ def audit(
     knew before (`Truth.leaked`) take no part.
     measures   : `STANDARD` when left out, and the rates of an attack that names people, or nobody, besides
     drawn_from : how many people the targets were drawn from, None where they are everybody; see `evaluate`
+    whose      : who each target is of, where people are several targets; see `evaluate`
+    picked     : the belief by which a candidate is picked, where `belief` only says how likely that is right: what
+                 needs the truth is of it
     A status that the truth refutes is taken away: the rows say `refuted`, and the note what was announced and what came
     true, see `earned`.
 
@@ -188,23 +196,27 @@ def audit(
     >>> found.row("success_probability").posterior, found.row("realized_success").posterior
     (0.75, 0.75)
     """
-    asked = belief if truth is None or not truth.leaked.any() else _not_leaked(belief, truth)
+    asked, of_asked = belief, whose
+    if truth is not None and truth.leaked.any():
+        asked, of_asked = _not_leaked(belief, truth), None if whose is None else whose[~truth.leaked]
     chosen, rows, not_run = standard(belief) if measures is None else measures, [], []
     of_kinds = _in_one_pass(chosen, asked)
     for measure in chosen:
-        if measure.needs_truth and (truth is None or not truth.judged.any()):
+        if picked is not None and measure.name in OF_ONE:
+            not_run.append((measure.name, "records are picked, and people told of"))
+        elif measure.needs_truth and (truth is None or not truth.judged.any()):
             not_run.append((measure.name, "the truth is not known"))
         elif measure.needs_probabilities and belief.status == "scores":
             not_run.append((measure.name, SCORES))
         else:
             names = {"release": release, "adversary": adversary, "target": target}
             try:
-                of = belief if measure.needs_truth else asked
+                of, own = (picked or belief, whose) if measure.needs_truth else (asked, of_asked)
                 known = of_kinds.get(measure.name)
-                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known))
+                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known, whose=own))
             except UndefinedError as error:
                 not_run.append((measure.name, str(error)))
-    status, why = earned(belief, truth)
+    status, why = earned(belief, truth, whose=whose, picked=picked)
     standing.cache_clear()  # which would hold the belief
     places.cache_clear()
     alike.cache_clear()
@@ -239,8 +251,16 @@ WITHIN = {"exact": 0.0, "model": 0.03, "calibrated": 0.03}
 """By how much realized success may differ from what a belief of this status announces, chance apart."""
 
 
-def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
+def earned(
+    belief: Posterior,
+    truth: Truth | None = None,
+    *,
+    whose: NDArray[np.int64] | None = None,
+    picked: Posterior | None = None,
+) -> tuple[str, str]:
     """The status that a belief has earned, and why if it is another than it claims or rests on a check.
+
+    whose, picked : as in `audit`
 
     Scores claim nothing. What the truth refutes (`Check`: a difference that chance makes in fewer than 1 of 1,000
     beliefs that keep their word; beyond 3 points, for `model` and `calibrated`) is `refuted`. `calibrated` needs the
@@ -257,10 +277,23 @@ def earned(belief: Posterior, truth: Truth | None = None) -> tuple[str, str]:
         status, why = ("model", "never checked on held-out people") if check is None else (status, f"held out: {check}")
     if status == "scores" or truth is None or not truth.judged.any():
         return status, why
-    assert realized_success.of_places is not None
-    at = places(belief, truth)
-    known = at.truth.judged
-    announced, realized = success_probability.per_target(at.belief), realized_success.of_places(at)
-    weight, people = at.belief.weight[known], at.people[known]
-    found = Check.of(announced[known], realized[known], weight, people, within=WITHIN[status])
+    found = Check.of(*_said(belief, truth, whose, picked), within=WITHIN[status])
     return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)
+
+
+def _said(
+    belief: Posterior, truth: Truth, whose: NDArray[np.int64] | None, picked: Posterior | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """What was announced of people whose truth is known, what came true, their weight, and how many they are: of all in
+    one place of the truth, or of each person.
+    """
+    assert realized_success.of_places is not None
+    if whose is None and picked is None:
+        at = places(belief, truth)
+        known = at.truth.judged
+        announced, realized = success_probability.per_target(at.belief), realized_success.of_places(at)
+        return announced[known], realized[known], at.belief.weight[known], at.people[known]
+    known, whose = truth.judged, np.arange(len(truth)) if whose is None else whose
+    both = success_probability.per_target(belief), realized_success.per_target(picked or belief, truth)
+    (announced, weight), (realized, _) = (of_each(one[known], belief.weight[known], whose[known]) for one in both)
+    return announced, realized, weight, np.ones(len(weight), dtype=np.int64)

@@ -62,7 +62,7 @@ class Printed:
     values : distinct exact values among cells, members of sets and closed ends of intervals; where the original is
              given, those that it has
     alone  : people of the original whose value is printed and shared with nobody else in it; None without the original
-    people : rows of the original, or of the release without it
+    people : those of the original, or rows of the release without it
     """
 
     column: str

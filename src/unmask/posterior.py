@@ -348,6 +348,16 @@ def equal_weights(n_targets: int) -> NDArray[np.float64]:
     return np.full(n_targets, 1.0 / max(n_targets, 1))
 
 
+def each_once(whose: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(n_targets,) weights by which people count alike who are several targets; whose : who each of these is, from 0.
+
+    >>> each_once(np.array([0, 0, 1]))
+    array([0.25, 0.25, 0.5 ])
+    """
+    targets = np.bincount(whose)
+    return np.asarray(1.0 / targets[whose] / np.count_nonzero(targets))
+
+
 def log_odds(belief: Posterior) -> NDArray[np.float64]:
     """(n_targets,) log p(first) - log p(second) of a belief about two candidates, such as "in" and "out"; it may be
     infinite.

@@ -10,7 +10,7 @@ import pytest
 
 from tests.reports.test_html import Page, single
 from unmask import Posterior, Truth
-from unmask.cases.tables.case import Case
+from unmask.cases.tables.belief import Case
 from unmask.cases.tables.facts import promises
 from unmask.reports import render
 from unmask.reports.facts.tables import Promise

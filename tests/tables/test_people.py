@@ -9,15 +9,25 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
-from unmask.cases.tables.case import Scene
+from unmask.cases.at_risk import Watched
+from unmask.cases.tables import divide
+from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.own import STILL_THERE
+from unmask.cases.tables.singling import SEVERAL_ROWS
+from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
 from unmask.errors import FailedError
-from unmask.measures import realized_success, success_probability
+from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
+from unmask.plan import Part
 from unmask.posterior import Posterior
-from unmask.tables import Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.control import held_back, hold_back
+from unmask.reports.facts.price import Price
+from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
+from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
+from unmask.tables.exposure import printed_values
+
+WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 
 
 def _stays(seed=0, people=60):
@@ -32,6 +42,11 @@ def _stays(seed=0, people=60):
 def _read(cells, person=None):
     named = {} if person is None else {"patient": [f"P{one:03d}" for one in person]}
     return Table.read({**named, **cells}, quasi_identifiers=["age", "sex"], sensitive="ill", identifiers=list(named))
+
+
+def _of_people(values, person):
+    """The mean over people of the mean over their rows."""
+    return float(np.mean([np.mean(np.asarray(values)[person == one]) for one in np.unique(person)]))
 
 
 def _by_hand(classes, person):
@@ -140,22 +155,22 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
                     for r in rows
                     if (r.release, r.adversary, r.target, r.measure) == (name, adversary, "identity", measure)
                 )
-                assert row.posterior == pytest.approx(np.mean(share), abs=1e-12)
+                assert row.posterior == pytest.approx(_of_people(share, own), abs=1e-12)
+                assert row.n == 40
                 assert row.worst == pytest.approx(max(share))
                 assert row.status == "exact"
 
 
-def test_a_belief_that_tells_rows_apart_is_about_rows():
-    table = Table.read({"age": [30, 30, 31], "id": list("aab")}, quasi_identifiers="age", identifiers="id")
+def test_of_a_belief_that_tells_rows_apart_any_row_of_a_person_counts():
+    table = Table.read({"age": [30, 30, 31], "id": list("aba")}, quasi_identifiers="age", identifiers="id")
     scene = Scene.of("release", table, np.arange(3), Evidence(original=table).known)
     belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
 
     case = scene.identity("somebody", belief)
     rows = {row.measure: row.posterior for row in case.audited([success_probability, realized_success]).rows}
 
-    assert case.belief is belief
-    assert case.picked is None
-    assert rows == {"success_probability": pytest.approx(0.7), "realized_success": pytest.approx(1 / 3)}
+    assert rows["success_probability"] == pytest.approx(0.7 + 0.1)  # row 0 is picked, and may be either of two
+    assert rows["realized_success"] == pytest.approx(1 / 2)  # of a always, of b never
 
 
 def test_a_table_of_few_people_is_refused_however_many_rows_it_has():
@@ -277,8 +292,8 @@ def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(se
         likeliest = fit[width[fit] == width[fit].min()]
         attained.append(np.mean(person[likeliest] == own))
     said = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
-    assert said["success_probability"].posterior == pytest.approx(np.mean(attained))
-    assert said["realized_success"].posterior == pytest.approx(np.mean(attained))
+    assert said["success_probability"].posterior == pytest.approx(_of_people(attained, person))
+    assert said["realized_success"].posterior == pytest.approx(_of_people(attained, person))
     assert said["success_probability"].worst == pytest.approx(max(attained))
 
 
@@ -299,5 +314,204 @@ def test_any_row_of_a_person_counts_where_others_have_none_left():
     for row in origin.tolist():
         attained[row] = np.mean(of[said == age[row]] == person[row])
     rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
-    assert rows["success_probability"].posterior == pytest.approx(attained.mean())
-    assert rows["realized_success"].posterior == pytest.approx(attained.mean())
+    assert rows["success_probability"].posterior == pytest.approx(_of_people(attained, person))
+    assert rows["realized_success"].posterior == pytest.approx(_of_people(attained, person))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_row_of_a_person_counts_where_their_own_is_not_released(seed):
+    """Half of the rows are released, with ages in tens: whoever picks another stay of a person has found them."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(30), rng.integers(1, 5, 30))
+    age = rng.integers(20, 60, 30)[person] + rng.integers(0, 3, len(person))
+    kept = np.sort(rng.choice(len(person), len(person) // 2, replace=False))
+    low = age[kept] // 10 * 10
+    named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
+    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    release = Table.read({"age": [f"[{a}, {a + 9}]" for a in low]}, quasi_identifiers="age")
+
+    found = unmask.audit(release, original=original, origin=kept)
+
+    fit = [person[kept][low == value // 10 * 10] for value in age.tolist()]
+    attained = [np.mean(of == own) if len(of) else 0.0 for of, own in zip(fit, person, strict=True)]
+    rows = {row.measure: row for row in found.rows if (row.release, row.adversary) == ("release", "prosecutor")}
+    for measure in ("success_probability", "realized_success"):
+        assert rows[measure].posterior == pytest.approx(_of_people(attained, person))
+        assert rows[measure].worst == pytest.approx(max(attained))
+
+
+def test_people_are_counted_once_wherever_they_are_counted():
+    """Sixty patients with 299 stays: every number of people is of sixty, by the row that gives them away most."""
+    person, cells = _stays()
+    table = _read(cells, person)
+    release, origin = Mondrian(k=5)(table)
+
+    data = unmask.audit(release, original=table, origin=origin, attacker="case-study", smallest_shown=1).data
+
+    own = person[origin]
+    shown = list(zip(*(release[name].tolist() for name in ("age", "sex")), strict=True))
+    rows, theirs = Counter(shown), Counter(zip(shown, own.tolist(), strict=True))
+    risk = np.array([theirs[one] / rows[one[0]] for one in zip(shown, own.tolist(), strict=True)])
+    most = [max(risk[own == one]) for one in range(60)]
+    (spread,) = (one for one in data.distribution if (one.release, one.adversary, one.target) == WHOM)
+    assert spread.people == 60
+    assert spread.above[0.09] == sum(value > 0.09 for value in most)
+    price = next(one for one in data.subjects if isinstance(one, Price))
+    assert {one.n for one in price.releases} == {60}
+    assert {row.n for row in data.rows if row.target in ("identity", "ill")} == {60}
+    assert {one.n for one in data.values} == {60}
+    people = {shown[one.row]: one.people for one in data.classes if one.target == "identity"}
+    assert people == {of: len({who for box, who in theirs if box == of}) for of in people}
+
+
+def test_people_who_are_drawn_are_drawn_with_all_their_rows():
+    person, cells = _stays(people=200)
+    table = _read(cells, person)
+    release, origin = Mondrian(k=5)(table)
+
+    few = unmask.audit(release, original=table, origin=origin, targets=50, seed=3)
+    everybody = unmask.audit(release, original=table, origin=origin)
+
+    (some,), (all_of_them,) = (
+        [row for row in one.rows if (row.release, row.adversary, row.target) == WHOM and row.measure == HEAD]
+        for one in (few, everybody)
+    )
+    assert some.n == 50
+    assert some.interval == "targets drawn from 200 people"
+    assert all_of_them.low is None
+    assert some.low < all_of_them.posterior < some.high  # the draw is that of the seed
+
+
+def test_what_is_believed_of_values_is_a_model_where_people_count_alike():
+    """Who is often ill has most of the rows: a person is rarely one of those whom the rows are of."""
+    person = np.concatenate([np.zeros(90, dtype=int), np.arange(1, 11)])
+    cells = {"age": ["30"] * 100, "sex": ["0"] * 100, "ill": ["chronic"] * 90 + ["flu"] * 10}
+    table = _read(cells, person)
+
+    rows = unmask.audit(table.take(np.arange(100)), original=table, origin=np.arange(100)).rows
+
+    (told,) = (
+        row
+        for row in rows
+        if (row.release, row.adversary, row.target) == ("release", "prosecutor", "ill") and row.measure == HEAD
+    )
+    assert told.posterior == pytest.approx(1 / 11)
+    assert told.status == "refuted"
+    assert "announced 90.0 %, realized 9.1 % of 11 people" in told.note
+
+
+def test_a_register_is_not_linked_to_several_rows_of_a_person(stays):
+    _, cells = _stays()
+    table = _read(cells, stays)
+    register = table.take(np.unique(stays, return_index=True)[1])
+
+    data = unmask.audit(table, original=table, register=register, attacker="case-study").data
+
+    assert not [row for row in data.rows if row.adversary == "register"]
+    assert ("Linkage to a register of named people", LISTED_ONCE) in data.not_run
+    assert {row.adversary for row in data.rows if row.measure == "rational_success"} == {"prosecutor"}
+
+
+def test_a_release_that_lacks_rows_of_people_says_whom_it_lacks():
+    person, cells = _stays()
+    table = _read(cells, person)
+    kept = np.flatnonzero((person > 2) & (np.arange(len(person)) % 2 == 0))
+    there = len(set(person[kept].tolist()))
+
+    said = unmask.audit(table.take(kept), original=table, origin=kept).data.assumptions
+
+    assert any(f"has no row of {60 - there} of the 60 people" in one for one in said)
+
+
+def test_control_people_are_set_beside_those_of_several_rows():
+    """Ages and values are each person's own: told by another row of theirs, nobody would be like anybody."""
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(800), rng.integers(1, 8, 800))
+    cells = {"age": rng.integers(20, 80, 800)[person], "sex": rng.integers(0, 2, 800)[person]}
+    cells["ill"] = rng.integers(0, 4, 800)[person]
+    table = _read({name: [str(cell) for cell in column] for name, column in cells.items()}, person)
+    members, others = (table.take(side) for side in (person < 400, person >= 400))
+
+    evidence = Evidence(original=members, control=others)
+    found = unmask.audit(members, original=members, origin=np.arange(members.n_rows), control=others)
+
+    assert len(evidence.shift.weight) == 400
+    assert evidence.shift.alike
+    assert any("The 400 control people took no part" in said for said in found.data.assumptions)
+    (row,) = (
+        row
+        for row in found.rows
+        if row.control is not None
+        and row.target == "ill"
+        and (row.release, row.adversary, row.measure) == ("release", "prosecutor", HEAD)
+    )
+    assert row.control == pytest.approx(0.25, abs=0.09)  # four values, four standard errors of 400 people
+    assert row.excess > 0.2
+    asked = [row for row in found.rows if row.target == "membership"]
+    assert asked
+    assert max(row.n for row in asked) <= 400  # of 400 control people half are judged, and as many members
+
+
+def test_people_alone_in_a_printed_value_are_counted_not_their_rows():
+    """A person of 70 comes three times; nobody else is 70, nor 30. Two share 40."""
+    person = np.array([0, 0, 0, 1, 2, 3, 3])
+    cells = {"age": ["70", "70", "70", "30", "40", "40", "30"], "sex": ["0"] * 7, "ill": ["a"] * 7}
+    table = _read(cells, person)
+    release = Table.read({"age": ["[30, 70]"] * 7, "sex": ["0"] * 7}, quasi_identifiers=["age", "sex"])
+
+    age, sex = printed_values(release, table)
+
+    assert (age.values, age.alone, age.people) == (2, 1, 4)
+    assert (sex.values, sex.alone, sex.people) == (1, 0, 4)
+
+
+def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
+    """Of ten rows alike five are one person's: half of the tries find them, as one of two people would be."""
+    person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
+    table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
+    scene = Scene.of("release", table, np.arange(10), Evidence(original=table).known)
+
+    case = scene.identity("somebody", scene.link())
+    audited = case.audited([success_probability, effective_set_size, calibration_error])
+
+    first = case.rows.tolist().index(0)
+    assert effective_set_size.per_target(case.belief)[first] == pytest.approx(2)
+    assert success_probability.per_target(case.belief)[first] == pytest.approx(1 / 2)
+    assert audited.not_run == (("calibration_error", "records are picked, and people told of"),)
+
+
+def test_questions_about_one_row_of_a_person_are_not_asked():
+    person, cells = _stays(people=200)
+    table = _read(cells, person)
+    members, others = (table.take(side) for side in (person < 100, person >= 100))
+    parts = ("age",), ("sex", "ill")
+
+    found = unmask.audit(
+        members, original=members, origin=np.arange(members.n_rows), control=others, protection=Identity(), parts=parts
+    )
+
+    why = dict(found.data.not_run)
+    assert why["Singling out"] == SEVERAL_ROWS
+    assert why["What each person's own record added"] == STILL_THERE
+    (linked,) = (row for row in found.rows if row.measure == "parts_linked")
+    assert linked.n == 100
+
+
+def test_people_who_are_held_back_in_turn_are_held_back_with_all_their_rows():
+    person, cells = _stays()
+    told = divide(Part("d", "", {}, {"folds": 5}), Sample(_read(cells, person)), np.random.default_rng(0))
+
+    assert {len(set(told.fold[person == one].tolist())) for one in range(60)} == {1}
+    assert set(told.fold.tolist()) == set(range(5))
+
+
+def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
+    person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
+    table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
+    watched = Watched("row")
+
+    audit_tables({"release": table}, Evidence(table, origins={"release": np.arange(10)}, watched=watched))
+
+    told = {(one.row, round(one.probability, 9)) for one in watched.found if one.adversary == "prosecutor"}
+    assert told == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess
+    assert {one.reason for one in watched.found if one.adversary == "prosecutor"} == {"10 candidates fit"}

@@ -156,3 +156,30 @@ def test_a_protection_warns_of_a_column_that_puts_rows_together(tmp_path):
     for more, named in ((("--keep", "user"), "user"), (("--keep", "code", "--identifiers", "user"), "code")):
         done = CliRunner().invoke(main, list(map(str, [*words, *more])))
         assert f"the column {named} leaves as it is and seems to say which rows are one person's" in done.stderr
+
+
+def test_without_an_original_several_rows_are_put_together_inside_the_release():
+    person, cells = _trips()
+    release, original, origin = _released(person, cells, 20, code=(person * 7 % 150).tolist(), user=person.tolist())
+    named = {name: release[name].tolist() for name in ("place", "hour", "code", "user")}
+    true = _of(unmask.audit(release, original=original, origin=origin), "several rows").posterior
+
+    by_name = unmask.audit(_kept(named, "user"))
+    unnamed = unmask.audit(_kept(named, "code"))
+    identified = unmask.audit(Table.read(named, quasi_identifiers=["place", "hour"], keep="code", identifiers="user"))
+
+    for found in (by_name, identified):
+        told = _of(found, "several rows", "success_probability")
+        assert told.posterior == pytest.approx(true, abs=0.15)  # five standard errors of 150 people
+        assert told.n == 150
+    assert any("it is taken for one person's" in said for said in by_name.data.cautions)
+    assert any("the column code says which rows" in said for said in identified.data.cautions)
+    assert _of(unnamed, "several rows", "success_probability") is None
+    assert {row.n for row in identified.rows if row.target == "identity"} == {150}
+    alone = _of(unmask.audit(release, original=original, origin=origin), "prosecutor").posterior
+    assert _of(identified, "prosecutor", "success_probability").posterior == pytest.approx(alone)
+    assert identified.data.criteria["release"]["k_people"] >= 1
+
+
+def _kept(cells, column):
+    return Table.read(cells, quasi_identifiers=["place", "hour"], keep=column)

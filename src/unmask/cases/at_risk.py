@@ -65,9 +65,10 @@ class Watched:
         target: str,
         at: NDArray[np.int64] | None = None,
         unreleased: NDArray[np.bool_] | None = None,
+        picked: Posterior | None = None,
     ) -> None:
         """Keep those at risk; rows : (n_targets,) the row of each target; at : where its class stands, -1 for none;
-        unreleased : who has no record, so that nobody is right about it.
+        unreleased : who has no record, so that nobody is right about it; picked : as in `Case`, whose candidates fit.
         """
         about = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else secret_probability
         assert about is not None
@@ -79,7 +80,12 @@ class Watched:
         if not len(risky):
             return
         few = np.unique(belief.observation[risky])
-        reasons = dict(zip(few.tolist(), _reasons(rows_of(belief, few), success[few], guess, target), strict=True))
+        fit = rows_of(belief, few)
+        if picked is not None:
+            seen_by = np.zeros(belief.n_observations, dtype=np.int64)
+            seen_by[belief.observation] = picked.observation
+            fit = rows_of(picked, seen_by[few])
+        reasons = dict(zip(few.tolist(), _reasons(fit, success[few], guess, target), strict=True))
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)
             for row, seen, place in zip(

@@ -272,7 +272,7 @@ ATTACKS = {
         _strange_table,
         _tables_judged,
         types=("Table",),
-        others=("Parts", "Predicate"),
+        others=("Parts", "Predicate", "Traces"),
     ),
     "pseudonyms": Ground(_attack, _items_scene),
     "channels": Ground(

@@ -127,6 +127,7 @@ def evaluate(
     note: str = "",
     drawn_from: float | None = None,
     of_kinds: NDArray[np.float64] | None = None,
+    whose: NDArray[np.int64] | None = None,
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
@@ -135,25 +136,28 @@ def evaluate(
     drawn_from : how many people the targets were drawn from. None: they are everybody, the mean is exact for this
                  release and has no interval. inf: the interval is for people like these, without end. See `of_targets`.
     of_kinds   : the measure at each kind of observation (`alike`), where it is known already
+    whose      : (n_targets,) who each target is of, by numbers from 0, where people are several targets: n and the
+                 interval are of people, whose value is the mean over their targets, by weight. None: each is a person
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
     measure.check(belief)
     taken = _judged_values(measure, belief, truth) if measure.realized else _values(measure, belief, of_kinds)
     posterior, value = _mean(taken.value, taken.mass), taken.value
     worst = value.max() if measure.direction == "high" else value.min()
-    if drawn_from is None or drawn_from == belief.n_targets:
+    n, everybody = (taken.n, belief.n_targets) if whose is None else (taken.people(whose), how_many(whose))
+    if drawn_from is None or drawn_from == everybody:
         interval = Interval(None, None, EVERYBODY)
     elif not measure.has_interval:
         interval = Interval(None, None, "none: no honest interval is known")
     else:  # of those whose truth is known, as many times more as of all
-        n = drawn_from * taken.n / belief.n_targets
-        interval = of_targets(*taken.of_targets(), drawn_from=n, rate=measure.rate, within=measure.range)
+        each, of_all = taken.of_people(whose), drawn_from * n / everybody
+        interval = of_targets(*each, drawn_from=of_all, rate=measure.rate, within=measure.range)
     return filed(
         measure,
         (taken.prior, posterior),
         interval,
         (value, taken.mass),
-        n=taken.n,
+        n=n,
         n_observations=taken.n_observations,
         worst=float(worst),
         worst_observation=int(taken.first[agree(value, worst)].min()),  # whatever the order of the targets
@@ -162,11 +166,15 @@ def evaluate(
     )
 
 
+OfTargets = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+"""The value of some targets, the weight of each, sum 1, and which they are."""
+
+
 class _Taken(NamedTuple):
     """What a measure finds in a belief, value by value; several targets may share one.
 
     value, mass, first : of each value its weight, sum 1, and the first observation that has it
-    of_targets : the value of each target and its weight, asked for where there is an interval
+    of_targets : the value of each target, its weight, and its place, asked for where people are several or drawn
     """
 
     prior: float
@@ -175,7 +183,34 @@ class _Taken(NamedTuple):
     first: NDArray[np.int64]
     n: int
     n_observations: int
-    of_targets: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+    of_targets: Callable[[], OfTargets]
+
+    def people(self, whose: NDArray[np.int64]) -> int:
+        """How many people these targets are of."""
+        return how_many(whose[self.of_targets()[2]])
+
+    def of_people(self, whose: NDArray[np.int64] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The value of each person, and their weight."""
+        value, weight, target = self.of_targets()
+        return (value, weight) if whose is None else of_each(value, weight, whose[target])
+
+
+def how_many(whose: NDArray[np.int64]) -> int:
+    """Different numbers, from 0, which are few."""
+    return int(np.count_nonzero(np.bincount(whose)))
+
+
+def of_each(
+    value: NDArray[np.float64], weight: NDArray[np.float64], whose: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(n_people,) the mean over the targets of each person, by weight, and their weight.
+
+    >>> of_each(np.array([0.0, 1.0, 1.0]), np.array([0.25, 0.25, 0.5]), np.array([0, 0, 3]))
+    (array([0.5, 1. ]), array([0.5, 0.5]))
+    """
+    mass = np.bincount(whose, weight).astype(np.float64)
+    some = mass > 0
+    return np.bincount(whose, weight * value)[some] / mass[some], mass[some]
 
 
 def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] | None) -> _Taken:
@@ -186,8 +221,8 @@ def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] |
     mass, whole = kinds.belief.observation_weight[seen], belief.weight.sum()
     prior = float(measure.self_assessed(belief.prior())[0])
 
-    def of_targets() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return each[kinds.belief.observation], belief.weight / whole
+    def of_targets() -> OfTargets:
+        return each[kinds.belief.observation], belief.weight / whole, np.arange(belief.n_targets)
 
     return _Taken(prior, each[seen], mass / whole, kinds.first[seen], belief.n_targets, len(belief.seen), of_targets)
 
@@ -255,7 +290,7 @@ class _Judged(NamedTuple):
     first: NDArray[np.int64]
     n: int
     n_observations: int
-    of_targets: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]]
+    of_targets: Callable[[], OfTargets]
 
     @property
     def mean(self) -> float:
@@ -274,9 +309,9 @@ def _judged(measure: Measure, belief: Posterior, truth: Truth | None) -> _Judged
     if not some.all():
         seen = int(np.count_nonzero(np.bincount(belief.observation[some[found.of]])))
 
-    def of_targets() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        mine = some[found.of]
-        return every[found.of][mine], belief.weight[mine] / belief.weight[mine].sum()
+    def of_targets() -> OfTargets:
+        mine = np.flatnonzero(some[found.of])
+        return every[found.of][mine], belief.weight[mine] / belief.weight[mine].sum(), mine
 
     return _Judged(every[some], mass / mass.sum(), found.first[some], int(found.people[some].sum()), seen, of_targets)
 

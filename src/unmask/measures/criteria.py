@@ -11,7 +11,7 @@ from unmask.measures.registry import CRITERIA, UTILITIES, Quantity, declare_all
 REIDENTIFY = "probability of re-identifying a row, for one known to be in the"
 
 declare_all(
-    Quantity("rows", "Rows", "people in the release", "rows"),
+    Quantity("rows", "Rows", "rows of the release", "rows"),
     Quantity("classes", "Classes", "groups of rows alike in all quasi-identifiers", "classes"),
     Quantity("reference", "Compared with", "whose sensitive values t, δ, β and the error without the release refer to"),
     Quantity("missing", "Missing cells", "how a missing cell is compared"),

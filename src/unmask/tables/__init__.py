@@ -15,9 +15,11 @@ from unmask.tables.attacks import (
     OrderAttack,
     Parts,
     RegisterAttack,
+    SeveralRows,
     ShadowMembership,
     SinglingOut,
     StringLinkage,
+    Traces,
 )
 from unmask.tables.background import Background
 from unmask.tables.hierarchy import Hierarchy
@@ -56,12 +58,14 @@ __all__ = [
     "RankSwap",
     "Register",
     "RegisterAttack",
+    "SeveralRows",
     "ShadowMembership",
     "SinglingOut",
     "StringLinkage",
     "Suppress",
     "SuppressCells",
     "Table",
+    "Traces",
     "criteria",
     "datasets",
     "utility",

@@ -7,7 +7,7 @@ ATTACKS = (
     tables.StringLinkage(), tables.OrderAttack(), tables.AttributeInference("diagnosis"),
     tables.BackOff("diagnosis"), tables.ModelAttribute("diagnosis"),
     tables.MarginalRatio(), tables.ClosestRecord(), tables.ShadowMembership(tables.Mondrian(), shadows=20),
-    tables.Linkability(), tables.SinglingOut(), tables.MechanismAttack(tables.PRAM(0.9)),
+    tables.Linkability(), tables.SinglingOut(), tables.SeveralRows(), tables.MechanismAttack(tables.PRAM(0.9)),
 )  # fmt: skip
 
 PROTECTIONS = (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, each_once
 from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.column import Column
@@ -37,6 +38,38 @@ class Known:
         among[self.person] = False
         return Background(self.people, self.population, self.population.take(among))
 
+    @cached_property
+    def whose(self) -> NDArray[np.int64] | None:
+        """(n,) who each of them is, by numbers from 0, where people have several rows; None where each is a person."""
+        person = self.population.person
+        return None if person is None else np.unique(person[self.person], return_inverse=True)[1]
+
+    @property
+    def n_people(self) -> int:
+        """Different people among them."""
+        return len(self.person) if self.whose is None else int(self.whose.max(initial=-1)) + 1
+
+    def each_once(self, belief: Posterior) -> Posterior:
+        """The belief about them in which each person counts once, by all of their rows alike."""
+        if self.whose is None:
+            return belief
+        return replace(belief, weight=each_once(self.whose))
+
+    def some(self, n: int, rng: np.random.Generator) -> Known:
+        """At most n of them, drawn at random in their order: of people with several rows all rows or none, of at least
+        one person.
+        """
+        if self.whose is None:
+            return self.take(np.sort(rng.choice(len(self.person), min(n, len(self.person)), replace=False)))
+        order = rng.permutation(self.n_people)
+        many = np.cumsum(np.bincount(self.whose)[order]) <= n
+        many[0] = True
+        return self.take(np.flatnonzero(np.isin(self.whose, order[many])))
+
+    def one_each(self) -> Known:
+        """A row of everybody, the first."""
+        return self if self.whose is None else self.take(np.sort(np.unique(self.whose, return_index=True)[1]))
+
     def take(self, rows: NDArray[np.int64]) -> Known:
         """Some of those drawn, by their place among them."""
         return Known(self.people.take(rows), self.person[rows], Truth(self.truth.candidate[rows]), self.population)
@@ -44,6 +77,18 @@ class Known:
     def truth_in(self, origin: NDArray[np.int64]) -> Truth:
         """The released record of each person in another release of the same population, ABSENT where they are not."""
         return found_in(self.person, origin)
+
+    def person_in(self, origin: NDArray[np.int64], link: Posterior) -> Truth:
+        """The same where any record of a person is right: of somebody whose own row is not released another of theirs.
+        Who is believed to have none, as no record fits, is not found.
+        """
+        person, own = self.population.person, self.truth_in(origin)
+        if person is None:
+            return own
+        behind = np.where(origin < 0, person.max() + 1, person[origin])
+        other = found_in(person[self.person], behind).candidate
+        none = ((link.row_length == 0) & (link.n_unlisted == 0))[link.observation]
+        return Truth(np.where(none, ABSENT, np.where(own.candidate < 0, other, own.candidate)), person=behind)
 
 
 def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
@@ -61,7 +106,8 @@ def found_in(wanted: NDArray[np.int64], listed: NDArray[np.int64]) -> Truth:
 class Knowledge:
     """The adversary knows some people's quasi-identifiers, some columns of them, with gaps and mistakes.
 
-    targets : how many people; None: everyone. Drawn without replacement and shuffled.
+    targets : how many people; None: everyone. Drawn without replacement and shuffled. Who has several rows is known by
+              each of them.
     columns : the quasi-identifiers they know; None: all
     missing : probability that a cell is unknown to them, each on its own
     error   : probability that a cell is replaced by a draw from its column
@@ -91,16 +137,21 @@ class Knowledge:
         released = np.full(population.n_rows, ABSENT if origin is not None else UNKNOWN, dtype=np.int64)
         if origin is not None:
             released[origin] = np.arange(len(origin))
-        person = self._people(released, rng)
+        person = self._people(released, population.person, rng)
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
         names = [c.name for c in table.quasi_identifiers] if self.columns is None else list(self.columns)
         columns = tuple(self._blur(table.column(name), population.column(name), rng) for name in names)
         return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]), population)
 
-    def _people(self, released: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _people(
+        self, released: NDArray[np.int64], person: NDArray[np.int64] | None, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         inside = np.flatnonzero(released != ABSENT)
-        wanted = len(inside) if self.targets is None else min(self.targets, len(inside))
-        return np.asarray(rng.permutation(rng.choice(inside, wanted, replace=False)), dtype=np.int64)
+        people = inside if person is None else np.unique(person[inside])
+        wanted = len(people) if self.targets is None else min(self.targets, len(people))
+        drawn = rng.choice(people, wanted, replace=False)
+        rows = drawn if person is None else inside[np.isin(person[inside], drawn)]
+        return np.asarray(rng.permutation(rows), dtype=np.int64)
 
     def _blur(self, column: Column, whole: Column, rng: np.random.Generator) -> Column:
         """Always draws, whatever the rates, so that changing one rate does not change who is drawn or the other

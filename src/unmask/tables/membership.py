@@ -159,10 +159,12 @@ class Judged:
 
     @classmethod
     def of(cls, members: Table, control: Table, *, most: int, rng: np.random.Generator) -> Self:
-        """Half of the control people, at most so many, and as many members, by the columns that both tables have."""
+        """Half of the control people, at most so many, and as many members, by the columns that both tables have; of
+        people with several rows by one of these, drawn at random.
+        """
         names = [name for name in members.names if name in control.names]
-        n = min(most, members.n_rows, control.n_rows // 2)
-        drawn, others = rng.permutation(members.n_rows)[:n], rng.permutation(control.n_rows)
+        n = min(most, members.n_people, control.n_people // 2)
+        drawn, others = members.one_each(rng)[:n], control.one_each(rng)
         people = alike(members.take(drawn), control.take(others[:n]), names)
         inside = np.arange(2 * n) < n
         left = ~twins(people, inside)

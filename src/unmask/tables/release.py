@@ -161,6 +161,13 @@ class Table:
         """Different people whose rows these are."""
         return self.n_rows if self.person is None else len(np.unique(self.person))
 
+    def one_each(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """(n_people,) a row of everybody who takes part, drawn at random, in random order."""
+        rows = rng.permutation(self.taking_part)
+        if self.person is None:
+            return rows
+        return rng.permutation(rows[np.unique(self.person[rows], return_index=True)[1]])
+
     @cached_property
     def people(self) -> csr_array[Any, Any] | None:
         """(J, P) how many rows of each class are each person's, CSR; None where every row is a person."""

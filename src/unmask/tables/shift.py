@@ -82,6 +82,9 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     variance of what they tell together is 1 + k / (k - 1) times as large. With f of everybody attacked, weights are
     p / (1 - p) (1 - f) / f, up to a factor.
 
+    people  : of those with several rows one is taken, drawn at random: the others would tell that it is theirs
+    control : a row of each control person
+
     >>> people = Table.read({"q": list("aabb") * 50}, quasi_identifiers="q")
     >>> others = Table.read({"q": list("aaab") * 50}, quasi_identifiers="q")
     >>> found = shift(people, others)
@@ -92,6 +95,8 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     2007: weights; D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017: the test; C. Nadeau &
     Y. Bengio, "Inference for the generalization error", Machine Learning 2003: the variance.
     """
+    if people.person is not None:
+        people = people.take(np.sort(people.one_each(np.random.default_rng(0))))
     everybody = _together(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
     labels, belief = BackOff(str(SIDES)).crossed(everybody, np.random.default_rng(0).permutation(n) % folds)
@@ -114,7 +119,7 @@ def _wider(interval: Interval, value: float, times: float) -> Interval:
 def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
     """The same by columns of any role that both have; of at most `MOST` of either, drawn at random."""
     columns, rng = tuple(names), np.random.default_rng(0)
-    rows = [rng.permutation(table.taking_part) for table in (people, control)]
+    rows = [table.one_each(rng) for table in (people, control)]
     n = min(MOST, *map(len, rows))
     some = [table.take(those[:n]) for table, those in zip((people, control), rows, strict=True)]
     return shift(

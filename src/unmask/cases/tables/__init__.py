@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
-from unmask.cases.tables import cautions
+from unmask.cases.tables import cautions, words
 from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts, unlike
-from unmask.cases.tables.membership import MOST, TOLD, asked_of
+from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
+from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
 from unmask.cases.tables.plane import Plane, plane
@@ -28,11 +28,12 @@ from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
+from unmask.cases.tables.traces import asked
 from unmask.cases.tables.useful import USEFUL, left_of
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
-from unmask.errors import UnmaskError, nearest
+from unmask.errors import NotRunError, UnmaskError, nearest
 from unmask.measures import Measure, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
@@ -41,17 +42,15 @@ from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
-from unmask.tables.attacks import Linkability, SinglingOut
+from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.coarsened import Reading, read_coarse, with_readings
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
 from unmask.tables.lattice import Lattice
-from unmask.tables.membership import Judged
 from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
-from unmask.tables.shift import shift_by
 from unmask.tables.spelling import one_spelling
 from unmask.tables.stated import as_coarse
 from unmask.truth import Truth
@@ -63,8 +62,12 @@ PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
 
-KNOWS: Mapping[str, Sequence[str]] = {"tables.Linkability": ("targets",), "tables.SinglingOut": ()}
-"""What may be said of those who know parts of people's records, or nobody."""
+KNOWS: Mapping[str, Sequence[str]] = {
+    "tables.Linkability": ("targets",),
+    "tables.SinglingOut": (),
+    "tables.SeveralRows": ("targets", "columns"),
+}
+"""What may be said of those who know parts of people's records, nobody, or several of their rows."""
 
 _CASE = read_attacker(EMBEDDED)
 
@@ -147,6 +150,9 @@ def audit(
         )
     if register is None and coverage != 1:
         raise UnmaskError(f"coverage is {coverage:g} of a register, and no register was given; give both")
+    unlinked = register is not None and original is not None and original.person is not None
+    if unlinked:
+        register = register_origin = None
     if original is not None:
         outside = [] if control is None else [control]
         original, spelt = one_spelling(original, [*outside, *releases.values()])
@@ -184,6 +190,8 @@ def audit(
     titled = f"Audit of {', '.join(releases)}"
     found = audit_tables(releases, evidence, title=titled, motive=motive)
     found = found.cautioned((*cautions.read_so(read), *cautions.stated_so(coarser)))
+    if unlinked:
+        found = replace(found, not_run=(*(line for line in found.not_run if line != words.NO_REGISTER), words.UNLINKED))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
 
 
@@ -238,7 +246,11 @@ def load(dataset: Part, made: Any) -> Sample:
 def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
     """The population of one seed: a share of it is held back, and the others are members; or everybody is, in turn."""
     if "folds" in dataset.settings:
-        return replace(people, fold=rng.permutation(np.arange(people.members.n_rows) % dataset.settings["folds"]))
+        fold, person = (
+            rng.permutation(np.arange(people.members.n_people) % dataset.settings["folds"]),
+            people.members.person,
+        )
+        return replace(people, fold=fold if person is None else fold[np.unique(person, return_inverse=True)[1]])
     return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
 
 
@@ -275,7 +287,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
-        judged = _judged(population, made.whole, knows, rng)
+        judged = judged_of(population, made.whole, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(attack, SinglingOut):
         return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
@@ -283,7 +295,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     if isinstance(attack, Linkability):
         return [*linked(scene, cell.adversary.name, attack, rng=rng), *useful]
     refuse_contradicted(scene, attack)
-    case = scene.case(cell.adversary.name, attack)
+    case = asked(scene, cell.adversary.name, attack, rng)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
     if population.fold is not None and case.truth is not None and case.target != "identity":
@@ -295,6 +307,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
 def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:
     """What an adversary believes about whose record is whose, the truth, and the utility of the release."""
     release, origin, protection = made.whole
+    _one_row_each(population.members)
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
     cell = replace(cell, adversary=_of_everybody(cell.adversary))
@@ -302,20 +315,31 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
     refuse_contradicted(scene, attack)
-    case = None if isinstance(attack, SinglingOut | Linkability) else scene.case(cell.adversary.name, attack)
+    others = SinglingOut | Linkability | SeveralRows
+    case = None if isinstance(attack, others) else scene.case(cell.adversary.name, attack)
     if case is None or case.target != "identity":
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
-    return case.belief if case.picked is None else case.picked, case.truth, useful["utility"]
+    return case.belief, case.truth, useful["utility"]
 
 
 def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:
     """The nodes of a lattice that may be released, as the adversaries of some cells find them; see `plane`."""
+    _one_row_each(population.members)
     found = {}
     for cell, attack in zip(cells, attacks, strict=True):
         rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
         found[cell.adversary.name] = (attack, _known(_of_everybody(cell.adversary)), rng)
     return plane(population.members, protection, found)
+
+
+def _one_row_each(table: Table) -> None:
+    """Refuse a game about people with several rows, each of whom it would count as often."""
+    if table.person is not None:
+        raise NotRunError(
+            f"a game counts each row as a person, and {table.n_rows:,} rows are of {table.n_people:,} people; keep "
+            "one row of each, or price an audit (--attacker)"
+        )
 
 
 def _of_everybody(adversary: Part) -> Part:
@@ -339,30 +363,12 @@ def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np
     """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
     if isinstance(knows, Knowledge):  # the same people, whatever the release left out
-        known, drawn_from = knows(people, rng=rng), float(people.n_rows)
+        known, drawn_from = knows(people, rng=rng), float(people.n_people)
     else:
         known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
         attack = replace(attack, coverage=knows.coverage)
     control, foreign = _control(cell, population.control), not scene.traced
     return replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign), attack
-
-
-def _judged(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
-    """Members who are in the release, and as many control people, the others of whom are the reference: those held
-    back, else those whom a protection that samples has left out. targets : how many of either kind
-    """
-    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
-    members, control = population.members, population.control
-    if control is not None and (why := unlike(names, shift_by(names, members, control))):
-        raise UnmaskError(why)
-    if made.origin is not None:
-        inside = np.isin(np.arange(members.n_rows), made.origin)
-        members, control = members.take(inside), members.take(~inside) if control is None else control
-    if control is None or not control.n_rows:
-        raise UnmaskError(
-            "everybody of the population is in the release, so nobody is told from them; hold people back"
-        )
-    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
 
 
 def _control(cell: Cell, people: Table | None) -> Known | None:
@@ -371,7 +377,7 @@ def _control(cell: Cell, people: Table | None) -> Known | None:
     if people is None or isinstance(knows, Register):
         return None
     rng = cell.rng("knowledge of control people", cell.adversary.settings.get("knows", {}))
-    return replace(knows, targets=None)(people, rng=rng)
+    return replace(knows, targets=None)(people, rng=rng).one_each()
 
 
 def _known(adversary: Part) -> Knowledge | Register:

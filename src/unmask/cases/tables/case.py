@@ -1,8 +1,8 @@
-"""One release, one adversary, one target: the belief, the truth it is held against, and the rows that follow."""
+"""A release as its adversaries find it, and what each of them comes to believe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
@@ -10,14 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.audit import Audit, audit
+from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import together
 from unmask.cases.tables.persons import any_of_theirs
 from unmask.errors import NotRunError
-from unmask.measures import Measure, realized_success
-from unmask.measures.base import UndefinedError
-from unmask.measures.excess import People, excess
-from unmask.posterior import Posterior, equal_weights
+from unmask.measures import realized_success
+from unmask.measures.excess import People
+from unmask.posterior import Posterior, each_once, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
@@ -63,6 +62,10 @@ WEIGHTED = (
 
 LACKING = "Not set beside control people, who have no column {!r}."
 
+LISTED_ONCE = (
+    "people have several rows, and who links rows to a register takes each row for another person's, who is listed once"
+)
+
 ORDERS: Mapping[str, str] = {
     "sorted": "the rows stand in the order of what they say",
     "chance": "no order that was tried explains the rows",
@@ -72,92 +75,6 @@ ORDERS: Mapping[str, str] = {
     "grouped": "the rows of a class stand together, perhaps in the order of the original",
 }
 """How an attack on the order says that the rows came to stand as they do -> the same in words."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """What one adversary believes of one target, identity or a sensitive column, and what that is held against.
-
-    truth      : None where it is not known
-    rows       : (n_targets,) the row of each target: of the original where the release's origin is known, else of the
-                 release
-    drawn_from : how many people the targets were drawn from, as in `audit`
-    linked_to  : the other data that names are from, as in `Row`
-    boxes      : (n_targets,) whose guesses share their luck, see `together`, where control people are asked about, too
-    control    : the same of control people
-    people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
-                 as they are priced; None: each target is a person
-    modeled    : whether the belief is a model where it says to be exact, which it is of people in the release:
-                 somebody asked about is not in it and fits a record, or their value is guessed without one
-    picked     : where people have several records, the belief by which one is picked, and held against the truth;
-                 `belief` is then how likely it is one of theirs, see `any_of_theirs`
-    """
-
-    release: str
-    adversary: str
-    target: str
-    belief: Posterior
-    truth: Truth | None = None
-    rows: NDArray[np.int64] | None = None
-    drawn_from: float | None = None
-    linked_to: str = ""
-    note: str = ""
-    boxes: NDArray[np.int64] | None = None
-    control: Case | None = None
-    people: int | None = None
-    modeled: bool = False
-    picked: Posterior | None = None
-
-    @property
-    def unreleased(self) -> NDArray[np.bool_] | None:
-        """(n_targets,) whether the release has no record of the person whose record is asked for; None: has of all."""
-        if self.target != "identity" or self.linked_to or self.truth is None:
-            return None
-        gone = self.truth.candidate == ABSENT
-        return gone if gone.any() else None
-
-    def audited(self, measures: Sequence[Measure]) -> Audit:
-        """The rows of these measures."""
-        if self.picked is not None:
-            return self._picked(self.picked, measures)
-        beside = dict(self._beside(measures))  # before `audit`, which forgets where the truth stands
-        found = audit(
-            self.belief,
-            self.truth,
-            release=self.release,
-            adversary=self.adversary,
-            target=self.target,
-            note=self.note,
-            drawn_from=self.drawn_from,
-            measures=measures,
-        )
-        rows = (replace(row, linked_to=self.linked_to, **beside.get(row.measure, {})) for row in found.rows)
-        if self.modeled:  # after `audit`, which allows exact beliefs less
-            rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
-        return replace(found, rows=tuple(rows))
-
-    def _picked(self, belief: Posterior, measures: Sequence[Measure]) -> Audit:
-        """The rows about somebody's records: what holds by the belief, and what came true of those picked."""
-        told = replace(self, truth=None, picked=None).audited([one for one in measures if not one.needs_truth])
-        true = replace(self, belief=belief, picked=None).audited([one for one in measures if one.needs_truth])
-        status = "model" if self.modeled else belief.status
-        return replace(told, rows=told.rows + tuple(replace(row, status=status, note=self.note) for row in true.rows))
-
-    def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """By measure, what control people have, and what members have more, where both have any."""
-        if self.control is None:
-            return
-        scores = self.belief.status == "scores"
-        for measure in measures:
-            if not (measure.needs_truth and measure.has_interval) or (scores and measure.needs_probabilities):
-                continue
-            try:
-                sides = [People.of(measure, one.belief, one.truth, cluster=one.boxes) for one in (self, self.control)]
-            except UndefinedError:
-                continue
-            found = excess(measure, *sides)
-            more, low, high = found.towards(measure.direction)
-            yield measure.name, {"control": found.control, "excess": more, "excess_low": low, "excess_high": high}
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +110,7 @@ class Scene:
             return cls(release, table, np.zeros(0, dtype=np.int64))
         kept = table.taking_part
         part = table if len(kept) == table.n_rows else table.take(kept)
-        drawn_from = None if known is None else known.population.n_rows
+        drawn_from = None if known is None else known.population.n_people
         return cls(release, part, kept if origin is None else origin[kept], origin is not None, known, drawn_from)
 
     def case(self, adversary: str, attack: Attack) -> Case:
@@ -208,6 +125,8 @@ class Scene:
             return self.order(adversary, attack)
         if isinstance(attack, RegisterAttack):
             assert self.known is not None
+            if self.known.population.person is not None:
+                raise NotRunError(LISTED_ONCE)
             return self.linked(adversary, attack, self.known.people, self.known.person)
         return self.identity(adversary, attack(self.table, self.background))
 
@@ -216,16 +135,24 @@ class Scene:
         """What the adversary is told of the people and the population."""
         return None if self.known is None else self.known.background
 
+    @property
+    def whose(self) -> NDArray[np.int64] | None:
+        """(n_targets,) as in `Case`."""
+        if self.known is not None:
+            return self.known.whose
+        return None if self.table.person is None else np.unique(self.table.person, return_inverse=True)[1]
+
     def identity(self, adversary: str, belief: Posterior, note: str = "") -> Case:
         """Which record is theirs, or one of theirs, where the original says that people have several?"""
-        truth, modeled = None, self._mistaken(belief)
+        truth = theirs = None
         if self.known is not None and self.traced:
-            truth, person = self.known.truth_in(self.origin), self.known.population.person
-            theirs = None if person is None else Truth(truth.candidate, person=person[self.origin])
-            if theirs is not None and (attained := any_of_theirs(belief, theirs)) is not belief:
-                case = self._of_people(adversary, "identity", attained, theirs, note)
-                return replace(case, modeled=modeled, picked=belief)
-        return replace(self._of_people(adversary, "identity", belief, truth, note), modeled=modeled)
+            truth = theirs = self.known.person_in(self.origin, belief)
+        elif self.known is None and self.table.person is not None:
+            theirs = Truth(np.arange(self.table.n_rows), person=self.table.person)
+        told = belief if theirs is None or theirs.person is None else any_of_theirs(belief, theirs)
+        case = self._of_people(adversary, "identity", told, truth, note)
+        picked = None if told is belief else replace(belief, weight=case.belief.weight)
+        return replace(case, modeled=self._mistaken(belief), picked=picked)
 
     def _mistaken(self, link: Posterior) -> bool:
         """Whether a record fits somebody known who has none."""
@@ -303,6 +230,8 @@ class Scene:
         columns; `believed` has who share their luck, too. more : columns known besides
         """
         (belief, boxes), truth = believed(self.known), None
+        if self.whose is not None and belief.status == "exact":
+            belief = replace(belief, status="model")  # of rows that are each as likely, and here people are
         if self.known is not None and column in self.known.population.names:
             truth = attribute_truth(self.known.population, self.known.person, belief, column)
             truth = truth if np.any(truth.candidate != UNKNOWN) else None
@@ -341,9 +270,12 @@ class Scene:
         return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER)
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
-        rows = self.origin if self.known is None else self.known.person
+        rows, whose = (self.origin if self.known is None else self.known.person), self.whose
+        if whose is not None:
+            belief = replace(belief, weight=each_once(whose))
         people = self.table.n_rows if isinstance(self.table, Combinations) else None
-        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, note=note, people=people)
+        more: dict[str, Any] = {"note": note, "people": people, "whose": whose}
+        return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)
 
     # ----- those who know released columns as they were released
 

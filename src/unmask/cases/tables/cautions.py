@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.persons import pseudonym, repeated
+from unmask.cases.tables.several import put_together
 from unmask.cases.tables.words import OTHERS
-from unmask.reports.data import ORIGINAL
 from unmask.reports.words import release_name
 from unmask.segments import distinct
 from unmask.tables.coarsened import Reading, changed, strange
@@ -43,7 +41,7 @@ def of_releases(
     yield from (_FEWER.format(*said) for said in _sampled(evidence))
     people = evidence.register if original is None else original
     for name, table in releases.items():
-        told = _put_together(name, table, evidence)
+        told = put_together(name, table, evidence)
         yield from told.values()
         if isinstance(people, Table):
             yield from _strangers(name, table, people)
@@ -77,24 +75,6 @@ def _strangers(release: str, table: Table, people: Table) -> Iterator[str]:
             yield _STRANGE.format(share, column.name, release_name(release))
 
 
-def _put_together(release: str, table: Table, evidence: Evidence) -> dict[str, str]:
-    """Released columns that say which rows are one person's, or seem to -> the same in a sentence."""
-    if whose := pseudonym(table.kept, evidence.people_of(release)):
-        return {whose.name: _TOGETHER.format(whose.name, release_name(release))}
-    return {column.name: _WHOSE.format(column.name, release_name(release)) for column in repeated(table.kept)}
-
-
-_TOGETHER = (
-    "the column {} says which rows of {} are one person's: whoever recognizes a few rows of a person has all of them, "
-    "whatever k is"
-)
-
-_WHOSE = (
-    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it as an "
-    "identifier (--identifiers), with the original and the origin of the rows, and people are attacked by several of "
-    "their rows"
-)
-
 _LACKING = (
     "no adversary was given columns of {} that the original lacks: {}; a row number, a hash of a name or another code "
     "that somebody can compute again re-identifies people: leave such columns out, or add them to the original"
@@ -120,22 +100,6 @@ _STRANGE = (
     "{:.1%} of the cells of {} in {} are values that nobody of the original or the register has: they fit nobody; if "
     "they were renamed or grouped, say what they stand for: by a hierarchy (--hierarchy), or by the original and the "
     "origin of the rows (--origin)"
-)
-
-
-def several_rows(evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """That rows are no people, where some people have several. criteria : by release"""
-    if evidence.original is None or evidence.person is None:
-        return
-    shares = {name: one["person_share"] for name, one in criteria.items() if "person_share" in one}
-    released = {name: share for name, share in shares.items() if name != ORIGINAL} or shares
-    most = max(released, key=lambda name: released[name])
-    yield _SEVERAL.format(evidence.original.n_rows, evidence.original.n_people, 100 * shares[most], release_name(most))
-
-
-_SEVERAL = (
-    "{:,} rows are of {:,} people, and up to {:.0f} % of the rows of a class of {} are one person's: whoever picks any "
-    "of them has re-identified that person; k and numbers of people count rows, k_people and person_share count people"
 )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import boxes_of
-from unmask.cases.tables.case import Case
 from unmask.measures import success_probability
 from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
@@ -37,7 +37,7 @@ class Seen:
     def see(self, case: Case) -> None:
         """Take what is believed of a target; identity comes first."""
         if case.target == IDENTITY:
-            first = boxes_of(case.belief) - 1
+            first = boxes_of(case.picked or case.belief) - 1
             assert case.rows is not None
             self.rows, self.at = case.rows, np.where(first < 0, -1, self.row[np.maximum(first, 0)])
         if len(self.at) == case.belief.n_targets:
@@ -57,7 +57,7 @@ class Seen:
         inside = slice(None) if self.at.min(initial=0) >= 0 else np.flatnonzero(self.at >= 0)
         at, observation = (one[inside] for one in (self.at, belief.observation))
         risk = np.round(about(belief), 9)[observation]
-        people = np.bincount(at)
+        people = case.people_in(at, np.arange(belief.n_targets)[inside])
         highest = np.zeros(len(people))
         np.maximum.at(highest, at, risk)
         found = np.flatnonzero(people)

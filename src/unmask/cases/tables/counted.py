@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from unmask.cases.tables import facts
-from unmask.cases.tables.case import REGISTER, Case
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import REGISTER
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally

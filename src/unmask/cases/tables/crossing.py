@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.errors import NotRunError

@@ -15,6 +15,7 @@ from unmask.errors import UnmaskError
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import held_back
+from unmask.tables.counting import Reduced
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
 from unmask.tables.release import Table
@@ -61,8 +62,12 @@ class Evidence:
         """The rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
 
-    def people_of(self, release: str) -> NDArray[np.int64] | None:
-        """(n_rows,) who each row of a release, or of the original, is of; None where each is a person, or not known."""
+    def people_of(self, release: str, table: Table | Reduced) -> NDArray[np.int64] | None:
+        """(n_rows,) who each row of a release, or of the original, is of; None where each is a person, or not known.
+        Without an original its own identifiers say it.
+        """
+        if self.original is None:
+            return table.person if isinstance(table, Table) else None
         if self.person is None or release == ORIGINAL:
             return self.person
         origin = self.origins.get(release)
@@ -99,8 +104,10 @@ class Evidence:
 
     @cached_property
     def aside(self) -> Known | None:
-        """The control people, all of them."""
-        return None if self.control is None else Knowledge(None)(self.control, rng=np.random.default_rng(self.seed))
+        """The control people, all of them, each by a row drawn at random: what two rows tell is no two people's."""
+        if self.control is None:
+            return None
+        return Knowledge(None)(self.control, rng=np.random.default_rng(self.seed)).one_each()
 
     @cached_property
     def shift(self) -> Shift | None:

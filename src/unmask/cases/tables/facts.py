@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.case import Case
+from unmask.cases.tables.belief import Case
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
-from unmask.measures.places import places
+from unmask.measures.places import one_by_one, places
 from unmask.measures.secret import place_of, secret_probability, secret_values
-from unmask.posterior import Posterior
+from unmask.posterior import Posterior, equal_weights
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
@@ -108,14 +108,9 @@ def doubted(releases: Mapping[str, Table], original: Table | None) -> Iterator[t
 def distribution(case: Case) -> Distribution:
     """People by the adversary's probability of being right about them, self-assessed: about which record is theirs, or
     about the likeliest secret, which the commonest value is not. Nobody is right about a record that is not released.
+    Of several targets of one person the one counts by which they are most at risk.
     """
-    assert success_probability.self_assessed is not None
-    about = success_probability.self_assessed if case.target == IDENTITY else secret_probability
-    success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
-    weight, people = case.belief.observation_weight, case.people or case.belief.n_targets
-    if case.unreleased is not None:
-        gone = np.bincount(case.belief.observation, case.belief.weight * case.unreleased, len(weight))
-        success, weight = np.append(success, 0.0), np.append(weight - gone, gone.sum())
+    (success, weight), people = _spread(case), case.people or case.n_people
     values = np.unique(success)
     mass = np.bincount(np.searchsorted(values, success), weight)
     bins = np.maximum(np.searchsorted(EDGES, values, side="left") - 1, 0)
@@ -126,6 +121,22 @@ def distribution(case: Case) -> Distribution:
     drawn_from = int(of_all) if people < of_all < math.inf else 0
     found = Distribution(case.release, case.adversary, case.target, EDGES, shares, people, {}, each, drawn_from)
     return found.at(LIMITS.values())
+
+
+def _spread(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Success, and how much of the weight has it."""
+    assert success_probability.self_assessed is not None
+    about = success_probability.self_assessed if case.target == IDENTITY else secret_probability
+    success = np.round(about(case.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
+    weight, gone = case.belief.observation_weight, case.unreleased
+    if case.whose is not None:
+        each, most = success[case.belief.observation], np.zeros(case.n_people)
+        np.maximum.at(most, case.whose, each if gone is None else np.where(gone, 0.0, each))
+        return most, equal_weights(case.n_people)
+    if gone is not None:
+        out = np.bincount(case.belief.observation, case.belief.weight * gone, len(weight))
+        success, weight = np.append(success, 0.0), np.append(weight - out, out.sum())
+    return success, weight
 
 
 SURE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -140,7 +151,7 @@ def promises(case: Case) -> Iterator[Promise]:
     if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
         return
     assert realized_success.of_places is not None
-    found = places(case.belief, case.truth)
+    found = places(case.belief, case.truth) if case.whose is None else one_by_one(case.belief, case.truth)
     known = np.flatnonzero(found.truth.judged)
     announced = success_probability.per_target(found.belief)[known]
     realized = realized_success.of_places(found)[known]
@@ -150,7 +161,7 @@ def promises(case: Case) -> Iterator[Promise]:
     for at in np.unique(bins).tolist():
         own = bins == at
         a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
-        n = int(people[own].sum())
+        n = int(people[own].sum()) if case.whose is None else len(np.unique(case.whose[known[own]]))
         yield Promise(*names, n, a, r, *wilson(r, n))
 
 
@@ -201,9 +212,9 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
             float(before[v]),
             float(highest[v]),
             round(float(found.people[v])),
-            belief.n_targets,
+            case.n_people,
             secret=bool(secret[v]),
-            believed=_ratio(found.believed[v], found.people[v]),
+            believed=_ratio(found.believed[v], found.mass[v]),
             right=None if case.truth is None else _ratio(found.right[v], found.judged[v]),
         )
         for v in np.lexsort((before - highest, ~secret)).tolist()
@@ -212,11 +223,12 @@ def by_value(case: Case) -> tuple[ValueRisk, ...]:
 
 
 class _People(NamedTuple):
-    """(n_values,) how many people are found to have a value, by more than one half; the sum of what is believed of
-    them; of how many the truth is known, and how many of these have it.
+    """(n_values,) how many people are found to have a value, by more than one half; their weight, and the sum of what
+    is believed of them; of how many of it the truth is known, and how many of these have it.
     """
 
     people: NDArray[np.float64]
+    mass: NDArray[np.float64]
     believed: NDArray[np.float64]
     judged: NDArray[np.float64]
     right: NDArray[np.float64]
@@ -228,13 +240,18 @@ def _found(case: Case, row: NDArray[np.int64], value: NDArray[np.int32], p: NDAr
     said[row[surer]], sure[row[surer]] = value[surer], p[surer]
     told = np.flatnonzero(said >= 0)
     weight = belief.observation_weight[told] * belief.n_targets
-    people, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
+    mass, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
+    people = mass
+    if case.whose is not None:
+        theirs = np.flatnonzero(said[belief.observation] >= 0)
+        counted = case.people_in(said[belief.observation[theirs]], theirs)
+        people = np.pad(counted, (0, belief.n_candidates - len(counted))).astype(np.float64)
     if case.truth is None:
-        return _People(people, believed, *np.zeros((2, belief.n_candidates)))
+        return _People(people, mass, believed, *np.zeros((2, belief.n_candidates)))
     asked = np.flatnonzero((case.truth.candidate != UNKNOWN) & (said[belief.observation] >= 0))
     value_of, weight = said[belief.observation[asked]], belief.weight[asked] * belief.n_targets
     right = weight * (case.truth.candidate[asked] == value_of)
-    return _People(people, believed, *(_sums(value_of, each, belief) for each in (weight, right)))
+    return _People(people, mass, believed, *(_sums(value_of, each, belief) for each in (weight, right)))
 
 
 def _sums(value: NDArray[np.int64], each: NDArray[np.float64], belief: Posterior) -> NDArray[np.float64]:

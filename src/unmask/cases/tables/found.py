@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 from unmask.audit import STANDARD, Audit, price_measures
 from unmask.cases.price import Motive, price_releases
 from unmask.cases.tables import facts
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums
 from unmask.cases.tables.evidence import Evidence
@@ -69,7 +70,8 @@ class Found:
                 continue
             if self._is_priced(case) and not case.people:
                 self.priced[case.release] = case.belief
-                self.people |= {} if case.drawn_from is None else {case.release: int(case.drawn_from)}
+                if case.drawn_from is not None or case.whose is not None:
+                    self.people[case.release] = int(case.drawn_from or case.n_people)
             if case.people is None:
                 self._add(case, seen)
             elif case.people:
@@ -107,10 +109,10 @@ class Found:
         if case.target != "identity" and case.adversary == (LEARNER if case.release in self.foreign else PROSECUTOR):
             self.values += facts.by_value(case)
         if self.evidence.watched is not None and seen is not None and case.adversary not in APART:
-            names = {"release": case.release, "adversary": case.adversary, "target": case.target}
             assert case.rows is not None
-            rows = self.evidence.rows(case.rows)
-            self.evidence.watched.see(case.belief, rows, **names, at=seen.where(case.rows), unreleased=case.unreleased)
+            names: dict[str, Any] = {"release": case.release, "adversary": case.adversary, "target": case.target}
+            names |= {"at": seen.where(case.rows), "unreleased": case.unreleased, "picked": case.picked}
+            self.evidence.watched.see(case.belief, self.evidence.rows(case.rows), **names)
 
     def price(self) -> Price | None:
         """What a rational attacker does with what the strongest adversary believes."""

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import MECHANISM, Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import MECHANISM, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
@@ -46,7 +47,8 @@ def by_mechanism(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         return
     attack = Seeded(MechanismAttack(protection))
     link = attack(some.table, some.background)
-    yield some.identity(MECHANISM, link, DRAWN.format(len(link.observation)))
+    assert some.known is not None
+    yield some.identity(MECHANISM, link, DRAWN.format(some.known.n_people))
     for column in some.table.sensitive:
         yield some.value(MECHANISM, AttributeInference(column.name, link=attack), link)
 
@@ -111,7 +113,7 @@ def fewer(scene: Scene, seed: int) -> Scene:
     """The scene with as many people, and control people, as are asked about row by row."""
     assert scene.known is not None
     rng, n = np.random.default_rng(seed), at_most(scene.table.n_rows)
-    known = scene.known.take(drawn(len(scene.known.person), n, rng))
+    known = scene.known.some(n, rng)
     if scene.control is None:
         return replace(scene, known=known)
     aside = drawn(len(scene.control.person), n, rng)

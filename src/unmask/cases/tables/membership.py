@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unmask.audit import Audit, audit
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables.case import PROSECUTOR, Scene
-from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import filed
@@ -38,8 +38,12 @@ from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.margins import Margins
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.background import Attack, Background
+from unmask.tables.control import Sample
+from unmask.tables.generators import Released
+from unmask.tables.knowledge import Knowledge
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
+from unmask.tables.shift import shift_by
 from unmask.truth import Truth
 
 RECORD = "whole record"
@@ -83,7 +87,7 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
         return Audit((), ((QUESTION, NO_CONTROL),))
     inside, most = _members(scene, evidence.original), evidence.targets or MOST
     members, control = evidence.original.take(inside), evidence.control.take(evidence.control.taking_part)
-    if min(members.n_rows, control.n_rows // 2, most) < FEWEST:
+    if min(members.n_people, control.n_people // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
     judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
     if len(judged.inside) < 2 * FEWEST:
@@ -235,7 +239,7 @@ def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rn
         raise UnmaskError(f"{said} after doubles are left out; hold more people back from the release")
     scores = attack(scene.table, Background(judged.people, judged.reference), rng=rng)
     belief = scores if scores.status != "scores" else cross_fitted(scores, judged.inside)
-    names = {"release": scene.release, "adversary": adversary}
+    names: dict[str, Any] = {"release": scene.release, "adversary": adversary}
     found = audit(belief, judged.truth, **names, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
     of_scores = told(scores, judged.truth, **names)
     return Audit((*found.rows, *of_scores.rows), (*found.not_run, *of_scores.not_run))
@@ -244,3 +248,22 @@ def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rn
 def _rates(found: Told) -> Sequence[Row]:
     """Without the bound on epsilon, which only scores bear that are fitted to nobody's truth."""
     return [row for row in found.rows if row.measure != epsilon_at_least.name]
+
+
+def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
+    """Members who are in the release, and as many control people, the others of whom are the reference: those held
+    back, else those whom a protection that samples has left out. targets : how many of either kind
+    """
+    names = [column.name for column in made.release.quasi_identifiers] if knows.columns is None else knows.columns
+    members, control = population.members, population.control
+    if control is not None and (why := unlike(names, shift_by(names, members, control))):
+        raise UnmaskError(why)
+    if made.origin is not None:
+        who = np.arange(members.n_rows) if members.person is None else members.person
+        inside = np.isin(who, who[made.origin])
+        members, control = members.take(inside), members.take(~inside) if control is None else control
+    if control is None or not control.n_rows:
+        raise UnmaskError(
+            "everybody of the population is in the release, so nobody is told from them; hold people back"
+        )
+    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit
-from unmask.cases.tables.case import NEAREST, Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import NEAREST, Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.mechanism import DRAWN, MOST, declares, drawn, fewer
+from unmask.cases.tables.mechanism import DRAWN, MOST, declares, fewer
 from unmask.errors import NotRunError
 from unmask.measures import realized_success
 from unmask.posterior import Posterior, stored
@@ -60,9 +61,11 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         yield Audit((), ((f"The nearest row of {scene.release}", MANY.format(ROWS)),))
         return
     found = NearestNeighbor()(_few_levels(release), Background(_few_levels(people)))
-    belief = _announced(found, truth, np.random.default_rng(evidence.seed))
+    belief = _announced(
+        some.known.each_once(found), some.known.person_in(some.origin, found), np.random.default_rng(evidence.seed)
+    )
     share = np.mean(np.logical_or.reduce(list(apart.values()))[truth.candidate >= 0])
-    note = f"{DRAWN.format(len(found.observation))}; {APART.format(share, ', '.join(apart))}"
+    note = f"{DRAWN.format(some.known.n_people)}; {APART.format(share, ', '.join(apart))}"
     yield some.identity(NEAREST, belief, note)
     for column in some.table.sensitive:
         yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
@@ -73,7 +76,7 @@ def _some(scene: Scene, seed: int) -> Scene:
     some = fewer(scene, seed)
     assert some.known is not None
     n = max(PAIRS // max(scene.table.n_rows, 1), LEAST)
-    return replace(some, known=some.known.take(drawn(len(some.known.person), n, np.random.default_rng(seed))))
+    return replace(some, known=some.known.some(n, np.random.default_rng(seed)))
 
 
 CONTRADICTED = (
@@ -144,8 +147,8 @@ def _announced(nearest: Posterior, truth: Truth, rng: np.random.Generator) -> Po
     """
     hit = realized_success.per_target(nearest, truth) > 0
     half = rng.permutation(nearest.n_observations) % 2
-    side = half[nearest.observation]
-    by = np.array([(hit[side != one].sum() + 0.5) / ((side != one).sum() + 1) for one in (0, 1)])
+    side, weight = half[nearest.observation], nearest.weight * nearest.n_targets
+    by = np.array([(weight[side != one] @ hit[side != one] + 0.5) / (weight[side != one].sum() + 1) for one in (0, 1)])
     listed = np.where(nearest.row_length < nearest.n_candidates, by[half], 1.0)
     return replace(
         nearest,

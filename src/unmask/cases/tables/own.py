@@ -48,6 +48,8 @@ WHAT = "What each person's own record added"
 
 NEEDS = "needs the original, and what made the release, to run it again (--original, --protection)"
 
+STILL_THERE = "people have several rows, of which one is taken out at a time, and the others still tell of them"
+
 ADDED = "their own record added {:.1f} points to the belief in their true value: {:.1%} without it, {:.1%} with it"
 
 
@@ -63,6 +65,8 @@ def own_records(scene: Scene, evidence: Evidence) -> Audit:
     protection, original = evidence.protections.get(scene.release), evidence.original
     if protection is None or scene.known is None or original is None:
         return Audit((), ((WHAT, NEEDS),))
+    if evidence.person is not None:
+        return Audit((), ((WHAT, STILL_THERE),))
     found, not_run = [], []
     for column in (one.name for one in scene.table.sensitive if one.name in original.names):
         about = f"{WHAT} to {column} in {scene.release}"

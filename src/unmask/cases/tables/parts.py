@@ -10,7 +10,8 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.tables import words
-from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.errors import UnmaskError
 from unmask.measures import wp216
@@ -66,7 +67,7 @@ def linked(scene: Scene, adversary: str, attack: Linkability, *, rng: np.random.
 
 def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
     assert scene.known is not None
-    sides = [scene.known] if scene.control is None else [scene.known, scene.control]
+    sides = [one.one_each() for one in (scene.known, scene.control) if one is not None]
     n = min(TARGETS, *(len(one.person) for one in sides))
     members, *control = (_linked(scene, adversary, attack, known, n, rng) for known in sides)
     found = replace(members, control=next(iter(control), None), drawn_from=scene.drawn_from)

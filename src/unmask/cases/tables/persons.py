@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from unmask.measures.places import right_of
 from unmask.posterior import Posterior, stored
@@ -17,12 +18,13 @@ from unmask.truth import Truth
 
 
 def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
-    """How likely whoever picks one of the likeliest records, as likely each, has one of the target's: these stand as
-    one candidate, the true one, and the others that may be picked are unlisted.
+    """How likely whoever picks one of the likeliest records, as likely each, has one of the target's.
 
-    It is what the adversary attains, not what they know: they cannot tell that two records are of one person. Left as
-    it is where they believe in records one by one, not by what the records say, or where somebody whom records fit may
-    have one that is unlisted.
+    It is what the adversary attains, not what they know: they cannot tell that two records are of one person. Where the
+    likeliest records are alike it is the target's share of them: theirs stand as one candidate, the true one, and the
+    others are unlisted, as people with as many records. Where they believe in records one by one, not by what the
+    records say, or where somebody whom records fit may have one that is unlisted, it is what they believe of all
+    records of the person whose record they pick.
 
     truth : the record of each target, and the person behind each record
 
@@ -31,14 +33,27 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
     >>> found = any_of_theirs(four, Truth([0, 3], person=np.array([7, 7, 7, 2])))
     >>> np.exp(found.log_probability), found.n_unlisted
     (array([0.25, 0.75]), array([3, 1]))
+    >>> sure = Posterior.from_dense(np.array([[0.5, 0.3, 0.2]]))
+    >>> np.exp(any_of_theirs(sure, Truth([1], person=np.array([4, 5, 4]))).log_probability)
+    array([0.7])
     """
     log_p = belief.log_probability.astype(np.float64)
     top = segment_max(log_p, belief.indptr, empty=0.0)[belief.row]
     likeliest = log_p >= top - belief.resolution
     one_by_one = belief.representative is None and not likeliest.all()
     undecided = (belief.unlisted > 0) & (belief.row_length > 0)  # whom no record fits are taken for absent
-    if belief.named is not None or undecided.any() or one_by_one or not len(log_p):
+    if not len(log_p):
         return belief
+    if undecided.any() or one_by_one:
+        assert truth.person is not None
+        return _of_the_picked(belief, truth.person, likeliest)
+    return _among_alike(belief, truth, likeliest)
+
+
+def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) -> Posterior:
+    """The share of records of the target among those that are likeliest; the others are of people who are as likely, as
+    many as there are with as many records. likeliest : (n_entries,)
+    """
     assert truth.person is not None
     right = right_of(belief, truth.candidate, truth.person)
     first = np.full(len(right.start), -1)
@@ -54,9 +69,37 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
         candidate=first[listed].astype(np.int32),
         log_probability=stored(np.log(theirs[listed] / size[listed])),
         unlisted=np.where(listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
-        n_unlisted=np.where(listed, size - theirs, 0).astype(np.int64),
+        n_unlisted=np.where(listed, np.ceil((size - theirs) / np.maximum(theirs, 1)), 0).astype(np.int64),
         observation=right.of,
         representative=None,
+    )
+
+
+def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDArray[np.bool_]) -> Posterior:
+    """What is believed of all records of the person whose record is picked, which stand as the first that may be.
+
+    With N_pe the records of person p that entry e stands for and T the entries that may be picked it is the sum over
+    e in T, all entries f and p of N_pe N_pf p(f), over the records in T.
+    """
+    n, n_rows = belief.n_candidates, belief.n_observations
+    stands = np.arange(n) if belief.representative is None else belief.representative
+    theirs = coo_array((np.ones(n), (person, stands)), shape=(int(person.max()) + 1, n)).tocsr()
+    p = np.exp(belief.log_probability.astype(np.float64))
+    every = csr_array((p, belief.candidate, belief.indptr), shape=(n_rows, n))
+    place = belief.row[likeliest], belief.candidate[likeliest]
+    picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
+    tied = segment_sum(likeliest * np.float64(1 if belief.times is None else belief.times), belief.indptr)
+    told = (picked @ (theirs.T @ theirs)).multiply(every).sum(axis=1) / np.maximum(tied, 1.0)
+    listed = np.diff(belief.indptr) > 0
+    return replace(
+        belief,
+        indptr=np.concatenate(([0], np.cumsum(listed))),
+        candidate=picked.indices[picked.indptr[:-1][listed]].astype(np.int32),
+        log_probability=stored(np.log(told[listed])),
+        unlisted=np.where(listed, np.maximum(1.0 - told, 0.0), belief.unlisted),
+        n_unlisted=np.where(listed, n - 1, belief.n_unlisted),
+        representative=None,
+        status="model" if belief.status == "exact" else belief.status,  # of rows, and people count alike
     )
 
 

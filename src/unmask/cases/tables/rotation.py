@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import together
-from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.case import Scene
 from unmask.measures import Measure
 from unmask.measures.added import Added, belief_in_truth
 from unmask.results import Row

@@ -12,7 +12,7 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
-from unmask.errors import UnmaskError
+from unmask.errors import NotRunError, UnmaskError
 from unmask.measures import Quantity, wp216
 from unmask.measures.base import UndefinedError, filed
 from unmask.measures.interval import Interval, wilson
@@ -39,6 +39,8 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
         return Audit(
             (), (("Singling out", NEEDS_PEOPLE if evidence.original is None else f"{NEEDS_CONTROL} (--control)"),)
         )
+    if evidence.person is not None:
+        return Audit((), (("Singling out", SEVERAL_ROWS),))
     alike = _alike(scene.table, evidence.original, evidence.control)
     if why := evidence.unlike(alike[0].names):
         return Audit((), (("Singling out", why),))
@@ -56,6 +58,8 @@ def singling_out(scene: Scene, evidence: Evidence) -> Audit:
             not_run.append((f"Singling out by {kind} in {scene.release}", str(error)))
     return Audit(tuple(rows), tuple(not_run))
 
+
+SEVERAL_ROWS = "people have several rows, and a guess is right that fits one row: nobody with rows alike is singled out"
 
 Asked = tuple[str, Callable[[], SingledOut]]
 
@@ -82,6 +86,8 @@ def guessed(
     members, control = people
     if control is None:
         raise UnmaskError(f"singling out {NEEDS_CONTROL}: hold people back, or give them as control")
+    if members.person is not None:
+        raise NotRunError(SEVERAL_ROWS)
     release, members, control = _alike(scene.table, members, control)
     if why := unlike(release.names, shift_by(release.names, members, control)):
         raise UnmaskError(why)

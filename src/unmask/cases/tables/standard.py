@@ -9,8 +9,9 @@ import numpy as np
 
 from unmask.audit import Audit
 from unmask.cases.price import Motive, campaigns_not_run
-from unmask.cases.tables import cautions, facts, words
-from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Case, Scene
+from unmask.cases.tables import cautions, facts, several, words
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import by_every_column, by_register, overlaps
 from unmask.cases.tables.crossing import crossing
@@ -64,7 +65,7 @@ def audit_tables(
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
     counts = {
-        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name))
+        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name, one))
         for name, one in everything.items()
     }
     evidence = evidence.drawn()
@@ -143,7 +144,7 @@ def _reported(
         cautions=(
             *cautions.unfitting(facts.unfitting(tables, original, evidence.origins)),
             *cautions.of_releases(found.foreign, tables, evidence),
-            *cautions.several_rows(evidence, criteria),
+            *several.several_rows(first, evidence, criteria),
         ),
         not_run=(
             *_not_run(found, releases, tables),

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables import facts
-from unmask.cases.tables.case import PROSECUTOR, Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import values

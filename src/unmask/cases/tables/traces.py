@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.cases.tables.case import Case, Scene
+from unmask.cases.tables.belief import Case
+from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import drawn
-from unmask.cases.tables.persons import pseudonym
+from unmask.cases.tables.persons import pseudonym, repeated
+from unmask.errors import NotRunError
 from unmask.reports.data import SEVERAL
 from unmask.segments import by_class
-from unmask.tables.attacks import ClassAttack, of_pseudonyms
-from unmask.tables.background import Background
+from unmask.tables.attacks import SeveralRows, Traces
+from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.truth import Truth
 
@@ -25,28 +28,68 @@ SEEN = 4
 MOST, PAIRS = 1000, 20_000_000
 """People who are looked for; pairs of one of them and a pseudonym, beyond the first few people."""
 
+NONE = "no kept column has values that are each one person's, by the identifiers, so no rows are put together"
+
+ONE_ROW = (
+    "the column {} says which rows are one person's, and here one of them is known: tables.SeveralRows knows several"
+)
+
 
 def by_traces(scene: Scene, evidence: Evidence) -> Iterator[Case]:
     """Which pseudonym is whose, for who has seen each person `SEEN` times; nothing where no column is one."""
-    known = scene.known
-    if known is None or not scene.traced or scene.foreign or isinstance(scene.table, Combinations):
-        return
-    person = None if evidence.person is None or np.any(scene.origin < 0) else evidence.person[scene.origin]
-    if (column := pseudonym(scene.table.kept, person)) is None:
-        return
-    rng = np.random.default_rng(evidence.seed)
+    case = put_together(scene, SEVERAL, SeveralRows(SEEN), rng=np.random.default_rng(evidence.seed))
+    if case is not None:
+        yield case
+
+
+def asked(scene: Scene, adversary: str, attack: Any, rng: np.random.Generator) -> Case:
+    """What an adversary of a study believes, of people or of those whose rows are put together."""
+    if isinstance(attack, SeveralRows):
+        assert scene.known is not None
+        case = put_together(scene, adversary, attack, rng=rng, most=scene.known.n_people)
+        if case is None:
+            raise NotRunError(NONE)
+        return case
+    case, column = scene.case(adversary, attack), whose(scene)
+    said = "" if column is None else ONE_ROW.format(column.name)
+    return replace(case, note="; ".join(filter(None, (case.note, said))))
+
+
+def put_together(
+    scene: Scene, adversary: str, attack: SeveralRows, *, rng: np.random.Generator, most: int = MOST
+) -> Case | None:
+    """Which pseudonym is whose; None where no column is one. most : pseudonyms that are looked for"""
+    if (column := whose(scene)) is None:
+        return None
     values, own = np.unique(column.codes, return_inverse=True)
     n = len(values)
-    some = drawn(n, min(MOST, max(PAIRS // n, 1)), rng)
-    row = _seen(own, n, rng)[some]
-    people = replace(known.population.take(scene.origin[row.ravel()]), sensitive=(), kept=(), weight=None)
-    link = ClassAttack().of_classes(scene.table, Background(people))
-    belief = of_pseudonyms(link, np.arange(row.size).reshape(row.shape), own, n)
-    yield Case(scene.release, SEVERAL, "identity", belief, Truth(some), scene.origin[row[:, 0]], drawn_from=n)
+    some = drawn(n, min(most, max(PAIRS // n, 1)), rng)
+    row = _seen(own, n, attack.times, rng)[some]
+    if scene.known is None:
+        belief = attack(scene.table, Traces(None, seen=row, pseudonym=own))
+        return Case(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
+    rows, population = scene.origin[row], scene.known.population
+    columns = tuple(population.column(one.name) for one in scene.known.people.quasi_identifiers)
+    seen = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
+    belief = attack(scene.table, Traces(seen, seen=np.arange(row.size).reshape(row.shape), pseudonym=own))
+    return Case(scene.release, adversary, "identity", belief, Truth(some), rows[:, 0], drawn_from=n)
 
 
-def _seen(pseudonym: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(n, SEEN) rows of each pseudonym, drawn at random."""
+def whose(scene: Scene) -> Column | None:
+    """The column that says which rows are one person's; without an original one that by its name may be such."""
+    if scene.foreign or isinstance(scene.table, Combinations):
+        return None
+    if scene.known is None:
+        found = pseudonym(scene.table.kept, scene.table.person)
+        return found or (next(repeated(scene.table.kept), None) if scene.table.person is None else None)
+    person = scene.known.population.person
+    if not scene.traced or person is None or np.any(scene.origin < 0):
+        return None
+    return pseudonym(scene.table.kept, person[scene.origin])
+
+
+def _seen(pseudonym: NDArray[np.int64], n: int, times: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """(n, times) rows of each pseudonym, drawn at random."""
     order, size = by_class(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
-    return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, SEEN))], dtype=np.int64)
+    return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, times))], dtype=np.int64)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from unmask.cases.tables.case import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
+from unmask.cases.tables.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
+from unmask.cases.tables.several import counted, unreleased
 from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import release_name
-from unmask.segments import distinct
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
@@ -87,9 +87,8 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
-    if evidence.person is None:
-        yield "Each row is taken for one person: k, shares and numbers of people count rows."
-    yield from _unreleased(evidence)
+    yield counted(table, evidence)
+    yield from unreleased(evidence)
     if evidence.register is not None:
         yield (
             f"The person behind a record is in the register with probability {evidence.coverage:g}, on average over "
@@ -112,20 +111,6 @@ def alone(releases: Collection[str], crossed: bool) -> Iterator[str]:
             "Each release is attacked alone, as if one of them were published. Where several of the same people are, "
             "crossing them tells more: say so (--together), and somebody does."
         )
-
-
-def _unreleased(evidence: Evidence) -> Iterator[str]:
-    """Whom of the original a release has no row of; they may have been kept back, too."""
-    if evidence.original is None:
-        return
-    for name, origin in evidence.origins.items():
-        gone = evidence.original.n_rows - len(distinct(origin[origin >= 0]))
-        if gone:
-            yield (
-                f"{release_name(name)} has no row of {gone:,} of the {evidence.original.n_rows:,} people: nobody is "
-                "right about their record, and averages over people count them. If they were held back at random, say "
-                "so, and they are control people."
-            )
 
 
 def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[str]:
@@ -227,6 +212,8 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
         yield f"Which generalized cells of {without} other columns restore", _NEEDS_ORIGIN
     if evidence.original is not None and without:
         yield f"Realized identity success and utility of {without}", _NEEDS_ORIGIN
+    if evidence.person is not None and without:
+        yield f"Whether columns of {without} say which rows are one person's", _NEEDS_ORIGIN
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
 
 
@@ -239,6 +226,7 @@ NEED_ROWS = (
     ("Realized success", "needs the original in memory"),
     ("What all rows say of people like somebody", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
+    ("Whether columns say which rows are one person's", "needs the table in memory"),
     ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
     ("Which values are inferred", "needs the table in memory"),
     ("Who is in the table", "needs the table in memory"),
@@ -254,6 +242,8 @@ NO_CONTROL = (
 )
 
 NO_REGISTER = ("Linkage to a register of named people", "needs a register (--register)")
+
+UNLINKED = (NO_REGISTER[0], LISTED_ONCE)
 
 
 def of_nobody(foreign: Iterable[str]) -> Iterator[str]:

@@ -216,7 +216,7 @@ def _facts(risk: Distribution, limit: float, scope: Scope, judged: Sequence[Judg
     fewest = scope.data.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
         people = "1 person" if fewest == 1 else f"{fewest:,} people"
-        yield "Rows", f"each counts as a person, and some people have several: a class has at least {people}"
+        yield "Rows", f"some people have several: a class has at least {people}"
     key = (ORIGINAL, risk.adversary, risk.target)
     bare = next((one for one in scope.data.distribution if (one.release, one.adversary, one.target) == key), None)
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:

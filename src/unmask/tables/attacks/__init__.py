@@ -13,7 +13,7 @@ from unmask.tables.attacks.parts import Linkability, Parts
 from unmask.tables.attacks.predicates import SinglingOut
 from unmask.tables.attacks.shadows import ShadowMembership
 from unmask.tables.attacks.strings import StringLinkage
-from unmask.tables.attacks.traces import of_pseudonyms
+from unmask.tables.attacks.traces import SeveralRows, Traces, of_pseudonyms
 
 __all__ = [
     "AttributeInference",
@@ -30,9 +30,11 @@ __all__ = [
     "OrderAttack",
     "Parts",
     "RegisterAttack",
+    "SeveralRows",
     "ShadowMembership",
     "SinglingOut",
     "StringLinkage",
+    "Traces",
     "fit_errors",
     "of_pseudonyms",
 ]

@@ -242,7 +242,8 @@ def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
     """
     sides = [people] if others is None else [people, others]
     columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
-    return replace(people, quasi_identifiers=columns, sensitive=(), kept=(), weight=None, order=tuple(names))
+    some = replace(people, weight=None, person=None)
+    return replace(some, quasi_identifiers=columns, sensitive=(), kept=(), order=tuple(names))
 
 
 def _below(columns: Sequence[Column], like: Table) -> Column:

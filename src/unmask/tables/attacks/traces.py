@@ -5,13 +5,68 @@ person's.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, vstack
 
+from unmask.errors import UnmaskError
 from unmask.inference import from_likelihood
 from unmask.posterior import Posterior
+from unmask.tables.attacks.classes import ClassAttack
+from unmask.tables.background import Background, Rng
+from unmask.tables.release import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Traces(Background):
+    """What an adversary knows who has seen people several times, and how a release says which rows are one person's.
+
+    people    : a row of what was seen, each time of each of them
+    seen      : (n_people, m) the rows of `people` that are of each person
+    pseudonym : (n_released,) which released rows are one person's, by numbers from 0
+    """
+
+    seen: NDArray[np.int64] | None = None
+    pseudonym: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class SeveralRows:
+    """Whose pseudonym is this? The adversary has seen people several times, each time in a row of theirs drawn at
+    random, and the release says which of its rows are one person's.
+
+    The belief about rows is that of `ClassAttack`; `of_pseudonyms` has the formula. The knowledge is `Traces`.
+
+    times : how often each person was seen, for a study, which draws the rows of people; an audit takes 4
+
+    Assumes: what was seen is in the release; every pseudonym is as likely before.
+
+    Fails when: a person's rows are not released, or were seen with mistakes; then their pseudonym is ruled out.
+
+    >>> release = Table.read({"place": ["a", "a", "b", "b", "b"], "who": [1, 2, 1, 2, 2]}, quasi_identifiers="place")
+    >>> seen = Table.read({"place": ["a", "b"]}, quasi_identifiers="place")
+    >>> known = Traces(seen, seen=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
+    >>> [round(one.probability, 3) for one in SeveralRows()(release, known).candidates(0)]
+    [0.529, 0.471]
+
+    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013.
+    """
+
+    times: int = 4
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise UnmaskError(f"times is {self.times}, expected at least 1")
+
+    def __call__(self, release: Table, knowledge: Traces | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
+        """The belief about the pseudonym of each person known."""
+        if not isinstance(knowledge, Traces) or knowledge.seen is None or knowledge.pseudonym is None:
+            raise UnmaskError(f"{self!r} was not told what was seen; give Traces(people, seen=..., pseudonym=...)")
+        link = ClassAttack().of_classes(release, None if knowledge.people is None else Background(knowledge.people))
+        return of_pseudonyms(link, knowledge.seen, knowledge.pseudonym, int(knowledge.pseudonym.max()) + 1)
+
 
 AT_ONCE = 4_000_000
 """Pairs of a person and a pseudonym that are compared at once."""

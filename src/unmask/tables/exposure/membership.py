@@ -26,21 +26,21 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
     >>> printed_values(release)[0].values
     3
     """
-    names = [] if original is None else original.names
-    return tuple(
-        _printed(column, original.column(column.name) if original is not None and column.name in names else None)
-        for column in release.quasi_identifiers
-    )
+    return tuple(_printed(column, original) for column in release.quasi_identifiers)
 
 
-def _printed(column: Column, original: Column | None) -> Printed:
+def _printed(column: Column, original: Table | None) -> Printed:
     texts = {text for at in np.flatnonzero(column.counts).tolist() for text in _texts(column.levels, at)}
-    if original is None:
+    if original is None or column.name not in original.names:
         return Printed(column.name, len(texts), None, len(column.codes))
-    sizes = original.counts
-    people = {original.levels.labels[at]: int(sizes[at]) for at in np.flatnonzero((sizes > 0) & original.levels.atomic)}
-    inside = [people[text] for text in texts if text in people]
-    return Printed(column.name, len(inside), sum(n == 1 for n in inside), len(original.codes))
+    own = original.column(column.name)
+    inside = np.array([text in texts for text in own.levels.labels]) & own.levels.atomic & (own.counts > 0)
+    if original.person is None:
+        alone = int(np.count_nonzero(inside & (own.counts == 1)))
+    else:
+        codes, person = np.unique(np.stack([own.codes, original.person]), axis=1)
+        alone = len(np.unique(person[(inside & (np.bincount(codes, minlength=len(inside)) == 1))[codes]]))
+    return Printed(column.name, int(inside.sum()), alone, original.n_people)
 
 
 def _texts(levels: Levels, at: int) -> Iterator[str]:

@@ -1,0 +1,88 @@
+"""People with several rows in a study: they are counted, and somebody knows several rows of each."""
+
+import numpy as np
+import pytest
+
+from unmask.errors import NotRunError
+from unmask.studies.cells import believed, run_cell
+from unmask.studies.reading import read_plan
+
+PLAN = """
+[data]
+file = "trips.csv"
+
+[columns]
+patient = "identifier"
+code = "keep"
+place = "quasi-identifier"
+hour = "quasi-identifier"
+
+[[protections]]
+use = "tables.Mondrian"
+with = { k = 20 }
+
+[[adversaries]]
+name = "somebody"
+use = "tables.%s"
+knows = { %s }
+"""
+
+PEOPLE = 150
+
+
+@pytest.fixture
+def cell(tmp_path):
+    """A cell of a study of trips: six places a person, a code for each of them, or one for each trip."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(PEOPLE), rng.integers(5, 31, PEOPLE))
+    place = rng.integers(0, 400, (PEOPLE, 6))[person, rng.integers(0, 6, len(person))]
+    hour = rng.integers(0, 24, len(person))
+
+    def of(adversary, knows="", code=person):
+        lines = [f"N{p},{c},{a},{h}" for p, c, a, h in zip(person, code, place, hour, strict=True)]
+        (tmp_path / "trips.csv").write_text("patient,code,place,hour\n" + "\n".join(lines) + "\n")
+        (tmp_path / "plan.toml").write_text(PLAN % (adversary, knows))
+        (cell,) = read_plan(tmp_path / "plan.toml").cells()
+        return {row.measure: row for row in run_cell(cell) if row.target == "identity"}
+
+    of.rows = len(person)
+    return of
+
+
+def test_somebody_who_knows_several_rows_finds_whom_one_row_hides(cell):
+    alone, several = cell("ClassAttack"), cell("SeveralRows")
+
+    one, four = alone["realized_success"], several["realized_success"]
+    assert one.n == four.n == PEOPLE
+    assert one.posterior < 0.15
+    assert four.posterior > 0.6
+    assert four.posterior == pytest.approx(several["success_probability"].posterior, abs=0.16)  # four standard errors
+    assert "code says which rows are one person's" in one.note
+    assert four.note == ""
+
+
+def test_they_may_know_some_people_and_some_columns(cell):
+    few = cell("SeveralRows", "targets = 40, columns = ['place']")["realized_success"]
+
+    assert few.n == 40
+    assert few.interval == f"targets drawn from {PEOPLE} people"
+
+
+def test_a_draw_of_people_is_of_people(cell):
+    few = cell("ClassAttack", "targets = 40")["realized_success"]
+
+    assert few.n == 40
+    assert few.interval == f"targets drawn from {PEOPLE} people"
+
+
+def test_where_nothing_puts_rows_together_they_are_not_asked(cell):
+    with pytest.raises(NotRunError, match="no kept column has values that are each one person's"):
+        cell("SeveralRows", code=np.arange(cell.rows))
+    assert cell("ClassAttack", code=np.arange(cell.rows))["realized_success"].note == ""
+
+
+def test_a_game_about_rows_of_people_is_refused(tmp_path, cell):
+    cell("ClassAttack")
+    (cell_of,) = read_plan(tmp_path / "plan.toml").cells()
+    with pytest.raises(NotRunError, match=f"{cell.rows:,} rows are of {PEOPLE} people"):
+        believed(cell_of)
