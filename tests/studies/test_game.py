@@ -22,6 +22,7 @@ from unmask.reports import render
 from unmask.reports.page import written
 from unmask.reports.screens.game import game_screen, opening
 from unmask.reports.sections.game import ASSUMPTIONS, game_page
+from unmask.reports.sections.one_by_one import conclusion
 from unmask.studies.advice import curves_of, offer_of, safer_offer, wrong_numbers
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
@@ -224,6 +225,13 @@ def test_one_person_at_a_time_and_all_at_once(found):
         assert one.known <= one.inside + 1e-9
     bare = next(one for one in found.stopping if one.protection == "none")
     assert next(one for one in found.alone if one.protection == "none").inside == pytest.approx(bare.announced)
+
+
+def test_nobody_is_called_safe_where_nobody_is_safe_alone(found):
+    exposed = tuple(replace(one, spared=(0, 0.0)) for one in found.alone)
+    assert conclusion(exposed) == "Nobody is safe alone."
+    some = (replace(exposed[0], spared=(3, 0.0)), *exposed)
+    assert conclusion(some) == "Whoever is safe alone is safe in a campaign."
 
 
 def test_kinds_have_a_heading_each_where_there_are_several(found):

@@ -26,11 +26,6 @@ _log = logging.getLogger(__name__)
 ROUNDED = 1e-3
 """Rows that sum to 1 within this are numbers that were rounded: they are divided by their sum, which is said."""
 
-UNIFORM = (
-    "No prior was given: every secret counts as likely as any other. Where some are likelier, the error may be smaller."
-)
-"""What is said where nobody says how likely secrets are."""
-
 
 class Prior(NamedTuple):
     """Secrets and their probabilities, and a sentence where these were rounded."""
@@ -42,10 +37,10 @@ class Prior(NamedTuple):
 
 def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Channel], list[str]]:
     """Channels of the same secrets, in the order of the first file's, with one prior; uniform without a file. And a
-    sentence for a prior that is not given, and for each file whose numbers were rounded.
+    sentence for each file whose numbers were rounded.
     """
     known = None if prior is None else read_prior(prior)
-    notes = [UNIFORM if known is None else known.note]
+    notes = [] if known is None else [known.note]
     channels: list[Channel] = []
     for path in paths:
         channel, note = _channel(path, prior, known, channels[0].x_labels if channels else None)

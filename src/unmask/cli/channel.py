@@ -60,12 +60,12 @@ def audit_channel(
     unmask audit channel response.csv
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
     """
-    from unmask.cases.channels import audit
+    from unmask.cases.channels import UNIFORM, audit
     from unmask.channels.matrices import read_channels
 
     names = stems(channels)
     given, notes = read_channels(channels, prior)
-    say_notes(notes)
+    say_notes(notes if prior is not None else [f"No prior was given. {UNIFORM}", *notes])
     read = dict(zip(names, given, strict=True))
     output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
 

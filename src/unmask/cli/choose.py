@@ -49,8 +49,8 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
     from unmask.studies.choice import choose as judge
     from unmask.studies.summary import read_results
 
-    asked = required or _policy(run)
-    verdicts = judge(read_results(run), asked, maximize=maximize)
+    results, asked = read_results(run), required or _policy(run)
+    verdicts = judge(results, asked, maximize=maximize)
     warn_of_turned(asked)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
     for verdict in reversed(verdicts):  # the best one comes first

@@ -139,9 +139,9 @@ def _reached(found: Mapping[str, Any]) -> Grid:
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
-    graded = [row for row in found["results"] if row["measure"] == ERROR and row["unit"] not in SHARES]
+    known = filter(_is_number, found["results"])
     rows = [_reach(row) for row in best.values() if row["release"] != ORIGINAL]
-    rows += [_away(row) for row in graded if _is_number(row)]
+    rows += [_away(row) for row in known if row["measure"] == ERROR and row["unit"] not in SHARES]
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
     told = [len({row[0] for row in rows}) > 1, *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head)))]
     return grid(compress(head, told), (compress(row, told) for row in rows), text=2 + told[0])
@@ -163,7 +163,10 @@ def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _away(row: Mapping[str, Any]) -> tuple[str, ...]:
-    reached, prior, worst = (off(row[name], row["unit"]) for name in ("posterior", "prior", "worst"))
+    reached, prior, worst = (
+        off(row[name], row["unit"]) if isinstance(row[name], int | float) else "\u2013"
+        for name in ("posterior", "prior", "worst")
+    )
     return (*_key(row), reached, prior, "\u2013", worst)
 
 

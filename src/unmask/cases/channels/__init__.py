@@ -51,6 +51,9 @@ ANSWERS: Mapping[str, str] = {
 }
 """What the best adversary may answer under each named loss."""
 
+UNIFORM = "Every secret counts as likely as any other; where some are likelier, the error may be smaller."
+"""What an audit assumes where the prior is uniform."""
+
 LINES = "The adversary answers with a line of the loss; with answers between the lines they would err less."
 """The same where the loss is a matrix."""
 
@@ -156,6 +159,7 @@ def audit_channels(
             "The adversary knows the channel and the prior, and decides best under the loss.",
             ANSWERS[stakes.loss] if isinstance(stakes.loss, str) else LINES,
             "The adversary gibbs answers with a draw from the posterior, map with the likeliest secret.",
+            *([UNIFORM] if np.allclose(prior := cases[0].channel.prior, prior[0], rtol=1e-9, atol=0) else []),
             *assumptions,
         ),
         not_run=(("The limit of privacy at a distortion", why),) if why else (),

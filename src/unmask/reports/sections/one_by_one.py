@@ -66,7 +66,8 @@ def conclusion(alone: Sequence[Alone]) -> str:
     """Whether groups that are safe alone are safe."""
     worst = max(alone, key=lambda one: one.spared[1])
     if worst.spared[1] == 0:
-        return "Whoever is safe alone is safe in a campaign."
+        anybody = any(one.spared[0] for one in alone)
+        return "Whoever is safe alone is safe in a campaign." if anybody else "Nobody is safe alone."
     beyond = f", in groups beyond {worst.reach}" if worst.reach else ""
     safe = f"{_people(worst.spared[0])} of {worst.people:,} people are safe alone{beyond}"
     return f"{_of(worst)}: {safe}; one campaign re-identifies {_few(worst.spared[1])} of them."
