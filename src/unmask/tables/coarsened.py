@@ -55,7 +55,7 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
     then the counts of the values must fit.
 
-    With the origin, quasi-identifiers are read whose labels are others than the original's, too: `read_renamed`.
+    With the origin, quasi-identifiers and sensitive columns are read whose labels are others, too: `read_renamed`.
 
     A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
     chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard". A sensitive cell
