@@ -169,6 +169,30 @@ def test_a_secret_under_another_name_is_the_same():
     assert [read.levels.labels[code] for code in read.codes] == few
 
 
+@pytest.mark.parametrize("hidden", ["*", "not told"])
+@pytest.mark.parametrize("rare", [False, True], ids=["any value", "any but a rare one"])
+def test_a_secret_that_is_hidden_is_guessed_from_rows_that_state_theirs(hidden, rare):
+    """As beside missing cells, of which a release has more than the original."""
+    one = people()
+    illness = ["rare", *some(["flu"] * (PEOPLE - 1), 0.3, "none")]
+    told = [None if cell == hidden else cell for cell in some(illness, 0.6, hidden)]
+    told[0] = "rare" if rare else None
+    roles = {"quasi_identifiers": ["age"], "sensitive": "illness"}
+    original = Table.read({"age": one["age"], "illness": illness}, **roles)
+    found = [
+        audit(
+            Table.read({"age": one["age"], "illness": [other if cell is None else cell for cell in told]}, **roles),
+            original=original,
+            origin=np.arange(PEOPLE),
+            without=["order"],
+        )
+        for other in (None, hidden)
+    ]
+    of_missing, of_label = (success(each, "prosecutor", "illness") for each in found)
+    assert of_label == pytest.approx(of_missing, rel=1e-12)
+    assert of_label > 0.6  # the commonest stated value of a class; 0 where they believe that the label is the secret
+
+
 def test_cells_of_two_releases_that_overlap_are_told():
     roles = ROLES | {"quasi_identifiers": ["age"]}
     original = Table.read(people(), **roles)

@@ -20,7 +20,7 @@ from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 from unmask.tables.renamed import read_renamed, same_labels
-from unmask.tables.stated import PAIRS, TOLERATED, several, whole, without_shared_ends
+from unmask.tables.stated import PAIRS, TOLERATED, several, whole, without_shared_ends, without_stars
 
 FITS, EXPLAINED = 0.99, 0.8
 """Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
@@ -55,10 +55,11 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     masked, or they lost the zeros in front. origin : (n_rows,) row of the original behind each, -1 for none, or None:
     then the counts of the values must fit.
 
-    With the origin, quasi-identifiers are read whose labels are others than the original's, too: `read_renamed`.
+    With the origin, quasi-identifiers and sensitive columns are read whose labels are others, too: `read_renamed`.
 
     A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
-    chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard".
+    chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard". A sensitive cell
+    that may be any value hides it, as a missing one does.
 
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
@@ -73,12 +74,14 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
         known, shown, hidden = original.column(column.name), column, 0.0
         if column in release.quasi_identifiers:
             shown, hidden = _unsuppressed(original, release, column)
+        elif column in release.sensitive:
+            shown = without_stars(column)
         read = _reading(known, shown, origin)
         if read is None and column not in release.kept and origin is not None:
             read = _renamed(known, shown, origin)
         if read and column in release.sensitive:
-            read = read._replace(column=without_shared_ends(read.column))
-        if read or hidden:
+            read = read._replace(column=without_shared_ends(without_stars(read.column)))
+        if read or hidden or shown is not column:
             found[column.name] = (read or Reading("", shown, 0.0))._replace(hidden=hidden)
     return found
 

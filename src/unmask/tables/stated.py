@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.notation import EVERYTHING
+from unmask.tables.notation import EVERYTHING, MISSING
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 
@@ -64,6 +64,22 @@ def _stated(known: Column, stated: Sequence[Column]) -> Column | None:
     texts = [labels[cell] if cell >= 0 else own for cell, own in zip(first.tolist(), known.levels.labels, strict=True)]
     levels, code = new_cells(known, texts)
     return replace(known, levels=levels, codes=code[known.codes])
+
+
+def without_stars(column: Column) -> Column:
+    """The column with a missing cell for each that hides a secret and is none: `*`, and a group of values some of which
+    are stated, too.
+    """
+    levels = column.levels
+    hides = whole(levels)
+    if levels.kind != "numeric" and several(column) and len(levels) ** 2 <= PAIRS:
+        meets = compatible(levels, levels, missing="own") & (column.counts > 0) & ~hides
+        hides |= ~levels.atomic & ~levels.gaps & (meets.sum(axis=1) > 1)
+    if not hides.any():
+        return column
+    texts = [MISSING if hidden else label for hidden, label in zip(hides, levels.labels, strict=True)]
+    levels, code = new_cells(column, texts)
+    return replace(column, levels=levels, codes=code[column.codes])
 
 
 def without_shared_ends(column: Column) -> Column:

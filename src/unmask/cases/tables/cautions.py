@@ -87,8 +87,8 @@ _FEWER = (
 
 _CHANGED = (
     "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
-    "the origin of the rows (--origin) somebody takes the nearest; values that were renamed or grouped are read where "
-    "the column is a quasi-identifier"
+    "the origin of the rows (--origin) somebody takes the nearest; name it as a quasi-identifier, with the origin, and "
+    "values that were renamed or grouped are read"
 )
 
 _UNTOLD = (
