@@ -14,6 +14,7 @@ from unmask.cases.tables import divide
 from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.own import STILL_THERE
+from unmask.cases.tables.persons import any_of_theirs
 from unmask.cases.tables.singling import SEVERAL_ROWS
 from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
@@ -26,6 +27,7 @@ from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, 
 from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.criteria import people_in_classes, person_by
 from unmask.tables.exposure import printed_values
+from unmask.truth import Truth
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 
@@ -515,3 +517,19 @@ def test_the_list_of_those_at_risk_says_how_many_records_fit_them():
     told = {(one.row, round(one.probability, 9)) for one in watched.found if one.adversary == "prosecutor"}
     assert told == {*((row, 0.5) for row in range(5)), (5, 0.2), (6, 0.2)}  # one in ten is a guess
     assert {one.reason for one in watched.found if one.adversary == "prosecutor"} == {"10 candidates fit"}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_who_picks_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration(seed):
+    """Rows are drawn as they are believed, and one of the likeliest is picked: how often are both of one person?"""
+    rng = np.random.default_rng(seed)
+    person = rng.integers(0, 4, 9)
+    p = rng.choice([0.0, 1.0, 2.0, 3.0], (6, 9)) + np.eye(6, 9)
+    p /= p.sum(axis=1, keepdims=True)
+    belief = Posterior.from_dense(p)
+
+    told = success_probability.per_target(any_of_theirs(belief, Truth(np.arange(6), person=person)))
+
+    for row, said in zip(p, told, strict=True):
+        tops = np.flatnonzero(np.isclose(row, row.max()))
+        assert said == pytest.approx(np.mean([row[person == person[top]].sum() for top in tops]))

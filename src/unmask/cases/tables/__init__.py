@@ -246,8 +246,8 @@ def load(dataset: Part, made: Any) -> Sample:
 def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
     """The population of one seed: a share of it is held back, and the others are members; or everybody is, in turn."""
     if "folds" in dataset.settings:
-        fold = rng.permutation(np.arange(people.members.n_people) % dataset.settings["folds"])
-        person = people.members.person
+        n, person = people.members.n_people, people.members.person
+        fold = rng.permutation(np.arange(n) % dataset.settings["folds"])
         return replace(people, fold=fold if person is None else fold[np.unique(person, return_inverse=True)[1]])
     return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
 

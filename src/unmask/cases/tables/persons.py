@@ -79,17 +79,17 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     """What is believed of all records of the person whose record is picked, which stand as the first that may be.
 
     With N_pe the records of person p that entry e stands for and T the entries that may be picked it is the sum over
-    e in T, all entries f and p of N_pe N_pf p(f), over the records in T.
+    p of (sum over e in T of N_pe) (sum over all e of N_pe p(e)), over the records in T.
     """
     n, n_rows = belief.n_candidates, belief.n_observations
     stands = np.arange(n) if belief.representative is None else belief.representative
-    theirs = coo_array((np.ones(n), (person, stands)), shape=(int(person.max()) + 1, n)).tocsr()
+    theirs = coo_array((np.ones(n), (stands, person)), shape=(n, int(person.max()) + 1)).tocsr()
     p = np.exp(belief.log_probability.astype(np.float64))
     every = csr_array((p, belief.candidate, belief.indptr), shape=(n_rows, n))
     place = belief.row[likeliest], belief.candidate[likeliest]
     picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
     tied = segment_sum(likeliest * np.float64(1 if belief.times is None else belief.times), belief.indptr)
-    told = (picked @ (theirs.T @ theirs)).multiply(every).sum(axis=1) / np.maximum(tied, 1.0)
+    told = (picked @ theirs).multiply(every @ theirs).sum(axis=1) / np.maximum(tied, 1.0)
     listed = np.diff(belief.indptr) > 0
     return replace(
         belief,
