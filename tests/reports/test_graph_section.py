@@ -240,6 +240,9 @@ def test_words_of_an_adversary_and_several_releases_are_told():
         "From “0.5/0.75”, with 1,000 leaked identities an adversary who compares likelihoods re-identifies"
     )
     assert said.endswith("The least, from “0.5/0.25”, is 15.8 %.")
+    none = {"recall_low": None, "recall_high": None}
+    more = [attack(release="0.5/0.25", recall=0.158, **none), nar09(release="0.5/0.25", recall=0.3, **none), nar09()]
+    assert found(bare(attack(), *more))[0].endswith("The least, from “0.5/0.25”, is 30.0 %, by nar09.")
     one = found(bare(attack(), attack(n_seeds=5, seeds="top", recall=0.3, recall_low=None, recall_high=None)))[0]
     assert one.endswith("The next strongest of 2 attacks, rematch with 5 seeds, re-identifies 30.0 %.")
 

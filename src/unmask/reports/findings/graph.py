@@ -199,19 +199,19 @@ def _spread(attack: StructureAttack) -> str:
 
 
 def others(attacks: Sequence[StructureAttack], graph: GraphRisk) -> str:
-    """How far the next strongest attack goes, or of several releases the weakest on any."""
+    """How far the next strongest attack goes; of several releases, the strongest on the one that hides most people."""
     ends = [attack for attack in attacks if known(attack.recall)]
     if len(ends) < 2 or not graph.truth_known:
         return ""
-    several = several_releases(graph)
-    one = ends[-1] if several else ends[1]
+    strongest = {one.release: one for one in reversed(ends)}.values()
+    several = len(strongest) > 1
+    one = max(strongest, key=ends.index) if several else ends[1]
     other = one.attack != ends[0].attack
     seeds = "" if (several or other) and one.n_seeds == ends[0].n_seeds else f" with {one.n_seeds:,} seeds"
-    if several and not other:
-        return f"The least, from {release_name(one.release)}{seeds}, is {recall_of(one)}."
-    name = f"{one.attack} on {release_name(one.release)}" if several else one.attack
-    place = "weakest" if several else "next strongest"
-    return f"The {place} of {len(attacks)} attacks, {name}{seeds}, re-identifies {recall_of(one)}."
+    if several:
+        by = f", by {one.attack}" if other else ""
+        return f"The least, from {release_name(one.release)}{seeds}, is {recall_of(one)}{by}."
+    return f"The next strongest of {len(attacks)} attacks, {one.attack}{seeds}, re-identifies {recall_of(one)}."
 
 
 def _not_run(graph: GraphRisk) -> str:

@@ -41,7 +41,7 @@ def _facts(best: GuessLinkage) -> Iterator[tuple[str, str]]:
         yield "Alone", f"{share_of(best, 'clean')}: in a cluster with no item of anybody else"
     if not math.isnan(best.recovered):
         yield "Wholly", f"{percent(best.recovered)}: all of their items, and nothing else"
-    if not math.isnan(best.one_away):
+    if not math.isnan(best.one_away) and not best.one_by_one:  # of a view it is of all partitions together
         yield "Nearly", f"{percent(best.one_away)} more, once the adversary joins one more cluster"
 
 
