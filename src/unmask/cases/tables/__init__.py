@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.at_risk import Watched
 from unmask.cases.price import Motive
-from unmask.cases.tables import cautions, words
+from unmask.cases.tables import words
+from unmask.cases.tables.as_read import as_read
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
@@ -43,7 +44,6 @@ from unmask.reports import ReportData
 from unmask.reports.words import MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
-from unmask.tables.coarsened import Reading, read_coarse, with_readings
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Known, Register
@@ -51,8 +51,6 @@ from unmask.tables.lattice import Lattice
 from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
 from unmask.tables.release import Table
-from unmask.tables.spelling import one_spelling
-from unmask.tables.stated import as_coarse
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
@@ -153,26 +151,15 @@ def audit(
     unlinked = register is not None and original is not None and original.person is not None
     if unlinked:
         register = register_origin = None
-    if original is not None:
-        outside = [] if control is None else [control]
-        original, spelt = one_spelling(original, [*outside, *releases.values()])
-        control = spelt.pop(0) if outside else None
-        releases = dict(zip(releases, spelt, strict=True))
-    plain = {name: one for name, one in releases.items() if isinstance(one, Table) and name not in made}
-    read = _readings(register if original is None else original, plain, origins)
-    releases |= {name: with_readings(plain[name], how) for name, how in read.items()}
-    coarser: Mapping[str, bool] = {}
-    if original is not None:
-        stated = [one for one in releases.values() if isinstance(one, Table)]
-        original, coarser = as_coarse(original, stated)
-        control = None if control is None else as_coarse(control, stated)[0]
+    read = as_read(original, control, releases, register=register, origins=origins, made=made)
+    original, releases = read.original, read.releases
     evidence = Evidence(
         original=original,
         origins=origins,
         register=register,
         coverage=coverage,
         register_origin=None if register_origin is None else row_numbers("register_origin", register_origin, register),
-        control=control,
+        control=read.control,
         synthetic=synthetic,
         parts=None
         if parts is None
@@ -188,20 +175,10 @@ def audit(
     evidence = evidence.divided(hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
     titled = f"Audit of {', '.join(releases)}"
-    found = audit_tables(releases, evidence, title=titled, motive=motive)
-    found = found.cautioned((*cautions.read_so(read), *cautions.stated_so(coarser)))
+    found = audit_tables(releases, evidence, title=titled, motive=motive).cautioned(read.cautions)
     if unlinked:
         found = replace(found, not_run=(*(line for line in found.not_run if line != words.NO_REGISTER), words.UNLINKED))
     return replace(found, steps=tuple(tried(found, releases, evidence))) if steps else found
-
-
-def _readings(
-    people: Table | None, releases: Mapping[str, Table], origins: Mapping[str, NDArray[np.int64]]
-) -> dict[str, dict[str, Reading]]:
-    """By release, its columns whose cells stand for several values, by the people of the original or of a register."""
-    if not isinstance(people, Table):  # a register that is counted
-        return {}
-    return {name: read_coarse(people, one, origins.get(name)) for name, one in releases.items()}
 
 
 def _left_out(names: Sequence[str]) -> tuple[str, ...]:
