@@ -15,6 +15,7 @@ import unmask as package
 from tests.envelopes import of, parsed
 from unmask import files
 from unmask.cli import main
+from unmask.reports.words import percent
 from unmask.tables import reading
 
 SECRET = "SECRET77"
@@ -634,7 +635,7 @@ def test_protect_says_what_diversity_costs(folder):  # T15
     alone = parsed(unmask("protect", "people.csv", *ROLES, "--k", 5, "-o", "alone.csv", "--json").stdout)["results"][0]
     use = parsed(done.stdout)["results"][0]
     assert use["gcp_of_k_alone"] == alone["gcp"] < use["gcp"]
-    assert f"information lost {use['gcp']:.1%} ({alone['gcp']:.1%} by k alone)" in done.stderr
+    assert f"information lost {percent(use['gcp'])} ({percent(alone['gcp'])} by k alone)" in done.stderr
 
 
 def test_a_survey_weight_is_released_and_gives_the_risk_of_a_sample(folder):  # T21

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from unmask.cases.tables import audit
 from unmask.cli import main
+from unmask.reports.words import percent
 from unmask.tables import Table
 from unmask.tables.cells import compatible
 from unmask.tables.coarsened import read_coarse, with_readings
@@ -150,7 +151,7 @@ def test_a_cell_that_was_suppressed_may_be_any_value(given):
     assert identity(found)["success_probability"][1] == pytest.approx(1)  # alone in their decade
     (said,) = found.cautions
     missing = released["zip"].count(None) / PEOPLE
-    assert said.startswith(f"{missing:.1%} of the cells of zip are missing in release, where the original")
+    assert said.startswith(f"{percent(missing)} of the cells of zip are missing in release, where the original")
 
 
 def test_a_cell_that_people_miss_too_is_a_value_of_its_own():

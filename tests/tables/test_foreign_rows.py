@@ -15,6 +15,7 @@ from unmask.cli import main
 from unmask.economics import read_attacker
 from unmask.policy import Policy
 from unmask.reports import render
+from unmask.reports.words import percent
 from unmask.tables import Mondrian, Table, criteria
 from unmask.tables.cells import compatible
 
@@ -58,7 +59,7 @@ def test_t3_identity_is_not_run_where_rows_are_nobodys(tmp_path):
     share = criteria.own_rows(synthetic, original)
     assert "syn" in what
     assert share < 0.8
-    assert f"{share:.1%}" in why
+    assert percent(share) in why
     assert why.partition(":")[0] in render(found)
     asked = ["k >= 5", "prosecutor_average <= 0.1", "prosecutor_max <= 0.1"]
     (verdict,) = found.judged([Policy.of(asked, title="Ours")])

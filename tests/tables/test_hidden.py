@@ -197,7 +197,7 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     evidence = Evidence(original=people, origins={"shown": np.arange(people.n_rows)})
     found = audit_tables({"shown": release}, evidence)
     (said,) = (one for one in found.assumptions if "hides" in one)
-    assert said.startswith("Of ill, shown hides 20.0% of the cells")
+    assert said.startswith("Of ill, shown hides 20.0\u00a0% of the cells")
     assert "l, t" in said
     told = {(row.adversary, row.measure): row for row in found.rows if row.release == "shown" and row.target == "ill"}
     for adversary in ("prosecutor", "learner"):
@@ -220,7 +220,7 @@ def test_what_is_said_to_be_hidden_is_of_the_rows_that_take_part():
     told = {"place": np.where(gone, "", people["place"]).tolist(), "ill": np.where(hides, "", people["ill"]).tolist()}
     release = Table.read(told, quasi_identifiers="place", sensitive="ill", missing="excluded")
     (said,) = words.hidden({"shown": release}, people)
-    assert "shown hides 50.0% of the cells" in said  # and 75 % of all rows
+    assert "shown hides 50.0\u00a0% of the cells" in said  # and 75 % of all rows
 
 
 def test_a_release_of_which_no_row_takes_part_hides_nothing():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.cases.tables import audit
+from unmask.reports.words import percent
 from unmask.tables import Table
 from unmask.tables.coarsened import read_coarse
 from unmask.tables.criteria import near
@@ -122,7 +123,7 @@ def test_nothing_is_read_into_a_pseudonym_of_each_row(name):
 def test_values_that_nobody_has_are_told_without_the_origin():
     found = audited(NAMED["translated"](people()), traced=False)
     assert any(
-        said.startswith("100.0% of the cells of sex in release are values that nobody") for said in found.cautions
+        said.startswith("100\u00a0% of the cells of sex in release are values that nobody") for said in found.cautions
     )
 
 
@@ -134,7 +135,7 @@ def test_values_that_nobody_of_a_register_has_are_told():
     register = Table.read({"region": one["region"]}, quasi_identifiers="region")
     share = one["region"].count("n") / PEOPLE
     (said,) = audit(release, register=register, coverage=0.5).cautions
-    assert said.startswith(f"{share:.1%} of the cells of region in release are values that nobody")
+    assert said.startswith(f"{percent(share)} of the cells of region in release are values that nobody")
 
 
 STATED = {

@@ -201,6 +201,7 @@ def protect_graph(
     from unmask.graphs.release import SocialGraph
     from unmask.graphs.utility import lost, utility
     from unmask.randomness import secret_unless
+    from unmask.reports.words import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
     protection = _chosen(written, separation)
@@ -220,15 +221,16 @@ def protect_graph(
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    click.echo(f"utility {utility(losses):.1%}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
+    click.echo(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
 
 def _loss(name: str, share: float) -> str:
     from unmask.measures import UTILITIES
+    from unmask.reports.words import percent
 
-    return f"{UTILITIES[name].label.lower()} {share:.1%}"
+    return f"{UTILITIES[name].label.lower()} {percent(share)}"
 
 
 def _say_left_out(nodes: int) -> None:

@@ -50,13 +50,15 @@ class Protected:
 
 def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """What a release costs, in a sentence; facts, width : as in `Protected`."""
-    alone = f" ({facts['gcp_of_k_alone']:.1%} by k alone)" if "gcp_of_k_alone" in facts else ""
+    from unmask.reports.words import percent
+
+    alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
     least = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
     aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
         f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {least}{aside}, information "
-        f"lost {facts['gcp']:.1%}{alone}: a cell leaves open "
+        f"lost {percent(facts['gcp'])}{alone}: a cell leaves open "
         + ", ".join(f"{name} {one}" for name, one in width.items())
     )
 

@@ -19,6 +19,7 @@ from unmask.measures.excess import People
 from unmask.posterior import Posterior, each_once, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
+from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
@@ -56,9 +57,7 @@ OWN_PRIOR = (
     "leaves out what suppression or sampling did to the shares."
 )
 
-WEIGHTED = (
-    "Control people are unlike those attacked and count by weight; as they are, {:.1%} of them are right guesses."
-)
+WEIGHTED = "Control people are unlike those attacked and count by weight; as they are, {} of them are right guesses."
 
 LACKING = "Not set beside control people, who have no column {!r}."
 
@@ -245,7 +244,7 @@ class Scene:
         other, theirs = believed(self.control)
         of_other = attribute_truth(self.control.population, self.control.person, other, column)
         if self.weight is not None:
-            note = "; ".join(filter(None, (note, WEIGHTED.format(_success(other, of_other)))))
+            note = "; ".join(filter(None, (note, WEIGHTED.format(percent(_success(other, of_other))))))
             other = replace(other, weight=self.weight)
         control = Case(self.release, "control", column, other, of_other, boxes=theirs)
         return replace(case, boxes=boxes, control=control, note=note)

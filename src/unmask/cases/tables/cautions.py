@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.several import put_together
 from unmask.cases.tables.words import OTHERS
-from unmask.reports.words import release_name
+from unmask.reports.words import percent, release_name
 from unmask.segments import distinct
 from unmask.tables.coarsened import Reading, changed, strange
 from unmask.tables.release import Table
@@ -17,11 +17,11 @@ from unmask.tables.stated import TOLERATED
 def unfitting(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:
     """Origins that seem to be another release's; found : by release, the rows that fit, and that may be people's."""
     for name, (own, may) in found.items():
-        yield _UNFITTING.format(own, release_name(name), may)
+        yield _UNFITTING.format(percent(own), release_name(name), percent(may))
 
 
 _UNFITTING = (
-    "{:.1%} of the rows of {} fit the person that the origin names, and {:.1%} can be rows of different people: see "
+    "{} of the rows of {} fit the person that the origin names, and {} can be rows of different people: see "
     "whether it is the origin of this release, with rows counted from 0; what came true is told by it"
 )
 
@@ -36,7 +36,7 @@ def of_releases(
     """
     for name, share in foreign.items():
         if share is not None:
-            yield f"nobody asks whose the records of {release_name(name)} are, nor k: {OTHERS.format(share)}"
+            yield f"nobody asks whose the records of {release_name(name)} are, nor k: {OTHERS.format(percent(share))}"
     original = evidence.original
     yield from (_FEWER.format(*said) for said in _sampled(evidence))
     people = evidence.register if original is None else original
@@ -53,7 +53,7 @@ def of_releases(
         for sentence, columns in ((_CHANGED, table.kept), (_UNTOLD, table.sensitive)):
             for column in columns:
                 if column.name in original.names and (share := changed(original.column(column.name), column)):
-                    yield sentence.format(column.name, release_name(name), share)
+                    yield sentence.format(column.name, release_name(name), percent(share))
 
 
 def _sampled(evidence: Evidence) -> Iterator[tuple[str, int, int, float]]:
@@ -72,7 +72,7 @@ def _strangers(release: str, table: Table, people: Table) -> Iterator[str]:
     for column in table.quasi_identifiers:
         share = strange(people.column(column.name), column) if column.name in people.names else 0.0
         if share > TOLERATED:
-            yield _STRANGE.format(share, column.name, release_name(release))
+            yield _STRANGE.format(percent(share), column.name, release_name(release))
 
 
 _LACKING = (
@@ -86,18 +86,18 @@ _FEWER = (
 )
 
 _CHANGED = (
-    "cells of {} in {} were changed: {:.1%} of them are nobody's; who compares every column leaves it out, and with "
+    "cells of {} in {} were changed: {} of them are nobody's; who compares every column leaves it out, and with "
     "the origin of the rows (--origin) somebody takes the nearest; name it as a quasi-identifier, with the origin, and "
     "values that were renamed or grouped are read"
 )
 
 _UNTOLD = (
-    "cells of {} in {} were changed: {:.1%} of them are nobody's, so that guesses count as wrong that may be right; "
+    "cells of {} in {} were changed: {} of them are nobody's, so that guesses count as wrong that may be right; "
     "values that were renamed or grouped are read with the origin of the rows (--origin)"
 )
 
 _STRANGE = (
-    "{:.1%} of the cells of {} in {} are values that nobody of the original or the register has: they fit nobody; if "
+    "{} of the cells of {} in {} are values that nobody of the original or the register has: they fit nobody; if "
     "they were renamed or grouped, say what they stand for: by a hierarchy (--hierarchy), or by the original and the "
     "origin of the rows (--origin)"
 )
@@ -110,11 +110,12 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
             if read.how:
                 yield (
                     f"cells of {column} in {release_name(name)} were {read.how}: as they are written, "
-                    f"{read.misfit:.1%} of them are nobody's, and an adversary reads each as all that it stands for"
+                    f"{percent(read.misfit)} of them are nobody's, and an adversary reads each as all that it stands "
+                    "for"
                 )
             if read.hidden:
                 yield (
-                    f"{read.hidden:.1%} of the cells of {column} are missing in {release_name(name)}, where the "
+                    f"{percent(read.hidden)} of the cells of {column} are missing in {release_name(name)}, where the "
                     "original or the register states them: they were suppressed, and an adversary reads each as any "
                     "value"
                 )

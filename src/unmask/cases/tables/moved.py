@@ -16,6 +16,7 @@ from unmask.cases.tables.mechanism import DRAWN, MOST, declares, fewer
 from unmask.errors import NotRunError
 from unmask.measures import realized_success
 from unmask.posterior import Posterior, stored
+from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
 from unmask.tables.cells import Missing, compatible
@@ -30,7 +31,7 @@ ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
 first few people.
 """
 
-APART = "{:.1%} of them do not fit their own row, by {}: its cells were moved or hidden"
+APART = "{} of them do not fit their own row, by {}: its cells were moved or hidden"
 
 MANY = "not above {:,} rows: people do not fit their own rows; say what made the release (--protection)"
 
@@ -65,7 +66,7 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
         some.known.each_once(found), some.known.person_in(some.origin, found), np.random.default_rng(evidence.seed)
     )
     share = np.mean(np.logical_or.reduce(list(apart.values()))[truth.candidate >= 0])
-    note = f"{DRAWN.format(some.known.n_people)}; {APART.format(share, ', '.join(apart))}"
+    note = f"{DRAWN.format(some.known.n_people)}; {APART.format(percent(share), ', '.join(apart))}"
     yield some.identity(NEAREST, belief, note)
     for column in some.table.sensitive:
         yield replace(some, control=None).value(NEAREST, AttributeInference(column.name), belief)
@@ -80,7 +81,7 @@ def _some(scene: Scene, seed: int) -> Scene:
 
 
 CONTRADICTED = (
-    "{:.1%} of the people do not fit their own rows, by {}: cells were moved, and {} takes what a row says for true, "
+    "{} of the people do not fit their own rows, by {}: cells were moved, and {} takes what a row says for true, "
     "so it finds none of them. Ask tables.MechanismAttack, which knows the protection, or tables.NearestNeighbor"
 )
 
@@ -100,7 +101,7 @@ def refuse_contradicted(scene: Scene, attack: Attack) -> None:
     apart = _apart(replace(some.people, quasi_identifiers=own), scene.table, truth, hidden=False)
     share = float(np.logical_or.reduce(list(apart.values()))[released].mean()) if apart else 0.0
     if share > TOLERATED:
-        raise NotRunError(CONTRADICTED.format(share, ", ".join(apart), type(link).__name__))
+        raise NotRunError(CONTRADICTED.format(percent(share), ", ".join(apart), type(link).__name__))
 
 
 def _table(table: Table, more: Sequence[Column]) -> Table:

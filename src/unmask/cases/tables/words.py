@@ -10,7 +10,7 @@ from unmask.cases.tables.membership import TELLING
 from unmask.cases.tables.several import counted, unreleased
 from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
-from unmask.reports.words import release_name
+from unmask.reports.words import percent, release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
@@ -122,11 +122,11 @@ def hidden(releases: Mapping[str, Table], original: Table | None) -> Iterator[st
             counts = table.totals_of(column)
             share = hidden_values(table, column, original)[0] * counts[column.levels.missing] / counts.sum()
             if share > 0:
-                yield HIDDEN.format(column.name, release_name(name), share)
+                yield HIDDEN.format(column.name, release_name(name), percent(share))
 
 
 HIDDEN = (
-    "Of {}, {} hides {:.1%} of the cells, which the original states: adversaries guess them from rows that state "
+    "Of {}, {} hides {} of the cells, which the original states: adversaries guess them from rows that state "
     "theirs. The criteria take a hidden cell for a value of its own, so that l, t and what each column adds say "
     "nothing of what is hidden."
 )
@@ -257,7 +257,7 @@ def nobodys(foreign: Mapping[str, float | None]) -> Iterator[tuple[str, str]]:
     that is stated to be synthetic.
     """
     for name, share in foreign.items():
-        yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else OTHERS.format(share)
+        yield f"{_THEIRS} {name}", _SYNTHETIC if share is None else OTHERS.format(percent(share))
 
 
 def asked_about(doubted: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -276,7 +276,7 @@ _THEIRS = "k, prosecutor_average, prosecutor_max and whose record is whose in"
 _SYNTHETIC = "it is synthetic: no released row is a person's"
 
 OTHERS = (
-    "its rows are not people of the original: at most {:.1%} of them can be, by the quasi-identifiers. They are "
+    "its rows are not people of the original: at most {} of them can be, by the quasi-identifiers. They are "
     "synthetic (--synthetic), perturbed or other people's; if each is somebody's all the same, say whose (--origin)"
 )
 
