@@ -66,6 +66,9 @@ def overhead(n_cells: int) -> Step:
     return step
 
 
+CELLS = "nearly all of it are the cells: each makes its protection, attacks it and measures the belief in about 5 ms"
+
+
 def tiny(n_cells: int) -> Step:
     """Cells that take hardly any time."""
     from unmask.studies.run import RESULTS, run_study
@@ -134,7 +137,12 @@ def races(_: argparse.Namespace) -> Iterable[Race]:
             "workers and journal",
             Case("ours", overhead, (20,), most={"% overhead": 2}),
         ),
-        ("tiny", "10,000 tiny cells", "two workers, results written", Case("ours", tiny, (10_000,), at_most=60)),
+        (
+            "tiny",
+            "10,000 tiny cells",
+            "two workers, results written",
+            Case("ours", tiny, (10_000,), at_most=60, limit=CELLS),
+        ),
         (
             "page",
             "page of a 10,000-row study",
