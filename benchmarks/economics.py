@@ -50,9 +50,8 @@ def ours(people: int) -> Step:
     from unmask.economics import price_records
 
     attacker, sizes, p = records(people)
-    price_records(
-        attacker, sizes[:1], population=people, cell_probability=p[:1], belief="binomial"
-    )  # imports, compiles
+    # imports and compiles
+    price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief="binomial")
 
     def step() -> Found:
         found = price_records(attacker, sizes, population=people, cell_probability=p, belief="binomial")
@@ -123,7 +122,8 @@ def case_file(people: int, belief: str) -> Step:
     case = study()
     stand_in, attacker = case.surrogate(1.0), case.case("b")
     sizes, p = stand_in.size, stand_in.probability
-    price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief=belief)  # imports, compiles
+    # imports and compiles
+    price_records(attacker, sizes[:1], population=people, cell_probability=p[:1], belief=belief)
 
     def step() -> Found:
         found = price_records(attacker, sizes, population=people, cell_probability=p, belief=belief)
