@@ -11,13 +11,16 @@ from unmask import UnmaskError
 from unmask.cases import tables as cases
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables import evidence
-from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD
+from unmask.cases.tables.membership import ALONE, CLOSEST, RECORD, judged_of
 from unmask.cli import main
 from unmask.reports import sentences
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
+from unmask.tables.control import Sample
+from unmask.tables.generators import Released
+from unmask.tables.knowledge import Knowledge
 from unmask.tables.membership import Judged, joined, vulnerability
 from unmask.tables.shift import shift_by
 
@@ -439,3 +442,12 @@ def test_shadows_need_a_protection():
         ShadowMembership()(people, known)
     assert ShadowMembership().knowing(Mondrian(k=3)).protection == Mondrian(k=3)
     assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)
+
+
+def test_a_row_of_nobody_makes_nobody_a_member():
+    people = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
+    made = Released(people.take([0, 1, 2, 5]), np.array([0, 1, 2, -1]))
+
+    judged = judged_of(Sample(people), made, Knowledge(), np.random.default_rng(1))
+
+    assert sorted(judged.people["age"][judged.inside].tolist()) == ["20", "21", "22"]

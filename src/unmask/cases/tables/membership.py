@@ -260,7 +260,7 @@ def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.rand
         raise UnmaskError(why)
     if made.origin is not None:
         who = np.arange(members.n_rows) if members.person is None else members.person
-        inside = np.isin(who, who[made.origin])
+        inside = np.isin(who, who[made.origin[made.origin >= 0]])
         members, control = members.take(inside), members.take(~inside) if control is None else control
     if control is None or not control.n_rows:
         raise UnmaskError(
