@@ -79,7 +79,7 @@ def mine(tmp_path):
 
 
 def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
-    plan = read_plan(tmp_path / "plan.toml")
+    plan = read_plan(tmp_path / "plan.toml", allow_code=True)
     assert [part.name for part in plan.protections] == ["thinned n=1", "thinned n=2"]
     run_study(plan, tmp_path / "run", source=tmp_path / "plan.toml")
     found = study_page(tmp_path / "run")
@@ -90,10 +90,10 @@ def test_plug_ins_enter_a_study_and_its_report(mine, tmp_path):
 
 
 def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
-    before = read_plan(tmp_path / "plan.toml").cells()[0]
+    before = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
     with (tmp_path / f"{mine}.py").open("a") as file:
         file.write("# changed\n")
-    after = read_plan(tmp_path / "plan.toml").cells()[0]
+    after = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
     assert before.key != after.key
 
 
@@ -137,7 +137,7 @@ def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch)
 
 def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (made,) = parse_attacks([f"{mine}:ByOneColumn:column=age"]).values()
+    (made,) = parse_attacks([f"{mine}:ByOneColumn:column=age"], tmp_path).values()
     assert repr(made) == "ByOneColumn(column='age')"
 
 
@@ -164,7 +164,7 @@ def test_a_dataset_is_a_function(mine, tmp_path):
     (tmp_path / "plan.toml").write_text(text)
     with (tmp_path / f"{mine}.py").open("a") as file:
         file.write("\n\ndef people(n):\n    return {'age': list(range(n)), 'sex': ['f', 'm'] * (n // 2)}\n")
-    cell = read_plan(tmp_path / "plan.toml").cells()[0]
+    cell = read_plan(tmp_path / "plan.toml", allow_code=True).cells()[0]
     rows = {row.measure: row.posterior for row in run_cell(cell)}
     assert rows["realized_success"] == pytest.approx(0.1)
 

@@ -1,7 +1,8 @@
 """Everything there is, under one name each: what `unmask list` shows, plans name, and the checks walk.
 
 A name is that of the class or function behind its domain: "tables.Mondrian". What others wrote is reached in the same
-places: by the name of an entry point (group "unmask") of an installed package, or as "module:Class".
+places: by the name of an entry point (group "unmask") of an installed package, or as "module:Class". The latter runs a
+module, and only callers that were allowed to run one pass the folder that it is looked for in.
 """
 
 from __future__ import annotations
@@ -109,13 +110,13 @@ def _takes(kind: type, *arguments: None, **named: None) -> bool:
         return False
 
 
-def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
-    """The class, or for a dataset the function, that a name stands for.
+def find(use: str, kind: Kind, code: Path | None = None) -> Any:
+    """Return the class, or for a dataset the function, that a name stands for.
 
-    use    : a name that `unmask list` shows, or "module:Class"
-    folder : where a module is looked for first, beside the plan that names it
+    use  : a name that `unmask list` shows, or "module:Class"
+    code : folder where the module is looked for before Python's path; None runs no module
 
-    >>> find("tables.Mondrian", "protections").__name__, find("unmask.tables:ClassAttack", "attacks").__name__
+    >>> find("tables.Mondrian", "protections").__name__, find("unmask.tables:ClassAttack", "attacks", Path()).__name__
     ('Mondrian', 'ClassAttack')
     """
     domain = use.partition(".")[0]
@@ -123,7 +124,7 @@ def find(use: str, kind: Kind, folder: Path | None = None) -> Any:
     if use in ours:
         return ours[use] if kind == "datasets" else type(ours[use])
     if is_plugin(use):
-        return _checked(load(use, folder) if ":" in use else _installed(use), use, kind)
+        return _checked(_installed(use) if ":" not in use else load(use, _allowed(use, code)), use, kind)
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
@@ -139,6 +140,15 @@ def find_any(use: str, folder: Path | None = None) -> Any:
     near = get_close_matches(use, ours, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "expected module:Class, or a name that `unmask list` shows"
     raise UnmaskError(f"there is no {use!r}; {hint}")
+
+
+def _allowed(use: str, code: Path | None) -> Path:
+    if code is None:
+        raise UnmaskError(
+            f"{use!r} names code, and a document runs none by itself; read the module, then give --allow-code to "
+            "study, protect, audit or game, or install it as a plug-in"
+        )
+    return code
 
 
 def is_plugin(use: str) -> bool:

@@ -174,7 +174,7 @@ def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]
         options |= {"original": _file(data, folder), **_aside(data)}
     if origins := [_place(folder, one["origin"]) for one in releases if "origin" in one]:
         options["origins"] = origins
-    if makers := made_by.of_releases(releases, _protecting(given), folder):
+    if makers := made_by.of_releases(releases, _protecting(given)):
         options["protection"] = makers
     if any(synthetic := [one.get("synthetic", False) for one in releases]):
         if not all(synthetic):
@@ -188,9 +188,8 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
     data, found = _table(given), _protecting(given)
     if len(found) > 1 or any("grid" in one for one in found):
         raise UnmaskError("the document has several protections; keep the one that unmask choose took, without a grid")
-    return [_file(data, folder)], _reading(data, folder) | _aside(data) | (
-        made_by.protecting(found[0], folder) if found else {}
-    )
+    options = _reading(data, folder) | _aside(data)
+    return [_file(data, folder)], options | (made_by.protecting(found[0]) if found else {})
 
 
 def _protecting(given: Settings) -> list[Settings]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from unmask.errors import UnmaskError
@@ -20,12 +19,10 @@ class Spec:
 
     use        : its name in the catalog, or "module:Class"
     parameters : what it is made with
-    folder     : where a module is looked for first
     """
 
     use: str
     parameters: Settings = field(default_factory=dict)
-    folder: Path = field(default=Path(), compare=False)
 
     @classmethod
     def read(cls, said: str | Spec) -> Spec:
@@ -60,12 +57,10 @@ def specs(texts: Sequence[str | Spec]) -> tuple[Spec, ...]:
     return tuple(map(Spec.read, texts))
 
 
-def of_releases(releases: Sequence[Settings], protections: Sequence[Settings], folder: Path) -> list[Spec]:
+def of_releases(releases: Sequence[Settings], protections: Sequence[Settings]) -> list[Spec]:
     """The protection that each release of a document names as the one that made it; nothing where none does.
 
-    >>> made = of_releases(
-    ...     [{"protection": "mine"}], [{"name": "mine", "use": "tables.PRAM", "with": {"keep": 0.9}}], Path()
-    ... )
+    >>> made = of_releases([{"protection": "mine"}], [{"name": "mine", "use": "tables.PRAM", "with": {"keep": 0.9}}])
     >>> made[0].use, made[0].parameters
     ('tables.PRAM', {'keep': 0.9})
     """
@@ -74,10 +69,10 @@ def of_releases(releases: Sequence[Settings], protections: Sequence[Settings], f
         return []
     if not all(names):
         raise UnmaskError("some releases name the protection that made them and others do not; say it of each")
-    return [_named(str(name), protections, folder) for name in names]
+    return [_named(str(name), protections) for name in names]
 
 
-def _named(name: str, protections: Sequence[Settings], folder: Path) -> Spec:
+def _named(name: str, protections: Sequence[Settings]) -> Spec:
     """The one protection of a name, or of a use."""
     found = [one for one in protections if name in (one.get("name"), one.get("use"))]
     if len(found) != 1 or "grid" in found[0]:
@@ -85,16 +80,16 @@ def _named(name: str, protections: Sequence[Settings], folder: Path) -> Spec:
             f"a release says that {name!r} made it, and the document has {len(found)} protections of that name; "
             "expected one, without a grid"
         )
-    return Spec(str(found[0].get("use")), found[0].get("with", {}), folder)
+    return Spec(str(found[0].get("use")), found[0].get("with", {}))
 
 
 # --- the one that `unmask protect` runs -------------------------------------------------------------------------------
 
 
-def protecting(one: Settings, folder: Path) -> dict[str, Any]:
+def protecting(one: Settings) -> dict[str, Any]:
     """A protection of a document as options of `unmask protect`."""
     if one.get("use") != "tables.Mondrian":
-        return {"protection": [Spec(str(one.get("use")), one.get("with", {}), folder)]}
+        return {"protection": [Spec(str(one.get("use")), one.get("with", {}))]}
     asked = dict(one.get("with", {}))
     options: dict[str, Any] = {"relaxed": not asked.pop("strict", True)}
     for key, value in asked.items():

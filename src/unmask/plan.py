@@ -26,12 +26,9 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Plugin:
-    """Somebody's own class: its domain, the folder where its module is looked for first, and the digest of its file (a
-    plug-in that changes is another one).
-    """
+    """Somebody's own class: its domain, and the digest of its file (a plug-in that changes is another one)."""
 
     domain: str
-    folder: Path
     sha256: str
 
 
@@ -44,6 +41,7 @@ class Part:
     parameters : what the thing of that name is made with
     settings   : whatever else the plan says of it, for the domain to read
     plugin     : of one that is no part of this package, what its name does not say
+    code       : folder whose modules it may run, see `catalog.find`; None where it may run none
     """
 
     name: str
@@ -51,6 +49,7 @@ class Part:
     parameters: Settings
     settings: Settings
     plugin: Plugin | None = None
+    code: Path | None = None
 
     @property
     def domain(self) -> str:

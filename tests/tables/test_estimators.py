@@ -65,7 +65,11 @@ def test_of_a_box_values_are_drawn_as_the_population_has_them():
 def test_what_is_no_estimator_is_refused():
     with pytest.raises(UnmaskError, match="scikit-learn"):
         ModelAttribute("s", "sklearn.nothing:Forest")(RELEASE, Background(PEOPLE))
+    with pytest.raises(UnmaskError, match="another class"):
+        ModelAttribute("s", "sklearn.utils:show_versions")(RELEASE, Background(PEOPLE))
     with pytest.raises(UnmaskError, match="predict_proba"):
+        ModelAttribute("s", "sklearn.preprocessing:StandardScaler")(RELEASE, Background(PEOPLE))
+    with pytest.raises(UnmaskError, match="one of scikit-learn"):
         ModelAttribute("s", "collections:OrderedDict")(RELEASE, Background(PEOPLE))
 
 

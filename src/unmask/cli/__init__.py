@@ -16,7 +16,7 @@ from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
 from unmask.cli.columns import columns, read_original, read_released, warned_of
 from unmask.cli.demo import demo, list_
-from unmask.cli.documents import AsPlan
+from unmask.cli.documents import AsPlan, allow_code_option
 from unmask.cli.engine import (
     audit_in_engine,
     engine_options,
@@ -143,6 +143,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control people of th
     protection={"parse": specs, "type": click.UNPROCESSED, "multiple": True, "metavar": SPEC, "help": PROTECTION},
 )  # fmt: skip
 @level_option
+@allow_code_option
 @engine_options
 @at_risk_option
 @audit_output
@@ -290,6 +291,7 @@ def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: l
     "--coarsen", multiple=True, callback=parsed(levels), metavar="COLUMN=LEVEL",
     help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
 )  # fmt: skip
+@allow_code_option
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @click.option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
 @click.option("--origin", type=FILE, help="Write the row of DATA behind each record; keep it secret.")

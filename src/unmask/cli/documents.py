@@ -19,6 +19,29 @@ NOT_SAID = {
 """Options of every audit, which are about one run of it."""
 
 
+CODE = "allow_code"
+
+
+def _allow(ctx: click.Context, _parameter: click.Parameter, allowed: bool) -> None:
+    ctx.meta[CODE] = allowed
+
+
+allow_code_option = click.option(
+    "--allow-code", is_flag=True, expose_value=False, callback=_allow,
+    help='Let the document run code: classes that it names as "module:Class". Read them first.',
+)  # fmt: skip
+
+
+def code_folder(option: str | None = None) -> Path | None:
+    """Return the folder whose modules may run: this one for an option that was typed; for a document its own if
+    --allow-code was given, else None.
+    """
+    ctx = click.get_current_context()
+    if option is not None and ctx.get_parameter_source(option) is ParameterSource.COMMANDLINE:
+        return Path()
+    return Path(ctx.meta[DOCUMENT]).parent if ctx.meta.get(CODE) and DOCUMENT in ctx.meta else None
+
+
 class FromDocument(Command):
     """A command whose argument may be a document in place of its files; options on the command line win over it."""
 

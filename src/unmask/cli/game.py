@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import refuse_to_overwrite, say_json, write_text
 from unmask.cli.generated import FILE
 from unmask.errors import visible
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     "--study", type=FILE, metavar="FOLDER",
     help="Price what adversaries believed in this study of the document; nothing is attacked twice.",
 )  # fmt: skip
+@allow_code_option
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
@@ -39,7 +41,8 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     from unmask.studies.game import play
 
     refuse_to_overwrite(output, force=force)
-    found = play(document, study=study, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True))
+    allow_code = bool(click.get_current_context().meta[CODE])
+    found = play(document, study=study, allow_code=allow_code, watch=say_priced)
     if output is not None:
         from unmask.reports.page import written
         from unmask.reports.sections.game import game_page
@@ -50,6 +53,11 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
         say_json(results=[asdict(one) for one in found.offers], tables=found.tables())
     else:
         _say(found)
+
+
+def say_priced(name: str) -> None:
+    """Say which protection is priced."""
+    click.echo(f"pricing {visible(name)}", err=True)
 
 
 def _say(found: GameData) -> None:

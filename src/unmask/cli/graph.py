@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.documents import OfDomain
+from unmask.cli.documents import OfDomain, allow_code_option, code_folder
 from unmask.cli.engine import engine_options
 from unmask.cli.files import stems
 from unmask.cli.generated import FILE, options, taken
@@ -86,6 +86,7 @@ def _counts(text: str | list[str] | None) -> tuple[int, ...]:
 @column_options
 @click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @options("unmask.cases.graphs:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
+@allow_code_option
 @engine_options
 @at_risk_option
 @audit_output
@@ -121,7 +122,8 @@ def audit_graph(
     from unmask.cases.graphs import audit, check_choice
     from unmask.cases.graphs.written import parse_attacks, parse_protection
 
-    asked["separation"] += tuple(map(parse_protection, dict.fromkeys(protections)))
+    code = code_folder("protections")
+    asked["separation"] += tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
     name = stems((release,))[0]
     in_engine = taken(asked, IN_ENGINE)
     if in_engine["engine"] is not None:
@@ -135,7 +137,7 @@ def audit_graph(
     refuse_networks_without_engine(**in_engine)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
-    asked["attacks"] = parse_attacks(attacks) if attacks else ()
+    asked["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()
     tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
     graph, known = _read(release, auxiliary, tables, delimiter=delimiter, ends=ends(source, target))
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")

@@ -19,6 +19,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from unmask.cli.documents import code_folder
 from unmask.cli.generated import Command, options, parsed
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError
@@ -288,7 +289,8 @@ def protection_of(named: Spec) -> Any:
     from unmask.plan import Part
     from unmask.studies.cells import check_part, made
 
-    part = check_part(Part(named.use, named.use, named.parameters, {}), "protections", named.folder)
+    part = Part(named.use, named.use, named.parameters, {}, code=code_folder("protection"))
+    part = check_part(part, "protections", Path())
     if part.domain != "tables":
         raise UnmaskError(f"{named.use} protects {part.domain}, expected a protection of tables, such as tables.PRAM")
     return made(part, "protections")

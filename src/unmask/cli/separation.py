@@ -122,7 +122,7 @@ def _chosen(written: str | None, separation: dict[str, Any]) -> Any:
     if written is None:
         return _protection(**separation)
     _refuse(OF_SEPARATION, "--with")
-    return parse_protection(written)
+    return parse_protection(written, Path())
 
 
 _separation = click.command("separation", cls=Command, add_help_option=False)(separation_options(_protection))

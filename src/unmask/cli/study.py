@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import say_json, say_next
+from unmask.cli.game import say_priced
 from unmask.cli.generated import FILE
 from unmask.errors import UnmaskError, visible
 
@@ -31,6 +34,7 @@ REASONS = 5
 )  # fmt: skip
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(min=1), help="Cells to run at once.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed or took too long.")
+@allow_code_option
 @click.option("--spark", metavar="MASTER", help='Run the cells on a Spark cluster, such as "spark://host:7077".')
 @click.option("--dry-run", is_flag=True, help="Say what would be run and how long it may take; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -43,7 +47,10 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     """
     from unmask.studies.reading import read_plan
 
-    read = read_plan(plan)
+    allow_code = bool(click.get_current_context().meta[CODE])
+    if dry_run:
+        _refuse_plugins(plan)
+    read = read_plan(plan, allow_code=allow_code)
     if dry_run:
         _say(_estimate(read, output, workers), as_json=as_json)
         return
@@ -59,7 +66,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     progress.finish()
     _say_outcome(outcome, output / RESULTS, as_json=as_json)
     if game is not None and outcome.complete and outcome.done:
-        _play(plan, output)
+        _play(plan, output, allow_code=allow_code)
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")
     if not outcome.complete:
@@ -83,13 +90,32 @@ def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
         click.echo(f"{count:,} without a result: {reason}", err=True)
 
 
-def _play(plan: Path, output: Path) -> None:
+def _refuse_plugins(plan: Path) -> None:
+    """Raise an error for a plan with plug-ins: a dry run imports none, and without them it can say nothing."""
+    from unmask.catalog import is_plugin
+    from unmask.document import load
+
+    given = load(plan)
+    for use in _uses([given.get(kind) for kind in ("data", "protections", "adversaries")]):
+        if is_plugin(use):
+            raise UnmaskError(f"--dry-run imports no code, and the plan names {use!r}; leave --dry-run out to run it")
+
+
+def _uses(given: Any) -> Iterator[str]:
+    """Every text that stands for a class in a plan, also in parts of parts."""
+    if isinstance(given, dict):
+        yield from (text for key, text in given.items() if key == "use" and isinstance(text, str))
+    for inner in given.values() if isinstance(given, dict) else given if isinstance(given, list) else ():
+        yield from _uses(inner)
+
+
+def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
     """Play the game of a document beside the results; say why, if that is none."""
     from unmask.reports.screens.game import opening
     from unmask.studies.game import file_game
 
     try:
-        found = file_game(plan, output, watch=lambda name: click.echo(f"pricing {visible(name)}", err=True))
+        found = file_game(plan, output, allow_code=allow_code, watch=say_priced)
     except UnmaskError as error:
         click.echo(f"no game was played: {error}", err=True)
         return

@@ -18,12 +18,14 @@ def study(
     *,
     workers: int = 1,
     retry: bool = False,
+    allow_code: bool = False,
 ) -> Result:
     """Run every protection against every adversary of a plan, as `unmask study` does, and return what was found; of a
     plan with a publisher the game, too.
 
     plan   : the file of the plan, see the reference
     output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
+    allow_code : let the plan run code, classes that it names as "module:Class"
     """
     from unmask.errors import UnmaskError
     from unmask.reports.result import Result
@@ -35,10 +37,10 @@ def study(
     source = Path(plan)
     with tempfile.TemporaryDirectory(prefix="unmask-") as scratch:
         folder = Path(scratch) / "results" if output is None else Path(output)
-        read = read_plan(source)
+        read = read_plan(source, allow_code=allow_code)
         game = priced(read, source)
         outcome = run_study(read, folder, workers=workers, retry=retry, source=source, priced=game or ())
         if game is not None and outcome.complete and outcome.done:
             with suppress(UnmaskError):  # an adversary who asks something else has no game
-                file_game(source, folder)
+                file_game(source, folder, allow_code=allow_code)
         return Result(study_page(folder))

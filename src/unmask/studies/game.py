@@ -58,9 +58,11 @@ Releases = Mapping[str, Mapping[str, Faced]]
 """Protection -> adversary -> its release, as they face it."""
 
 
-def file_game(path: Path, study: Path, *, watch: Callable[[str], None] | None = None) -> GameData:
+def file_game(
+    path: Path, study: Path, *, allow_code: bool = False, watch: Callable[[str], None] | None = None
+) -> GameData:
     """Play the game of a study's document, and keep it with the results of the study."""
-    found = play(path, study=study, watch=watch)
+    found = play(path, study=study, allow_code=allow_code, watch=watch)
     with whole(study / GAME) as place:
         write_text(place, json.dumps(asdict(found)))
     return found
@@ -77,15 +79,22 @@ def filed_game(study: Path) -> GameData | None:
         raise UnmaskError(f"{GAME} of folder {study.name!r} is damaged; run unmask study again, or delete it") from None
 
 
-def play(path: Path, *, study: Path | None = None, watch: Callable[[str], None] | None = None) -> GameData:
+def play(
+    path: Path,
+    *,
+    study: Path | None = None,
+    allow_code: bool = False,
+    watch: Callable[[str], None] | None = None,
+) -> GameData:
     """The game of a document: every protection is attacked with what the adversaries know, and every belief priced.
 
     study : folder of a study of the document; what it has attacked is not attacked again
+    allow_code : see `read_plan`
     watch : called with each protection whose release is attacked
     """
     if study is not None and not (study / JOURNAL).is_file():
         raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
-    plan, watched = read_plan(path), watch or (lambda _: None)
+    plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with _in_document(path):
         said = stated(load(path), path.parent)
         plan, lattices = _unfolded(plan, said, watched)

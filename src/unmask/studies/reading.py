@@ -17,9 +17,11 @@ _OF_BUDGET = ("seconds_per_cell", "seconds", "memory_gib")
 _OF_PART = ("name", "use", "with", "grid")
 
 
-def read_plan(path: Path) -> Plan:
-    """The plan in a document, see `unmask.document`. What it names is looked up and made once, so that a wrong one
+def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
+    """Read the plan in a document, see `unmask.document`. What it names is looked up and made once, so that a wrong one
     fails here.
+
+    allow_code : let "module:Class" run a module beside the document or in Python's path
 
     >>> import tempfile
     >>> text = '''
@@ -47,7 +49,7 @@ def read_plan(path: Path) -> Plan:
     """
     given = load(path)
     try:
-        return _plan({**given, "data": list(_with_control(given))}, path)
+        return _plan({**given, "data": list(_with_control(given))}, path, path.resolve().parent if allow_code else None)
     except UnmaskError as error:
         raise type(error)(f"document {path.name!r}: {error}") from None
 
@@ -60,8 +62,8 @@ def _with_control(given: Settings) -> Iterator[Settings]:
         yield {**entry, "control": control["file"]} if told else entry
 
 
-def _plan(given: Settings, path: Path) -> Plan:
-    parts = {kind: _parts(given, kind, path.parent) for kind in ("data", "protections", "adversaries")}
+def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
+    parts = {kind: _parts(given, kind, path.parent, code) for kind in ("data", "protections", "adversaries")}
     plan = Plan(
         title=str(given.get("title", path.stem)),
         datasets=parts["data"],
@@ -89,13 +91,13 @@ def _check_measures(plan: Plan) -> None:
         raise UnmaskError("measures has 'added', for which everybody is held back in turn; give folds = 10 in the data")
 
 
-def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
+def _parts(given: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
     entries = given.get(kind, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UnmaskError(f"{kind} is no list of tables; expected [[{kind}]] above each of them")
     if not entries and kind != "protections":
         raise UnmaskError(f"it has no {kind}; expected at least one [[{kind}]]")
-    found = [part for number, entry in enumerate(entries, 1) for part in _variants(entry, kind, number, folder)]
+    found = [part for at, entry in enumerate(entries, 1) for part in _variants(entry, kind, at, folder, code)]
     names = [part.name for part in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -103,7 +105,7 @@ def _parts(given: Settings, kind: str, folder: Path) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _variants(entry: Settings, kind: str, number: int, folder: Path) -> Iterator[Part]:
+def _variants(entry: Settings, kind: str, number: int, folder: Path, code: Path | None) -> Iterator[Part]:
     """One part for every combination of the grid; each is made once, to see whether it can be."""
     where = f"{kind}[{number}]"
     use = entry.get("use", "tables.file" if "file" in entry else None)
@@ -118,7 +120,7 @@ def _variants(entry: Settings, kind: str, number: int, folder: Path) -> Iterator
     for choice in itertools.product(*grid.values()):
         chosen = dict(zip(grid, choice, strict=True))
         shown = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
-        part = Part(shown, use, {**fixed, **chosen}, settings)
+        part = Part(shown, use, {**fixed, **chosen}, settings, code=code)
         try:
             yield check_part(part, kind, folder)
         except UnmaskError as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
@@ -124,7 +125,7 @@ def told(
         raise UnmaskError(
             f"there are {identities} identities and {len(discovery)} probabilities, expected one for each"
         )
-    (made,) = parse_attacks([attack]).values()
+    (made,) = parse_attacks([attack], Path()).values()
     y = min(identities or MOST_IDENTITIES, max(int(graph.degree[node]), 1))
     given: ArrayLike | None = discovery or None
     if runs:

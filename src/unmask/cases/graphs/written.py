@@ -29,33 +29,33 @@ and strong, so that it gives a first answer.
 """
 
 
-def parse_attacks(texts: Iterable[str]) -> dict[str, Attack]:
-    """Attacks by what was written, each once.
+def parse_attacks(texts: Iterable[str], code: Path | None = None) -> dict[str, Attack]:
+    """Return attacks by their texts, each once. code : folder whose modules they may run, see `catalog.find`
 
     >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
     0.5
     """
-    found = {text: _made(text, ATTACKS, "attacks") for text in texts}
+    found = {text: _made(text, ATTACKS, "attacks", code) for text in texts}
     if not found:
         raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
     return found
 
 
-def parse_protection(text: str) -> Any:
-    """A protection by what was written.
+def parse_protection(text: str, code: Path | None = None) -> Any:
+    """Return a protection by its text. code : folder whose modules it may run
 
     >>> parse_protection("IdentitySeparation:identities=3:adopters=50").adopters, parse_protection("KDegree")
     (50, KDegree(k=5))
     """
-    return _made(text, PROTECTIONS, "protections")
+    return _made(text, PROTECTIONS, "protections", code)
 
 
-def _made(text: str, known: Mapping[str, Any], of: Kind) -> Any:
+def _made(text: str, known: Mapping[str, Any], of: Kind, code: Path | None = None) -> Any:
     name, *given = text.removeprefix("graphs.").split(":")
     if name in known:
         kind = known[name]
     elif given and "=" not in given[0]:  # module:Class
-        kind = find(f"{name}:{given.pop(0)}", of, Path.cwd())
+        kind = find(f"{name}:{given.pop(0)}", of, code)
     else:
         raise UnmaskError(f"the {of.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(known))}")
     return kind(**dict(_parameter(name, item, kind) for item in given))

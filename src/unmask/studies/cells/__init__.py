@@ -143,7 +143,7 @@ def _only(part: Part, allowed: tuple[str, ...]) -> Part:
 
 def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
     """The part with what its name does not say: its domain, and the file that its module is in."""
-    thing = find(part.use, _KIND[kind], folder)
+    thing = _found(part, _KIND[kind])
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
     if domain not in DOMAINS:
@@ -152,11 +152,11 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
             'unmask.tables.Table`, or write domain = "tables" beside use'
         )
     _, sha256 = _digested(folder, inspect.getfile(thing))
-    return replace(part, settings=settings, plugin=Plugin(domain, folder.resolve(), sha256))
+    return replace(part, settings=settings, plugin=Plugin(domain, sha256))
 
 
 def _found(part: Part, kind: Kind) -> Any:
-    return find(part.use, kind, None if part.plugin is None else part.plugin.folder)
+    return find(part.use, kind, part.code)
 
 
 def _from_file(part: Part) -> bool:

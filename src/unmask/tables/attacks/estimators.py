@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class ModelAttribute:
 
     sensitive : the column
     estimator : an object with `fit(X, y)`, `predict_proba(X)` and `classes_`, as in scikit-learn, which is copied, or
-                "module:Class" of one that is made without arguments; a `random_state` that is not set is 0
+                "module:Class" of scikit-learn, which is made without arguments; a `random_state` that is not set is 0
     bins      : into how many quantiles numbers are cut
 
     Assumes: real people are like the released rows, and these are enough for the estimator to learn from.
@@ -63,6 +64,9 @@ class ModelAttribute:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if isinstance(self.estimator, str) and not self.estimator.startswith("sklearn."):
+            usual = ModelAttribute.estimator
+            raise UnmaskError(f"estimator is {self.estimator!r}, expected one of scikit-learn, such as {usual!r}")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the sensitive value of each person known, or of everybody by their own row."""
@@ -92,22 +96,24 @@ class ModelAttribute:
 
     def _made(self) -> Any:
         """A copy of the estimator, not yet fitted."""
-        if isinstance(self.estimator, str):
-            name, _, attribute = self.estimator.partition(":")
-            try:
-                made = getattr(import_module(name), attribute)()
-            except (ModuleNotFoundError, AttributeError):
-                hint = "; pip install scikit-learn" if name.startswith("sklearn") else ""
-                raise UnmaskError(
-                    f"there is no estimator {self.estimator!r}, expected module:Class of one that is installed{hint}"
-                ) from None
-        else:
-            made = deepcopy(self.estimator)
+        made = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
         if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(made, verb)]:
             raise UnmaskError(f"{self.estimator!r} has no {lacking[0]}, expected fit(X, y) and predict_proba(X)")
         if getattr(made, "random_state", 0) is None:
             made.random_state = 0
         return made
+
+
+def _of_scikit_learn(text: str) -> type:
+    """Return the class that a text names. No other package is imported: a document may hold the text."""
+    name, _, attribute = text.partition(":")
+    try:
+        found = getattr(import_module(name), attribute)
+        if inspect.isclass(found) and issubclass(found, import_module("sklearn.base").BaseEstimator):
+            return found
+    except (ModuleNotFoundError, AttributeError):
+        pass
+    raise UnmaskError(f"there is no estimator {text!r}; pip install scikit-learn, or name another class of it")
 
 
 def _features(
