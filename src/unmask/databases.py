@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     import duckdb
@@ -73,3 +78,15 @@ union all select table_name from duckdb_tables() where not temporary
 union all select view_name from duckdb_views() where not internal and not temporary
 """
 """What outlives a user: files that are attached, tables and views."""
+
+
+def exact_path(path: str | PathLike[str]) -> str:
+    """Return the path of a file so written that DuckDB sees no pattern in its name, and no home of a user.
+
+    >>> exact_path("/data/[a].csv")
+    '/data/[[]a].csv'
+    """
+    text = str(Path(path).absolute())
+    if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
+        raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
+    return re.sub(r"([*?\[])", r"[\1]", text)

@@ -333,7 +333,7 @@ def delimiter(text: str | None) -> str | None:
 
 def encoding(text: str | None) -> str | None:
     """The name of an encoding of text."""
-    from unmask.engines.encodings import check_encoding
+    from unmask.data.encodings import check_encoding
 
     return None if text is None else check_encoding(text)
 

@@ -17,12 +17,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.databases import database
+from unmask.databases import database, exact_path
 from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, literal, quoted, renamed
-from unmask.engines.text_files import Head, check_distinct, exact_path, head_of, parquet_of, reason, rows_of
+from unmask.engines.text_files import Head, check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.writing import whole
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from unmask.engines.encodings import in_utf8
+from unmask.data.encodings import TextFile, decode_text
 from unmask.errors import FailedError, UnmaskError
 
 Form: TypeAlias = Literal["text", "parquet", "workbook"]
@@ -24,12 +25,13 @@ SUFFIXES = (*TEXT_FILES, *_PARQUET, *_WORKBOOKS)
 class Given:
     """What to read in place of a file that was named: itself, or a copy in a private folder.
 
-    form : "text" in UTF-8, or "parquet". note : a sentence for what was guessed, or "".
+    form : "text" in UTF-8, or "parquet". note : a sentence for what was guessed, or "". text : facts of a text file
     """
 
     path: Path
     form: Literal["text", "parquet"]
     note: str = ""
+    text: TextFile | None = None
 
 
 def given(path: Path, folder: str, *, encoding: str | None = None) -> Given:
@@ -54,8 +56,8 @@ def given(path: Path, folder: str, *, encoding: str | None = None) -> Given:
         return Given(copy, "parquet", note)
     if form == "parquet":
         return Given(path, "parquet")
-    text, note = in_utf8(path, folder, encoding)
-    return Given(text, "text", note)
+    text = decode_text(path, folder, encoding)
+    return Given(text.path, "text", text.note, text)
 
 
 def sheet_of(path: Path) -> tuple[Path, str | None]:
@@ -75,10 +77,15 @@ def form_of(path: Path) -> Form:
         raise FailedError(f"file {path.name!r} cannot be read: {error.strerror}; check the path") from None
     name = path.name.lower()
     form: Form = next((form for sign, form in _SIGNS.items() if start == sign), "text")
+    if start.startswith(b"PK") and zipfile.is_zipfile(path) and not _is_workbook(path):
+        form = "text"
     if form == "text" and name.endswith(_PARQUET):
         raise FailedError(f"file {path.name!r} is no readable Parquet file; it may be truncated")
     if form == "text" and name.endswith(_WORKBOOKS):
         raise FailedError(f"file {path.name!r} is no workbook, as its name says; a text file is called .csv or .tsv")
-    if form == "text" and start.startswith(b"\x1f\x8b") and not name.endswith(".gz"):
-        raise FailedError(f"file {path.name!r} is compressed; call it {path.name + '.gz'!r}")
     return form
+
+
+def _is_workbook(path: Path) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        return any(name == "content.xml" or name.startswith(("xl/", "[Content_Types]")) for name in archive.namelist())

@@ -8,19 +8,19 @@ from __future__ import annotations
 import csv
 import gzip
 import itertools
-import os
 import re
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 
+from unmask.data import Sample, TextFile, score_dialects
+from unmask.data.samples import FIRST_LINES
+from unmask.databases import exact_path
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = ("\t", "|", ";", ",")
 
 
 @dataclass(frozen=True)
@@ -43,24 +43,12 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
     lines = _first_lines(path)
     if not lines:
         raise UnmaskError(f"file {path.name!r} is empty; expected a header line and rows")
-    delimiter = delimiter or _guessed(lines) or ("\t" if ".tsv" in path.name.lower() else ",")
+    delimiter = delimiter or _likeliest(path, lines) or ("\t" if ".tsv" in path.name.lower() else ",")
     try:
         names = next(csv.reader(lines, delimiter=delimiter))
     except csv.Error as error:
         raise FailedError(f"file {path.name!r} has no header line that can be read: {error}") from None
     return Head(tuple(name.strip() for name in names), delimiter)
-
-
-def exact_path(path: str | PathLike[str]) -> str:
-    """A file that exists, so written that DuckDB sees no pattern in its name, and no home of a user.
-
-    >>> exact_path("/data/[a].csv")
-    '/data/[[]a].csv'
-    """
-    text = str(Path(path).absolute())
-    if "\\" in text and os.sep != "\\" and re.search(r"[*?\[]", text):
-        raise UnmaskError(f"the path of {Path(path).name!r} has a backslash and one of *?[ in it; rename the file")
-    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def parquet_of(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
@@ -113,7 +101,7 @@ def _first_lines(path: Path) -> list[str]:
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:  # it may be cut, or not yet decoded
-            lines = list(itertools.islice(file, 20))
+            lines = list(itertools.islice(file, FIRST_LINES))
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror or 'it is no valid gzip file'}") from None
     except (EOFError, zlib.error):
@@ -121,13 +109,9 @@ def _first_lines(path: Path) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _guessed(lines: Sequence[str]) -> str | None:
-    """The delimiter that cuts the first lines into the same number of columns, the most columns if several do."""
-    found = []
-    for delimiter in _DELIMITERS:
-        widths: list[int] = []
-        with suppress(csv.Error):  # a value too long for a look
-            widths.extend(len(row) for row in csv.reader(lines, delimiter=delimiter) if row)
-        if widths and widths[0] > 1:
-            found.append((widths.count(widths[0]) / len(widths), widths[0], delimiter))
-    return max(found)[2] if found else None
+def _likeliest(path: Path, lines: Sequence[str]) -> str | None:
+    """Return the delimiter of the best dialect with several columns."""
+    sample = Sample(TextFile(path, path.name, "", 0, 0), (), 0, 0, tuple(line.rstrip("\r\n") for line in lines))
+    dialects = [dialect for mark in _DELIMITERS for dialect in score_dialects(sample, delimiter=mark)]
+    several = [dialect for dialect in dialects if dialect.width > 1]
+    return max(several, key=lambda dialect: dialect.score).delimiter if several else None

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.databases import exact_path
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import literal
-from unmask.engines.text_files import exact_path, parquet_of
+from unmask.engines.text_files import parquet_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml, pajek

@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
-from unmask.engines.text_files import exact_path
+from unmask.databases import exact_path
 from unmask.files import engine, text_of
 from unmask.plan import NOTHING
 from unmask.policy.policies import policy_of

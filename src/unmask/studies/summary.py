@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import duckdb
 
-from unmask.engines.text_files import exact_path
+from unmask.databases import exact_path
 from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.measures.registry import SHARES, described

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
+from unmask.databases import exact_path
 from unmask.engines.sql import literal, quoted
-from unmask.engines.text_files import exact_path
 from unmask.errors import UnmaskError
 from unmask.tables.reading import engine
 from unmask.writing import whole

@@ -1,0 +1,203 @@
+"""A reading of a whole file, and the account of its lines that proves it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from unmask.data.ambiguity import AmbiguousInput
+from unmask.data.dialects import Dialect, cut, is_blank
+from unmask.data.encodings import open_binary
+from unmask.data.samples import MARKS, Sample, blank_comments
+from unmask.databases import exact_path
+
+if TYPE_CHECKING:
+    import duckdb
+
+COMMENT_BELOW = rf"^({MARKS})(\s|$)"
+"""Pattern of a first cell below the first row that looks like a comment, for Python and SQL."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A dialect, whether its first row names columns, and these names; () without names."""
+
+    dialect: Dialect
+    header: bool
+    names: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """A name for every column."""
+        return self.names or tuple(f"column {place + 1}" for place in range(self.dialect.width))
+
+    @property
+    def options(self) -> str:
+        """The command line options that select it."""
+        return f"{self.dialect.option} {'--header' if self.header else '--no-header'}"
+
+
+@dataclass(frozen=True)
+class LineAccount:
+    """Numbers of lines of a file; they add up to its lines.
+
+    n_continued : line breaks within quotes
+    """
+
+    n_lines: int
+    n_skipped: int
+    n_comments: int
+    n_header: int
+    n_rows: int
+    n_blank: int
+    n_continued: int = 0
+
+    def __str__(self) -> str:
+        parts = {"skipped": self.n_skipped, "comment": self.n_comments, "header": self.n_header, "blank": self.n_blank}
+        ignored = [f"{n:,} {word}" for word, n in parts.items() if n]
+        within = f", {self.n_continued:,} line breaks within quotes" if self.n_continued else ""
+        return f"{self.n_rows:,} of {self.n_lines:,} lines are rows; ignored: {', '.join(ignored) or 'none'}{within}"
+
+
+def read_rows(connection: duckdb.DuckDBPyConnection, reading: Reading, select: str, folder: str) -> dict[str, Any]:
+    """Return the arrays of a query over the rows of a file: columns c0, c1, ... as texts, of a relation `rows`.
+
+    A line that does not fit the reading is refused by its number.
+    """
+    import duckdb
+
+    sample, dialect = reading.dialect.sample, reading.dialect
+    if _is_plain(reading):
+        skip, marks = sample.n_above, (dialect.delimiter, dialect.quote)
+        try:
+            return _query(connection, select, sample.file.path, dialect.width, *marks, header=reading.header, skip=skip)
+        except duckdb.Error:  # its message quotes the line, and has no number of some lines
+            pass
+    return _query(connection, select, _rewrite(reading, folder), dialect.width)
+
+
+def _query(
+    connection: duckdb.DuckDBPyConnection, select: str, path: Path, width: int, delimiter: str = ",",
+    quote: str = '"', *, header: bool = False, skip: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    columns = ", ".join(f"'c{place}': 'varchar'" for place in range(width))
+    rows = (
+        f"from read_csv(?, delim=?, quote=?, escape=?, header={str(header).lower()}, skip={skip}, auto_detect=false, "
+        f"null_padding=false, hive_partitioning=false, columns={{{columns}}}, "
+        "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
+    )
+    marks = [exact_path(path), delimiter, quote, quote]
+    return dict(connection.execute(f"with rows as ({rows}) {select}", marks).fetchnumpy())
+
+
+def verify_reading(connection: duckdb.DuckDBPyConnection, reading: Reading, folder: str) -> LineAccount:
+    """Return the account of all lines of a file; raise `AmbiguousInput` for a line that does not fit."""
+    select = f"select count(*) as n, count_if(regexp_matches(c0, '{COMMENT_BELOW}')) as marked from rows"
+    counts = read_rows(connection, reading, select, folder)
+    if counts["marked"][0]:
+        refuse_comments(reading)
+    return account_lines(reading, int(counts["n"][0]))
+
+
+def account_lines(reading: Reading, n_rows: int) -> LineAccount:
+    """Return the account of a file of which this many rows were read; raise `AmbiguousInput` unless it adds up."""
+    sample, header = reading.dialect.sample, int(reading.header)
+    left = sample.file.n_lines - sample.n_above - header - n_rows
+    n_blank = sample.n_above - sample.skipped - len(sample.comments)
+    n_comments, n_below = len(sample.comments), 0
+    if left:
+        for line, filled in zip(_lines_below(sample), _lines_below(sample, blank=True), strict=True):
+            n_below += not filled.strip()
+            n_comments += bool(line.strip()) and not filled.strip()
+    n_continued = left - n_below
+    if n_continued < 0 or (n_continued and not reading.dialect.quote):
+        raise AmbiguousInput(
+            f"the reading of {sample.file.name!r} explains {n_rows + n_below:,} of {sample.file.n_lines:,} lines, "
+            "expected all; name the delimiter (--delimiter) or the first line (--skip-lines)"
+        )
+    n_blank += n_below - (n_comments - len(sample.comments))
+    return LineAccount(sample.file.n_lines, sample.skipped, n_comments, header, n_rows, n_blank, n_continued)
+
+
+def refuse_comments(reading: Reading) -> None:
+    """Raise `AmbiguousInput` for the first line below the first row that looks like a comment."""
+    sample, mark = reading.dialect.sample, re.compile(rf"\s*({MARKS})(\s|$)")
+    if sample.comment == "none":
+        return
+    for number, line in enumerate(_lines_below(sample, blank=True), sample.n_above + 1):
+        if comment := mark.match(line):
+            question = f"line {number} of {sample.file.name!r}, below the first row, looks like a comment"
+            raise AmbiguousInput(question, [f"--comment '{comment[1]}'", "--comment none"])
+
+
+def _is_plain(reading: Reading) -> bool:
+    """Return whether the engine's own dialects have this one: it takes a run of blanks for several delimiters."""
+    sample, delimiter = reading.dialect.sample, reading.dialect.delimiter
+    if sample.trim or sample.comment not in (None, "none") or len(delimiter) > 1 or delimiter == ":":
+        return False
+    above = "".join(sample.comments)
+    if sample.skipped or reading.dialect.quote in above:
+        return False
+    uneven = re.compile(r'^ | $|  |\t|"').search
+    return delimiter != " " or not any(uneven(line) for line in (*sample.lines, *sample.windows))
+
+
+def _rewrite(reading: Reading, folder: str) -> Path:
+    """Write the rows as plain CSV without a header."""
+    copy = Path(mkdtemp(dir=folder)) / "rows.csv"
+    rows = _strict_rows(reading)
+    if reading.header:
+        next(rows)
+    with copy.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows(rows)
+    return copy
+
+
+def _strict_rows(reading: Reading) -> Iterator[list[str]]:
+    """Yield every row, a header included; refuse a line that does not fit by its number."""
+    dialect, number = reading.dialect, 0
+    try:
+        for number, row in cut(_trimmed_lines(dialect.sample), dialect.delimiter, dialect.quote, strict=True):
+            if not is_blank(row) and len(row) != dialect.width:
+                raise _misfit(dialect, number)
+            if not is_blank(row):
+                yield row
+    except csv.Error:
+        raise _misfit(dialect, number + 1) from None
+
+
+def _misfit(dialect: Dialect, number: int) -> AmbiguousInput:
+    return AmbiguousInput(
+        f"line {dialect.sample.n_above + number} of {dialect.sample.file.name!r} does not fit the reading with "
+        f"{dialect.width} columns; mend it, or name another reading (--delimiter, --skip-lines)"
+    )
+
+
+def _trimmed_lines(sample: Sample) -> Iterator[str]:
+    for line in _lines_below(sample, blank=True):
+        if sample.trim is None or not line.strip():
+            yield line
+        elif match := sample.trim.fullmatch(line):
+            yield match[1]
+        else:
+            raise csv.Error
+
+
+def _lines_below(sample: Sample, *, blank: bool = False) -> Iterator[str]:
+    """Yield the lines from the first row on. blank : with an empty line in place of each comment that the user named"""
+    with _open_text(sample) as text:
+        lines = (line.rstrip("\r\n") for number, line in enumerate(text) if number >= sample.n_above)
+        yield from blank_comments(lines, sample.comment if blank else None)
+
+
+@contextmanager
+def _open_text(sample: Sample) -> Iterator[io.TextIOWrapper]:
+    with open_binary(sample.file.path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
+        yield text
