@@ -48,7 +48,7 @@ def test_a_table(tmp_path):
         synthetic_census(500, rng=cell.rng("dataset")), quasi_identifiers=("age", "sex"), sensitive="diagnosis"
     )
     release, _ = Mondrian(k=5)(census, rng=cell.rng("protection", cell.protection.content))
-    known = Knowledge(targets=80, error=0.1)(census, rng=cell.rng("knowledge", {"targets": 80, "error": 0.1}))
+    known = Knowledge(targets=80, error=0.1)(census, rng=np.random.default_rng(cell.seed))
     expected = evaluate(success_probability, ClassAttack()(release, known.background), None)
     assert values(run_cell(cell))["success_probability"] == expected.posterior
 

@@ -54,7 +54,7 @@ def test_control_excess_and_added_against_a_loop(tmp_path):
     assert len(made.without) == 4
     assert made.whole.release.n_rows == 400
     assert np.bincount(people.fold).tolist() == [100] * 4
-    knows = cell.rng("knowledge", cell.adversary.settings["knows"])
+    knows = np.random.default_rng(cell.seed)
     person = knows.permutation(knows.choice(400, 150, replace=False))
     for measure, name in ((realized_success, "realized_success"), (None, "added")):
         told = {} if measure is None else {"measure": measure}

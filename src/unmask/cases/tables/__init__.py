@@ -8,6 +8,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +47,7 @@ from unmask.results import Row
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.control import Sample, hold_back
 from unmask.tables.generators import Released, read_like, released
-from unmask.tables.knowledge import Knowledge, Known, Register
+from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.lattice import Lattice
 from unmask.tables.protections import Identity
 from unmask.tables.reading import column_names
@@ -66,6 +67,9 @@ KNOWS: Mapping[str, Sequence[str]] = {
     "tables.SeveralRows": ("targets", "columns"),
 }
 """What may be said of those who know parts of people's records, nobody, or several of their rows."""
+
+EVERYBODY = {"tables.ClassAttack", "tables.AttributeInference", "tables.BackOff", "tables.OrderAttack"}
+"""Attacks that an audit runs on all people, and so does a study whose plan has no number of targets."""
 
 _CASE = read_attacker(EMBEDDED)
 
@@ -258,7 +262,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         origin = None
     scene = Scene.of(cell.protection.name, release, origin)
     useful = left_of(cell, people, release, origin)
-    rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    rng = np.random.default_rng(cell.seed)
     attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
@@ -286,7 +290,7 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")
     cell = replace(cell, adversary=_of_everybody(cell.adversary))
-    rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+    rng = np.random.default_rng(cell.seed)
     scene = Scene.of(cell.protection.name, release, origin)
     scene, attack = _known_to(cell, population, scene, _informed(attack, protection), rng)
     refuse_contradicted(scene, attack)
@@ -303,7 +307,7 @@ def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attack
     _one_row_each(population.members)
     found = {}
     for cell, attack in zip(cells, attacks, strict=True):
-        rng = cell.rng("knowledge", cell.adversary.settings.get("knows", {}))
+        rng = np.random.default_rng(cell.seed)
         found[cell.adversary.name] = (attack, _known(_of_everybody(cell.adversary)), rng)
     return plane(population.members, protection, found)
 
@@ -337,22 +341,18 @@ def _informed(attack: Any, protection: Any) -> Any:
 def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
     """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
-    if isinstance(knows, Knowledge):  # the same people, whatever the release left out
-        known, drawn_from = knows(people, rng=rng), float(people.n_people)
-    else:
-        known, drawn_from = knows(people, scene.origin, rng=rng), math.inf
-        attack = replace(attack, coverage=knows.coverage)
-    control, foreign = _control(cell, population.control), not scene.traced
-    return replace(scene, known=known, drawn_from=drawn_from, control=control, foreign=foreign), attack
+    scene = replace(scene, foreign=not scene.traced)
+    if isinstance(knows, Register):
+        known = knows(people, scene.origin, rng=rng)
+        return replace(scene, known=known, drawn_from=math.inf), replace(attack, coverage=knows.coverage)
+    evidence = _evidence(people, population.control, knows, cell.seed)
+    return evidence.beside(replace(scene, known=evidence.known, drawn_from=float(people.n_people))), attack
 
 
-def _control(cell: Cell, people: Table | None) -> Known | None:
-    """What the adversary knows of the control people, all of them: as much as of the members."""
-    knows = _known(cell.adversary)
-    if people is None or isinstance(knows, Register):
-        return None
-    rng = cell.rng("knowledge of control people", cell.adversary.settings.get("knows", {}))
-    return replace(knows, targets=None)(people, rng=rng).one_each()
+@lru_cache(maxsize=2)
+def _evidence(people: Table, control: Table | None, knows: Knowledge, seed: int) -> Evidence:
+    """Return the people whom an audit of this seed attacks, and the control people next to them."""
+    return Evidence(people, control=control, knowledge=knows, targets=knows.targets, seed=seed)
 
 
 def _known(adversary: Part) -> Knowledge | Register:
@@ -362,7 +362,7 @@ def _known(adversary: Part) -> Knowledge | Register:
         for key, value in adversary.settings.get("knows", {}).items()
     }
     if adversary.use != "tables.RegisterAttack":
-        return Knowledge(**given)
+        return Knowledge(**({"targets": None} if adversary.use in EVERYBODY else {}) | given)
     return Register(**{**adversary.parameters, **given})
 
 

@@ -115,7 +115,7 @@ class Scene:
     def case(self, adversary: str, attack: Attack) -> Case:
         """What somebody believes who attacks the people known."""
         if isinstance(attack, AttributeInference):
-            return self.value(adversary, attack, attack.link(self.table, self.background))
+            return self.value(adversary, attack, self._linked(attack.link, self.known, ()))
         if isinstance(attack, Learner):
             return self.learned(adversary, attack.sensitive, self.learning(attack))
         if self.foreign:
@@ -127,7 +127,7 @@ class Scene:
             if self.known.population.person is not None:
                 raise NotRunError(LISTED_ONCE)
             return self.linked(adversary, attack, self.known.people, self.known.person)
-        return self.identity(adversary, attack(self.table, self.background))
+        return self.identity(adversary, self._linked(attack, self.known, ()))
 
     @property
     def background(self) -> Background | None:
@@ -175,7 +175,7 @@ class Scene:
         table = self.learned_from(attack.sensitive, more) if more else self.table
 
         def believed(known: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
-            linked = link if known is self.known else self._linked(attack, known, more)
+            linked = link if known is self.known else self._linked(attack.link, known, more)
             told = self.told(attack.sensitive, known, more)
             by_all = None if learned is None else learned(known)
             boxes = together(linked, after=0 if known is self.known else link.n_observations)
@@ -185,9 +185,12 @@ class Scene:
         case = self._inferred(adversary, attack.sensitive, believed, more)
         return replace(case, modeled=guessed or self._mistaken(link))
 
-    def _linked(self, attack: AttributeInference, known: Known | None, more: Sequence[Column]) -> Posterior:
-        """The same attack on other people."""
-        return self.link(more, known) if more else attack.link(self.table, None if known is None else known.background)
+    def _linked(self, attack: Attack, known: Known | None, more: Sequence[Column]) -> Posterior:
+        """Return what an attack believes of people's records, class by class if it takes a class as a whole."""
+        if more:
+            return self.link(more, known)
+        believe = attack.of_classes if isinstance(attack, ClassAttack) else attack
+        return believe(self.table, None if known is None else known.background)
 
     def learning(self, attack: Learner, more: Sequence[Column] = ()) -> Learned:
         """What somebody believes of people who reads the release as data about people in general, asked once of the

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.cases.at_risk import Watched
+from unmask.cases.tables.case import Scene
 from unmask.errors import UnmaskError
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.parts import check_parts
@@ -33,6 +34,7 @@ class Evidence:
     without : adversaries who are left out
     together : all the releases are published
     protections : what made the releases, by release, where that is said
+    knowledge : what adversaries know of the people attacked and of control people; all quasi-identifiers when left out
     progress : is told what is about to be run that takes long
     """
 
@@ -51,6 +53,7 @@ class Evidence:
     without: tuple[str, ...] = ()
     together: bool = False
     protections: Mapping[str, Any] = field(default_factory=dict)
+    knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
     progress: Callable[[str], None] = lambda _: None
 
     @property
@@ -100,14 +103,21 @@ class Evidence:
         """The people attacked; drawn once, so that releases are compared on the same targets."""
         if self.original is None:
             return None
-        return Knowledge(self.targets)(self.original, rng=np.random.default_rng(self.seed))
+        return replace(self.knowledge, targets=self.targets)(self.original, rng=np.random.default_rng(self.seed))
 
     @cached_property
     def aside(self) -> Known | None:
         """The control people, all of them, each by a row drawn at random: what two rows tell is no two people's."""
         if self.control is None:
             return None
-        return Knowledge(None)(self.control, rng=np.random.default_rng(self.seed)).one_each()
+        everybody = replace(self.knowledge, targets=None)
+        return everybody(self.control, rng=np.random.default_rng(self.seed)).one_each()
+
+    def beside(self, scene: Scene) -> Scene:
+        """Return the scene with the control people, if they may stand for the people attacked."""
+        if self.shift is None or self.shift.apart:
+            return scene
+        return replace(scene, control=self.aside, weight=self.weight)
 
     @cached_property
     def shift(self) -> Shift | None:

@@ -200,9 +200,7 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
     name, table = count.release, count.table
     origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
     for part in table.parts():
-        scene = replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign)
-        if evidence.shift is not None and not evidence.shift.apart:
-            scene = replace(scene, control=evidence.aside, weight=evidence.weight)
+        scene = evidence.beside(replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign))
         count.see(part, scene.table)
         yield from standard(scene, evidence)
         if isinstance(table, Table) and name != ORIGINAL:

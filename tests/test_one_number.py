@@ -1,0 +1,237 @@
+"""One question, one number: every door to a release gives the same value of every measure."""
+
+import csv
+import math
+from contextlib import suppress
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, reject, settings
+from hypothesis import strategies as st
+
+from unmask.cases.tables import audit
+from unmask.errors import UnmaskError
+from unmask.studies.cells import run_cell
+from unmask.studies.reading import read_plan
+from unmask.tables import Mondrian, Suppress, SuppressCells, Table
+from unmask.toml_text import text_of_document
+
+QUICK = settings(
+    max_examples=10,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+ROLES = {
+    "patient": "identifier",
+    "age": "quasi-identifier",
+    "admission": "quasi-identifier",
+    "sex": "quasi-identifier",
+    "ward": "keep",
+    "weight": "weight",
+    "ill": "sensitive",
+    "pay": "sensitive",
+}
+PROTECTIONS = {
+    "tables.Mondrian": Mondrian,
+    "tables.Suppress": Suppress,
+    "tables.SuppressCells": SuppressCells,
+}
+ADVERSARIES = {
+    ("prosecutor", "identity"): ("tables.ClassAttack", {}),
+    ("prosecutor", "ill"): ("tables.AttributeInference", {"sensitive": "ill"}),
+    ("prosecutor", "pay"): ("tables.AttributeInference", {"sensitive": "pay"}),
+    ("learner", "ill"): ("tables.BackOff", {"sensitive": "ill"}),
+}
+
+UNASKED = ("all columns", "insider", "order", "several rows")
+"""Adversaries of an audit whom these studies leave out."""
+
+
+def rows_of(seed, n_people, most_rows, gaps):
+    """Rows of a hospital file: a person's rows share the age and differ in the admission."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), rng.integers(1, most_rows + 1, n_people))
+    n = len(person)
+    days = [date(2023, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 400, n)]
+    columns = {
+        "patient": [f"P{one:03}" for one in person],
+        "age": rng.integers(20, 60, n_people)[person].tolist(),
+        "admission": [day.strftime("%d.%m.%Y") for day in days],
+        "sex": rng.choice(["f", "m"], n_people)[person].tolist(),
+        "ward": rng.choice(["north", "south"], n).tolist(),
+        "weight": rng.integers(1, 9, n).tolist(),
+        "ill": rng.choice(["flu", "asthma", "gout"], n, p=[0.6, 0.3, 0.1]).tolist(),
+        "pay": rng.integers(1, 6, n).tolist(),
+    }
+    for name in ("age", "sex", "ill"):
+        for row in np.flatnonzero(rng.random(n) < gaps):
+            columns[name][row] = ""
+    return columns
+
+
+def write(path, columns):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+@st.composite
+def documents(draw):
+    """A document, and the files that it names with what they are drawn by: people, and for some control people."""
+    gaps = draw(st.sampled_from([0.0, 0.0, 0.15]))
+    most_rows, n_people = draw(st.integers(1, 4)), draw(st.integers(12, 40))
+    files = {"people.csv": (draw(st.integers(0, 99_999)), n_people, most_rows, gaps)}
+    if draw(st.booleans()):
+        files["control.csv"] = (draw(st.integers(0, 99_999)), 30, most_rows, gaps)
+    columns = {name: role for name, role in ROLES.items() if role != "weight" or draw(st.booleans())}
+    columns |= {name: "drop" for name in ROLES if name not in columns}
+    use = draw(st.sampled_from(list(PROTECTIONS)))
+    missing = draw(st.sampled_from(["own", "wildcard", "excluded"]))
+    adversaries = [
+        {"name": f"{name} {target}", "use": use_, **({"with": parameters} if parameters else {})}
+        for (name, target), (use_, parameters) in ADVERSARIES.items()
+    ]
+    document = {
+        "data": {"file": "people.csv", "missing": missing},
+        "columns": columns,
+        **({"control": {"file": "control.csv"}} if "control.csv" in files else {}),
+        "protections": [{"name": "release", "use": use, "with": {"k": draw(st.integers(2, 5))}}],
+        "adversaries": adversaries,
+    }
+    return document, files
+
+
+def read(document, path, **more):
+    """A file of the document as a table."""
+    listed = {}
+    for name, role in document["columns"].items():
+        listed.setdefault(role, []).append(name)
+    return Table.read(
+        path,
+        quasi_identifiers=listed["quasi-identifier"],
+        sensitive=listed["sensitive"],
+        keep=listed["keep"],
+        identifiers=listed["identifier"],
+        weight=listed.get("weight", [None])[0],
+        missing=document["data"]["missing"],
+        **more,
+    )
+
+
+def audited(document, folder):
+    """The audit in Python of the release that the document's protection makes."""
+    people = read(document, folder / "people.csv")
+    control = read(document, folder / "control.csv", like=people) if "control" in document else None
+    (protection,) = document["protections"]
+    release, origin = PROTECTIONS[protection["use"]](**protection["with"])(people, rng=np.random.default_rng(0))
+    return audit({"release": release}, original=people, origin=origin, control=control, without=UNASKED)
+
+
+def same(one, other):
+    """Whether two numbers are one, unknown ones and infinities included."""
+    one, other = (math.nan if value is None else float(value) for value in (one, other))
+    return (math.isnan(one) and math.isnan(other)) or one == pytest.approx(other, rel=1e-9, abs=1e-9)
+
+
+NUMBERS = ("prior", "posterior", "gain", "worst", "n", "low", "high", "control", "excess", "excess_low", "excess_high")
+
+
+def refuse_difference(where, one, other):
+    for name in NUMBERS:
+        assert same(getattr(one, name), getattr(other, name)), (where, name, getattr(one, name), getattr(other, name))
+    assert one.status == other.status, (where, one.status, other.status)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A new folder with the files of a document."""
+
+    def of(document, files):
+        folder = tmp_path_factory.mktemp("case")
+        for name, asked in files.items():
+            write(folder / name, rows_of(*asked))
+        (folder / "plan.toml").write_text(text_of_document(document))
+        return folder
+
+    return of
+
+
+@QUICK
+@given(case=documents())
+def test_a_study_and_an_audit_give_one_number_for_each_measure(place, case):
+    document, files = case
+    folder = place(document, files)
+    try:
+        found = audited(document, folder)
+    except UnmaskError:  # every row is suppressed, or excluded
+        reject()
+    told = {(row.adversary, row.target, row.measure): row for row in found.rows if row.release == "release"}
+    shared = set()
+    for cell in read_plan(folder / "plan.toml").cells():
+        name = cell.adversary.name.partition(" ")[0]
+        with suppress(UnmaskError):
+            for row in run_cell(cell):
+                key = (name, row.target, row.measure)
+                if key in told:
+                    shared.add(key)
+                    refuse_difference(key, told[key], row)
+    assert ("prosecutor", "identity", "success_probability") in shared
+
+
+def cells(folder, document):
+    (folder / "plan.toml").write_text(text_of_document(document))
+    return read_plan(folder / "plan.toml").cells()
+
+
+PEOPLE = {
+    "data": {"file": "people.csv"},
+    "columns": ROLES | {"ward": "drop", "weight": "drop", "pay": "drop"},
+    "protections": [{"name": "release", "use": "tables.Mondrian", "with": {"k": 5}}],
+    "adversaries": [{"name": "neighbor", "use": "tables.ClassAttack"}],
+}
+
+
+@pytest.fixture
+def many(tmp_path):
+    """People of whom a sample of 1,000 leaves some out, and their release."""
+    write(tmp_path / "people.csv", rows_of(3, 1400, 2, 0.0))
+    people = Table.read(
+        tmp_path / "people.csv",
+        quasi_identifiers=("age", "admission", "sex"),
+        sensitive="ill",
+        identifiers="patient",
+    )
+    return people, *Mondrian(k=5)(people)
+
+
+def test_a_study_attacks_all_people_as_an_audit_does(tmp_path, many):
+    people, release, origin = many
+    (cell,) = cells(tmp_path, PEOPLE)
+    studied = {row.measure: row for row in run_cell(cell)}["success_probability"]
+    found = audit({"release": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+    (told,) = [
+        row
+        for row in found.rows
+        if (row.release, row.target, row.measure) == ("release", "identity", "success_probability")
+    ]
+    assert studied.n == told.n == 1400
+    refuse_difference("identity", told, studied)
+
+
+def test_a_study_and_an_audit_draw_the_same_people(tmp_path, many):
+    people, release, origin = many
+    knows = {"targets": 300}
+    (cell,) = cells(tmp_path, PEOPLE | {"adversaries": [{**PEOPLE["adversaries"][0], "knows": knows}], "seeds": [7]})
+    studied = {row.measure: row for row in run_cell(cell)}["realized_success"]
+    found = audit({"release": release}, original=people, origin=origin, seed=7, **knows, without=("learner", "order"))
+    (told,) = [
+        row
+        for row in found.rows
+        if (row.release, row.adversary, row.target, row.measure)
+        == ("release", "prosecutor", "identity", "realized_success")
+    ]
+    refuse_difference("identity", told, studied)
