@@ -41,6 +41,7 @@ class ColumnFacts:
     together   : rows that no other row is like in the quasi-identifiers and this column; None without any
     determines : other columns whose cells it gives, exactly or nearly (see `tables.exposure.dependencies`)
     suggestion, reason : the role that fits it, and why, in words
+    key        : whether its values number people, see `tables.unit.Key`
     """
 
     name: str
@@ -53,6 +54,7 @@ class ColumnFacts:
     determines: tuple[Restored, ...]
     suggestion: Role
     reason: str
+    key: int = 0
 
 
 @dataclass(frozen=True)

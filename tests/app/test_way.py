@@ -347,6 +347,43 @@ def test_cards_of_a_large_table_are_of_its_first_rows_until_all_are_counted(
     assert project.given["columns"]["patient_id"] == "identifier"
 
 
+def stays(path: Path) -> Path:
+    """Three stays of each of 40 patients, eight of whom have each name."""
+    lines = ["stay,patient_id,name,age,sex,ill"]
+    lines += [f"{at},P{at % 40},Name{at % 5},{20 + at % 10},{'fm'[at % 2]},{'abc'[at % 3]}" for at in range(120)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_app_asks_whether_a_row_is_a_person_and_the_answer_is_in_the_document(
+    browser: Browser, project: Project, tmp_path: Path
+):
+    opened(browser, stays(tmp_path / "stays.csv"))
+    assert "Is one row one person?" in browser.at("/roles").text
+    assert "equal patient_id is one person, 40 people" in browser.page.text
+    assert browser.sends("/roles", **browser.checked(), do="continue").status_code == 422
+    assert "what counts as one person is open" in browser.page.text
+    browser.sends("/roles", **browser.checked(), person="patient_id", do="continue")
+    assert project.given["data"]["person"] == "patient_id"
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), person="row", do="continue")
+    assert project.given["data"]["person"] == "row"
+
+
+def test_a_dropped_identifier_stays_dropped(browser: Browser, project: Project, tmp_path: Path):
+    opened(browser, stays(tmp_path / "stays.csv"))
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), person="row", do="continue")
+    assert project.given["columns"]["patient_id"] == project.given["columns"]["name"] == "drop"
+
+
+def test_a_unique_number_answers_the_question(browser: Browser, project: Project, hospital: Path):
+    opened(browser, hospital)
+    assert "no two rows have the same patient_id" in browser.at("/roles").text
+    browser.sends("/roles", **browser.checked(), do="continue")
+    assert project.given["data"].get("person", "row") == "row"
+
+
 def test_without_a_policy_nothing_is_attacked_and_nothing_is_acceptable(browser: Browser, tmp_path: Path):
     write_hospital(tmp_path / "data.csv", 60)
     (tmp_path / "unmask.toml").write_text('[data]\nfile = "data.csv"\n[columns]\nsex = "quasi-identifier"\n')

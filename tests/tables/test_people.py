@@ -25,7 +25,7 @@ from unmask.posterior import Posterior
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.control import Sample, held_back, hold_back
-from unmask.tables.criteria import people_in_classes, person_by
+from unmask.tables.criteria import people_in_classes
 from unmask.tables.exposure import printed_values
 from unmask.truth import Truth
 
@@ -43,7 +43,9 @@ def _stays(seed=0, people=60):
 
 def _read(cells, person=None):
     named = {} if person is None else {"patient": [f"P{one:03d}" for one in person]}
-    return Table.read({**named, **cells}, quasi_identifiers=["age", "sex"], sensitive="ill", identifiers=list(named))
+    return Table.read(
+        {**named, **cells}, quasi_identifiers=["age", "sex"], sensitive="ill", person=next(iter(named), None)
+    )
 
 
 def _of_people(values, person):
@@ -72,19 +74,6 @@ def test_rows_left_out_by_the_rule_for_missing_cells_are_nobodys():
     table = Table.read({"age": ["30", "30", ""]}, quasi_identifiers="age", missing="excluded")
 
     assert people_in_classes(table, np.array([1, 2, 3])) == (2, 0.5)
-
-
-def test_the_finest_identifier_that_repeats_tells_who_is_who():
-    stays = Table.read(
-        {"name": list("aabb"), "patient": ["1", "2", "3", "3"], "stay": list("wxyz")},
-        quasi_identifiers=["name", "patient", "stay"],
-    )
-
-    person = person_by(stays.columns)
-
-    assert len(set(person.tolist())) == 3
-    assert person[2] == person[3]
-    assert person_by([stays.column("stay")]) is None
 
 
 def test_an_audit_and_a_protection_say_how_many_people_a_class_has():
@@ -164,7 +153,7 @@ def test_whoever_picks_any_row_of_a_person_has_found_them(seed):
 
 
 def test_of_a_belief_that_tells_rows_apart_any_row_of_a_person_counts():
-    table = Table.read({"age": [30, 30, 31], "id": list("aba")}, quasi_identifiers="age", identifiers="id")
+    table = Table.read({"age": [30, 30, 31], "id": list("aba")}, quasi_identifiers="age", person="id")
     scene = Scene.of("release", table, np.arange(3), Evidence(original=table).known)
     belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
 
@@ -221,7 +210,7 @@ def stays(tmp_path, monkeypatch):
     return person
 
 
-ROLES = ["-q", "age,sex", "-s", "ill", "--identifiers", "patient"]
+ROLES = ["-q", "age,sex", "-s", "ill", "--person", "patient"]
 
 
 def _run(*words):
@@ -230,7 +219,7 @@ def _run(*words):
 
 def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     made = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
-    counted = _run("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "r.parquet")
+    counted = _run("protect", "stays.csv", *ROLES[:-1], "row", "--engine", "duckdb", "-o", "r.parquet")
     means = _run("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
     found = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
@@ -239,8 +228,10 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
     assert int(re.search(r"classes of at least (\d+) people", made.stderr)[1]) >= 5
     assert "warning: a class" not in made.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
-    assert "an engine counts rows" in counted.stderr
-    assert "--identifiers patient" in made.stderr
+    assert counted.exit_code == 0
+    joined = _run("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "j.parquet")
+    assert (joined.exit_code, "an engine counts rows" in joined.stderr) == (2, True)
+    assert "--person patient" in made.stderr
     told, members = json.loads(found.stdout), round(0.8 * len(set(stays.tolist())))
     assert f"rows are of {members} people" in " ".join(told["warnings"])
     assert re.search(r"up to \d+ % of the rows of a class", " ".join(told["warnings"]))
@@ -262,14 +253,14 @@ def test_who_each_row_is_of_is_read_with_the_rest(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_read", lambda *how: (calls.append(how), read(*how))[1])
     (tmp_path / "p.csv").write_text("id,age,stay\n caf\u00e9 ,30,1\ncafe\u0301,30,2\n,31,3\nNA,31,4\n")
 
-    table = Table.read("p.csv", quasi_identifiers="age", identifiers=["stay", "id"])
+    table = Table.read("p.csv", quasi_identifiers="age", identifiers="stay", person="id")
 
     assert len(calls) == 1
     assert table.names == ["age"]
     assert len(set(table.person[:2].tolist())) == 1
     assert len(set(table.person.tolist())) == 3
     assert np.array_equal(table.take([3, 0]).person, table.person[[3, 0]])
-    assert Table.read("p.csv", quasi_identifiers="age", identifiers="stay").person is None
+    assert Table.read("p.csv", quasi_identifiers="age", person="stay").person is None
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -280,7 +271,7 @@ def test_of_boxes_that_overlap_any_row_of_a_person_counts_among_the_likeliest(se
     age = rng.integers(20, 40, 12)[person]
     low, high = age - rng.integers(0, 6, len(age)), age + rng.integers(0, 6, len(age))
     named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    original = Table.read(named, quasi_identifiers="age", person="patient")
     release = Table.read({"age": [f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]}, quasi_identifiers="age")
 
     found = unmask.audit(release, original=original, origin=np.arange(len(age)))
@@ -305,7 +296,7 @@ def test_any_row_of_a_person_counts_where_others_have_none_left():
     person = np.repeat(np.arange(60), rng.integers(3, 12, 60))
     age = np.where(person < 50, 20 + person % 4, 60 + rng.integers(0, 30, len(person)))
     named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    original = Table.read(named, quasi_identifiers="age", person="patient")
     release, origin = Suppress(k=4)(original)
     assert release.n_rows < original.n_rows
 
@@ -329,7 +320,7 @@ def test_any_row_of_a_person_counts_where_their_own_is_not_released(seed):
     kept = np.sort(rng.choice(len(person), len(person) // 2, replace=False))
     low = age[kept] // 10 * 10
     named = {"patient": [f"N{one}" for one in person], "age": age.tolist()}
-    original = Table.read(named, quasi_identifiers="age", identifiers="patient")
+    original = Table.read(named, quasi_identifiers="age", person="patient")
     release = Table.read({"age": [f"[{a}, {a + 9}]" for a in low]}, quasi_identifiers="age")
 
     found = unmask.audit(release, original=original, origin=kept)

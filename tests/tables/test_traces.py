@@ -33,7 +33,7 @@ def _read(cells, **more):
 
 def _original(person, cells):
     named = {"patient": [f"N{one}" for one in person], **cells}
-    return Table.read(named, quasi_identifiers=["place", "hour"], identifiers="patient")
+    return Table.read(named, quasi_identifiers=["place", "hour"], person="patient")
 
 
 def _released(person, cells, k, **more):
@@ -135,7 +135,7 @@ def test_the_command_line_says_it_and_lists_people_at_risk(tmp_path):
     ]
     (tmp_path / "trips.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "origin.csv").write_text("\n".join(["row", *map(str, origin.tolist())]) + "\n")
-    words = ["audit", tmp_path / "release.csv", "-q", "place,hour", "--identifiers", "patient"]
+    words = ["audit", tmp_path / "release.csv", "-q", "place,hour", "--person", "patient"]
     words += ["--original", tmp_path / "trips.csv", "--origin", tmp_path / "origin.csv", "--json"]
 
     done = CliRunner().invoke(main, list(map(str, [*words, "--at-risk", tmp_path / "risk.csv"])))
@@ -153,7 +153,7 @@ def test_a_protection_warns_of_a_column_that_puts_rows_together(tmp_path):
     (tmp_path / "trips.csv").write_text("\n".join(lines) + "\n")
     words = ["protect", tmp_path / "trips.csv", "-q", "place,hour", "--k", "2", "--force", "-o", tmp_path / "r.csv"]
 
-    for more, named in ((("--keep", "user"), "user"), (("--keep", "code", "--identifiers", "user"), "code")):
+    for more, named in ((("--keep", "user"), "user"), (("--keep", "code", "--person", "user"), "code")):
         done = CliRunner().invoke(main, list(map(str, [*words, *more])))
         assert f"the column {named} leaves as it is and seems to say which rows are one person's" in done.stderr
 
@@ -166,7 +166,7 @@ def test_without_an_original_several_rows_are_put_together_inside_the_release():
 
     by_name = unmask.audit(_kept(named, "user"))
     unnamed = unmask.audit(_kept(named, "code"))
-    identified = unmask.audit(Table.read(named, quasi_identifiers=["place", "hour"], keep="code", identifiers="user"))
+    identified = unmask.audit(Table.read(named, quasi_identifiers=["place", "hour"], keep="code", person="user"))
 
     for found in (by_name, identified):
         told = _of(found, "several rows", "success_probability")

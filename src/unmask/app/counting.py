@@ -106,7 +106,7 @@ def _check(project: Project) -> None:
 def _key(project: Project) -> Key:
     assert project.file is not None
     table, at = project.table, project.file.stat()
-    said = {key: table[key] for key in (*READING, *OF_COLUMN) if key in table}
+    said = {key: table[key] for key in (*READING, *OF_COLUMN) if key in table and key != "person"}
     return str(project.file), at.st_mtime_ns, at.st_size, json.dumps(said)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unmask.app.counting import Seen, counting, glance, seen
@@ -13,7 +13,7 @@ from unmask.app.protection import levels_of, with_protection
 from unmask.app.shapes import Level, Rung, Shape
 from unmask.document import by_role
 from unmask.errors import UnmaskError
-from unmask.face.starting import first_document, reasons
+from unmask.face.starting import first_document, reasons, unit_of
 from unmask.facts import ColumnFacts
 
 CHOICES = {
@@ -45,6 +45,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     return {
         "cards": cards,
         "rows": found.facts[0].rows if found.facts else 0,
+        "unit": _unit(given, found.facts),
         "choices": CHOICES,
         "types": TYPES,
         "counts": {words: roles.count(role) for role, words in CHOICES.items() if role in roles},
@@ -52,6 +53,18 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "commands": (_command(given),) if job is None else (),
         "busy": busy_with(project, job),
     }
+
+
+def _unit(given: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
+    """The question what counts as one person: the answer of the document, and possible answers in words."""
+    from unmask.tables.unit import ASSUMED, ROW
+
+    unit, rows = unit_of(facts), facts[0].rows if facts else 0
+    people = {one.name: one.distinct + int(one.missing) for one in sorted(facts, key=lambda one: -one.key)}
+    shared = {name: f"No: equal {name} is one person, {n:,} people" for name, n in people.items() if n < rows}
+    answers = {ROW: f"Yes: {rows:,} rows are {rows:,} people", **shared}
+    answer = given.get("data", {}).get("person", "" if unit.question else ROW)
+    return {"answer": answer, "answers": answers, "words": unit.words if unit != ASSUMED else "", "column": unit.column}
 
 
 def _begin(project: Project, found: Seen) -> None:
@@ -68,6 +81,7 @@ def _command(given: Mapping[str, Any]) -> str:
     words = ["init", given["data"]["file"]]
     for option, key in (("-q", "quasi_identifiers"), ("-s", "sensitive"), ("--keep", "keep")):
         words += [option, ",".join(roles[key])] if roles.get(key) else []
+    words += ["--person", given["data"]["person"]] if "person" in given["data"] else []
     return shown(words)
 
 
@@ -81,12 +95,17 @@ def take(project: Project, form: Mapping[str, Any]) -> str:
         if one:
             columns[shape.name] = one["role"] if one.keys() == {"role"} else one
     levels = {shape.name: _level(at, shape, form, levels_of(given)) for at, shape in enumerate(found.shapes)}
+    answers = _unit(given, found.facts)["answers"]
+    person = {"person": form["person"]} if form.get("person") in answers else {}
+    given = {**given, "data": {**given["data"], **person}}
     changed = _following(with_protection({**given, "columns": columns}, levels=levels))
-    if changed != given:
+    if changed != project.given:
         by_role(columns)
         project.save(changed)
     if form.get("do") == "apply":
         return "roles"
+    if "person" not in given["data"] and unit_of(found.facts).question:
+        raise UnmaskError("what counts as one person is open; answer the question above the columns")
     if len(columns) < len(found.shapes):
         raise UnmaskError("a column has no role yet; choose one for every column, drop it if in doubt")
     if not by_role(columns).get("quasi_identifiers"):
@@ -128,8 +147,6 @@ def _said(
     role = str(form.get(f"role-{at}", ""))
     if role not in (*CHOICES, "weight"):
         return {}
-    if role == "drop" and before.get("role") == "identifier":
-        role = "identifier"  # dropped as well, and for a reason
     found: dict[str, Any] = {
         "role": role,
         **{key: before[key] for key in ("order", "hierarchy", "type") if key in before},

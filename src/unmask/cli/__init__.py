@@ -26,7 +26,6 @@ from unmask.cli.engine import (
     roles_of,
 )
 from unmask.cli.files import (
-    IN_ENGINE,
     fewer_people,
     kept_together,
     read_register,
@@ -236,7 +235,7 @@ def _audit_in_memory(
     people = None if register is None else read_register(Path(register), {**reading, "like": before})
     of_release = {**reading, "like": people if before is None else before}  # one column, one type
     if before is not None:
-        of_release |= {"identifiers": (), "decimal": None}  # protect drops them, and writes a decimal point
+        of_release |= {"identifiers": (), "person": None, "decimal": None}  # dropped by protect, which writes a point
     read = {name: read_released(path, of_release) for name, path in files.items()}
     tables = {name: table for name, (table, _) in read.items()}
     rows = {
@@ -346,7 +345,7 @@ def protect(
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
     written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
-        _say_release(written, output, as_json=as_json, warnings=[IN_ENGINE] if given["identifiers"] else [])
+        _say_release(written, output, as_json=as_json)
 
 
 def _protect_in_memory(
@@ -383,7 +382,7 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warning
         given = click.get_current_context().params
         truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []
         held = ["--hold-back", f"{given['hold_back']:g}"] if given["hold_back"] else []
-        named = ["--identifiers", ",".join(given["identifiers"])] if truth and "k_people" in result else []
+        named = ["--person", given["person"]] if truth and given["person"] else []
         weighed = ["--weight", given["weight"]] if given["weight"] else []
         say_next("audit", output, *roles_given(), *weighed, *named, *truth, *held)
 

@@ -16,7 +16,7 @@ from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from unmask.facts import ColumnFacts, Count
     from unmask.tables import Table
@@ -45,17 +45,21 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     Alone is the share of rows whose value no other row has; with -q, the share of rows that no other row is like in the
     quasi-identifiers and this column.
     """
+    from unmask.face.starting import unit_of
     from unmask.tables.exposure import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
-    facts = column_facts(every_column(file, reading, tuple(roles)).written, roles=roles)
+    facts = column_facts(every_column(file, reading, roles).written, roles=roles)
     if as_json:
         say_json(results=facts, rows={"file": [facts[0].rows]})
         return
     for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
         click.echo(line)
-    if not roles:
-        click.echo(f"next: {_next(file, facts)}", err=True)
+    unit = unit_of(facts)
+    if reading["person"] is None:
+        click.echo(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
+    if not roles and (reading["person"] or not unit.question):
+        click.echo(f"next: {_next(file, facts, reading['person'])}", err=True)
 
 
 def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
@@ -87,13 +91,16 @@ def _without_role(path: Path, reading: dict[str, Any]) -> list[str]:
     return [name for name in _names(path, reading) if name not in named]
 
 
-def every_column(file: Path, reading: dict[str, Any], named: Sequence[str]) -> Table:
+def every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) -> Table:
     """The file, every column read for what its cells mean, whatever its role."""
     from unmask.tables.reading import check_columns
+    from unmask.tables.unit import ROW
 
     names = _names(file, reading)
-    check_columns(names, named, where=f"file {file.name!r}")
-    return read(file, {**reading, **dict.fromkeys(ROLES, ()), "quasi_identifiers": names, "weight": None})
+    person = [reading["person"]] if reading["person"] not in (None, ROW) else []
+    check_columns(names, [*roles, *person], where=f"file {file.name!r}")
+    others = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}
+    return read(file, {**reading, **others, "quasi_identifiers": names})
 
 
 def _names(path: Path, reading: dict[str, Any]) -> list[str]:
@@ -164,7 +171,7 @@ def _determined(facts: Sequence[ColumnFacts]) -> Iterator[str]:
             yield f"{one.name} determines {'; '.join(parts)}"
 
 
-def _next(file: Path, facts: Sequence[ColumnFacts]) -> str:
+def _next(file: Path, facts: Sequence[ColumnFacts], person: str | None) -> str:
     """The command that protects the file with the suggested roles; what is missing, where nobody may know a column."""
     if all(one.suggestion != "quasi-identifier" for one in facts):
         return "no column looks like a quasi-identifier; name those that somebody may know with -q"
@@ -172,4 +179,5 @@ def _next(file: Path, facts: Sequence[ColumnFacts]) -> str:
     for option, role in (("-q", "quasi-identifier"), ("-s", "sensitive"), ("--identifiers", "identifier")):
         names = [one.name for one in facts if one.suggestion == role]
         words += [option, ",".join(names)] if names else []
+    words += ["--person", person] if person else []
     return shlex.join([*words, "-o", "release.csv"])

@@ -174,9 +174,6 @@ def read(path: Path, reading: dict[str, Any]) -> Table:
 FEWER = "a class has rows of {} people, fewer than k = {}: {} counts rows; choose a protection that counts people"
 """Said of a release some of whose people have several rows."""
 
-IN_ENGINE = "an engine counts rows, and does not look whose they are: a class of k rows may be one person's"
-"""Said of a release that an engine made, and whose table has identifiers."""
-
 
 def fewer_people(facts: Mapping[str, Any], protection: Any) -> list[str]:
     """A warning that a class has fewer people than the rows that a protection was asked for."""
@@ -194,7 +191,7 @@ def kept_together(table: Table) -> list[str]:
 
 TOGETHER = (
     "the column {} leaves as it is and seems to say which rows are one person's: whoever recognizes a few rows of a "
-    "person has all of them; unmask audit with --identifiers attacks people so"
+    "person has all of them; unmask audit with --person attacks people so"
 )
 
 
@@ -210,7 +207,7 @@ def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
 
     table = read(path, reading)
     named = {name for role in ("quasi_identifiers", "sensitive", "keep", "identifiers") for name in reading[role]}
-    named.add(reading["weight"])
+    named |= {reading["weight"], reading["person"]}
     return table, [name for name in column_names(path, **_text(reading)) if name not in named]
 
 
@@ -234,7 +231,7 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
         **dict.fromkeys(("sensitive", "keep", "identifiers"), ()),
         **{key: only(reading[key]) for key in ("types", "orders", "hierarchies")},
     }
-    return read(path, {**reading, **of_register, "quasi_identifiers": shared, "weight": None})
+    return read(path, {**reading, **of_register, "quasi_identifiers": shared, "weight": None, "person": None})
 
 
 def _text(reading: dict[str, Any]) -> dict[str, Any]:

@@ -47,19 +47,23 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     unmask protect unmask.toml -o release.csv
     unmask audit unmask.toml --report out.html
     """
-    from unmask.face.starting import first_document, reasons
+    from unmask.face.starting import first_document, reasons, unit_of
     from unmask.studies.questions import asked_lines
     from unmask.tables.exposure import column_facts
     from unmask.toml_text import text_of_document
 
     refuse_to_overwrite(output, force=force)
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}
-    table = every_column(file, reading, tuple(roles))
+    table = every_column(file, reading, roles)
     facts = column_facts(table.written, roles=roles)
     place = os.path.relpath(file.resolve(), output.resolve().parent)
     given = first_document(place, reading, facts)
     why = reasons(facts, {column.name: column.type for column in table.written})
-    notes = {"data": "".join(f"\n# {note}" for note in table.notes)}
+    unit = unit_of(facts)
+    decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
+    notes = {"data": "".join(f"\n# {note}" for note in (*decided, *table.notes))}
     questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
     write_text(output, f"{text_of_document(given, why={'columns': why}, below=notes)}\n{RELEASED}#\n{questions}\n")
+    if unit.question and reading["person"] is None:
+        click.echo(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
     click.echo(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

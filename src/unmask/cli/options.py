@@ -376,6 +376,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         keep=NAMES,
         weight={},
         identifiers=NAMES,
+        person={"metavar": "COLUMN"},
         cells={},
         hierarchies={"flags": ("--hierarchy",), "parse": pairs, **_BY_COLUMN},
         orders={"flags": ("--order",), "parse": orders, **_BY_COLUMN},

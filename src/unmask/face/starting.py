@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unmask.facts import ColumnFacts
+    from unmask.tables.unit import CountingUnit
 
 
 def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
@@ -28,6 +29,14 @@ def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[Column
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
         "policy": [{"require": "identity:success_probability.worst <= 0.09", "source": "EMA policy 0070"}],
     }
+
+
+def unit_of(facts: Sequence[ColumnFacts]) -> CountingUnit:
+    """Return the unit of counting that columns prove, or the question that they raise."""
+    from unmask.tables.unit import Key, counting_unit
+
+    keys = (Key(one.name, one.key, one.distinct, int(one.missing)) for one in facts)
+    return counting_unit(keys, facts[0].rows if facts else 0)
 
 
 def adversaries(secrets: Sequence[str]) -> Iterator[dict[str, Any]]:

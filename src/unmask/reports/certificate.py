@@ -114,7 +114,9 @@ def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _released(found: Mapping[str, Any]) -> Terms:
     """Files that may be shown, with their digests; of the owner's own only that they were read."""
-    return Terms(tuple((one["name"], (_file(one),)) for one in found["inputs"]), "reproduce")
+    unit = _table(found, "about")[0].get("unit")
+    counted = (("Unit of counting", (unit,)),) if unit else ()
+    return Terms((*((one["name"], (_file(one),)) for one in found["inputs"]), *counted), "reproduce")
 
 
 def _file(one: Mapping[str, Any]) -> str:

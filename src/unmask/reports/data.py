@@ -79,6 +79,7 @@ class ReportData(Found):
     """All that a report shows, as values; `unmask.reports.result.Result` has what programs do with them.
 
     title, who   : heading; one sentence that says who attacks what, knowing what
+    unit         : what counts as one person, and how that was decided; "" if nobody is counted
     rows         : the measures, of one or several releases (told apart by `Row.release`)
     criteria     : release -> criterion -> value; None is one that was not run
     utility      : release -> loss -> value, lower is better; the first one all releases have is drawn against risk
@@ -104,6 +105,7 @@ class ReportData(Found):
 
     who: str
     rows: tuple[Row, ...]
+    unit: str = ""
     criteria: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     utility: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     column_risk: tuple[ColumnRisk, ...] = ()

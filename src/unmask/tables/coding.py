@@ -36,7 +36,7 @@ def encode(
     *,
     once: Sequence[str] = (),
 ) -> dict[str, Encoded]:
-    """Some of the columns of a relation, by name; once : those that are left out where no text stands twice."""
+    """Some of the columns of a relation, by name; once : those that are left out if every row has a text of its own."""
     types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
     aliases = ", ".join(f"c{at}" for at in range(len(types)))
     kept = {name: at for at, name in enumerate(names) if name in some}
@@ -54,10 +54,10 @@ def encode(
 
 
 def _repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Whether a text stands twice, however its letters are composed and whatever blanks are around it."""
+    """Whether a text is missing or occurs twice, however its letters are composed and whatever blanks are around it."""
     text = f"if({name} > '!' and right({name}, 1) > '!' and strlen({name}) = length({name}), {name}, "
     text += f"nfc_normalize(trim({name}, {literal(BLANKS)})))"  # of most texts nothing changes, which costs as much
-    (found,) = connection.execute(f"select count({name}) > count(distinct {text}) from cells").fetchall()
+    (found,) = connection.execute(f"select count(*) > count(distinct {text}) from cells").fetchall()
     return bool(found[0])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from unmask.tables.cells import Levels, Type
 from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
 
-__all__ = ["Classes", "Column", "Rows", "person_by"]
+__all__ = ["Classes", "Column", "Rows"]
 
 CellsOf = Literal["any", "nodes"]
 """Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""
@@ -96,25 +96,3 @@ class Classes:
 def classes_of(columns: Sequence[Column]) -> Classes:
     """The rows that are alike in some columns."""
     return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
-
-
-def person_by(identifiers: Iterable[Column]) -> NDArray[np.int64] | None:
-    """(n_rows,) who each row is of, by the columns that identify a person; None where none of them has a value twice.
-
-    Of several that repeat the one with the most values tells: the number of a patient before their name, and that of an
-    admission, which never repeats, not at all. A missing cell is somebody of their own.
-
-    >>> from unmask.tables import Table
-    >>> table = Table.read(
-    ...     {"patient": ["a", "b", "a", "", ""], "stay": range(5)}, quasi_identifiers=["patient", "stay"]
-    ... )
-    >>> person_by(table.columns)
-    array([0, 1, 0, 6, 7])
-    """
-    found = [(column, column.codes != column.levels.missing) for column in identifiers]
-    repeated = [one for one in found if np.bincount(one[0].codes[one[1]]).max(initial=0) > 1]
-    if not repeated:
-        return None
-    finest, stated = max(repeated, key=lambda one: len(np.unique(one[0].codes)))
-    alone = len(finest.levels) + np.arange(len(finest.codes))
-    return np.where(stated, finest.codes, alone)

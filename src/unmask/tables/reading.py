@@ -35,7 +35,7 @@ _LISTED = 40  # column names in a message
 class Source:
     """What was read: columns by name in the order of the source, and a sentence for everything that was guessed.
 
-    dropped : those not asked for that may have a value twice
+    dropped : those not asked for, without those in which every row has a value of its own
     """
 
     columns: Mapping[str, Encoded]
@@ -62,7 +62,7 @@ def read_encoded(
     """The columns of a source that are asked for, in the source's column and row order.
 
     asked : names that must be there, checked before any row is read; None for all columns.
-    dropped : names that must be there; they are looked at for values that stand twice.
+    dropped : names that must be there; they are looked at for values that rows share.
     delimiter : of a text file; None guesses it from the first lines.
     header : column names of a text file whose first line is already a row.
     encoding : of a text file that is not UTF-8; None guesses it, with a note.

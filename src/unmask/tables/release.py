@@ -18,12 +18,13 @@ from unmask.errors import UnmaskError
 from unmask.frames import frame_of_parquet
 from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
-from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of, person_by
+from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.counts import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import Written, check_columns, hand_on_written, read_encoded
+from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
 
@@ -39,7 +40,8 @@ class Table:
         "excluded": rows with a missing quasi-identifier are left out. Classes always treat it as a value of its own.
     order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
     notes : what was recognized or guessed while reading, a sentence each.
-    person : (n_rows,) who each row is of, by the identifiers, which are dropped; None where none has a value twice.
+    person : (n_rows,) the person of each row; None if each row is a person.
+    unit : what counts as one person, and how that was decided.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -56,6 +58,7 @@ class Table:
     order: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     person: NDArray[np.int64] | None = None
+    unit: str = ASSUMED.words
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -245,6 +248,7 @@ class Table:
         sensitive: str | Sequence[str] = (),
         keep: str | Sequence[str] = (),
         identifiers: str | Sequence[str] = (),
+        person: str | None = None,
         weight: str | None = None,
         types: Mapping[str, str] | None = None,
         orders: Mapping[str, Sequence[str]] | None = None,
@@ -266,6 +270,8 @@ class Table:
         sensitive : columns that an adversary wants to learn, separated by commas
         keep : columns released unchanged, on purpose; columns without a role are dropped
         identifiers : columns that identify a person; they are dropped, but they have to be there
+        person : column whose equal values are rows of one person, or `row` if each row is another person. Needed if
+            an identifier that numbers people has equal values
         weight : column with the positive number of people that a row stands for, such as a survey weight
         types : COLUMN=number|date|datetime|code|text|ordinal, found in the column and noted when left out; dates such
             as 03/04/1970 are date:day-first or date:month-first. By column, see `types.recognized`
@@ -292,7 +298,12 @@ class Table:
         alike = {column.name: column for column in (like.columns if like else ())}
         meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
         idle = [name for name in meanings.said if name not in asked]
-        dropped = (*roles["identifiers"], *idle)
+        if person is not None and person == weight:
+            raise UnmaskError(
+                f"column {weight!r} is the weight, which identifies no person; name another as the person"
+            )
+        by = "" if person in (None, ROW) else person
+        dropped = (*roles["identifiers"], *idle, *filter(None, {by}.difference(asked, roles["identifiers"])))
         found = read_encoded(
             source, asked=asked, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding
         )
@@ -306,6 +317,13 @@ class Table:
 
         named, _ = Meanings(dict.fromkeys(found.dropped, "text"), {}, {}, na=codes).read(found.dropped)
 
+        n_rows = len(next(iter(found.columns.values())).codes)
+        joined = None if by not in (by_name := {**named, **columns}) else person_by(by_name[by])
+        keys = [key_of(name, named.get(name), n_rows) for name in roles["identifiers"]]
+        unit = counting_unit(keys, n_rows) if person is None else stated_unit(person, shared=joined is not None)
+        if unit.question:
+            raise UnmaskError(unit.question)
+
         def of(role: str) -> tuple[Column, ...]:
             return tuple(columns[name] for name in roles[role])
 
@@ -317,7 +335,8 @@ class Table:
             missing=missing,
             order=tuple(found.columns),
             notes=(*found.notes, *notes),
-            person=person_by(named.values()),
+            person=joined,
+            unit=unit.words,
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:

@@ -55,7 +55,7 @@ from unmask.tables.release import Table
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-READING = (*COLUMNS, "cells", "missing", "na", "decimal", "delimiter", "encoding")
+READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "encoding")
 DATASET = (*READING, "control", "hold_back", "folds")
 PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")

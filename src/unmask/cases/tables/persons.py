@@ -14,6 +14,7 @@ from unmask.posterior import Posterior, stored
 from unmask.segments import segment_max, segment_sum
 from unmask.tables.column import Column
 from unmask.tables.exposure.names import meant_by
+from unmask.tables.unit import key_rank
 from unmask.truth import Truth
 
 
@@ -116,9 +117,10 @@ def pseudonym(kept: tuple[Column, ...], person: NDArray[np.int64] | None) -> Col
 
 
 def repeated(kept: Iterable[Column]) -> Iterator[Column]:
-    """Released columns whose names say that they name people, and that have a value twice."""
+    """Released columns that number people by their names, and that have a value twice."""
     for column in kept:
-        if meant_by(column.name) == "identifier" and column.counts.max(initial=0) > 1:
+        identifies = meant_by(column.name) == "identifier"
+        if key_rank(column.name, len(column.levels), identifies=identifies) and column.counts.max(initial=0) > 1:
             yield column
 
 

@@ -14,6 +14,11 @@ from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 
+def unit_of(table: Table | Reduced, evidence: Evidence) -> str:
+    """What counts as one person, and how that was decided. table : the first release"""
+    return (table if evidence.original is None else evidence.original).unit
+
+
 def counted(table: Table | Reduced, evidence: Evidence) -> str:
     """What numbers of people count. table : the first release"""
     return _ROWS if _of_several(table, evidence) is None else _ONCE
@@ -62,9 +67,8 @@ _TOGETHER = (
 )
 
 _WHOSE = (
-    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it as an "
-    "identifier (--identifiers), with the original and the origin of the rows, and people are attacked by several of "
-    "their rows"
+    "the column {} of {} seems to say whose a row is, and nobody puts the rows of a person together: name it "
+    "(--person), with the original and the origin of the rows, and people are attacked by several of their rows"
 )
 
 _TAKEN = (

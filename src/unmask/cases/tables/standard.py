@@ -123,6 +123,7 @@ def _reported(
         title=title,
         who=" ".join((words.who(first, evidence), *words.of_nobody(found.foreign))),
         rows=tuple(found.rows),
+        unit=several.unit_of(first, evidence),
         criteria=criteria,
         utility={name: facts.utility_of(before, one, evidence.origins[name]) for name, before, one in traced},
         column_risk=tuple(risk for count in counts.values() for risk in count.column_risks()),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from unmask.cases.tables.case import LEARNER, LISTED_ONCE, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.membership import TELLING
-from unmask.cases.tables.several import counted, unreleased
+from unmask.cases.tables.several import counted, unit_of, unreleased
 from unmask.cases.tables.traces import SEEN
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import percent, release_name
@@ -87,6 +87,7 @@ def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
         yield _LEARNED + (_TOLD if evidence.shift is not None and not evidence.shift.apart else "")
     if evidence.original is None:
         yield "Without the original, every row is taken as a target whose class the adversary sees."
+    yield f"Unit of counting: {unit_of(table, evidence)}."
     yield counted(table, evidence)
     yield from unreleased(evidence)
     if evidence.register is not None:

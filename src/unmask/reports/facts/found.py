@@ -35,7 +35,7 @@ class Found:
 
     def facts(self) -> Iterator[tuple[str, Any]]:
         """What was found besides rows, by name: every field that holds facts."""
-        yield "about", ({name: getattr(self, name) for name in ("title", "who") if hasattr(self, name)},)
+        yield "about", ({name: getattr(self, name) for name in ("title", "who", "unit") if hasattr(self, name)},)
         yield from ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in OTHERS)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
@@ -55,8 +55,9 @@ def plain_row(row: Row) -> dict[str, Any]:
 
 
 OTHERS = frozenset(
-    {"title", "who", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least", "planes"}
+    {"title", "who", "unit", "rows", "missing", "not_run", "words", "reproduce", "adversaries", "success", "least"}
     | {"unprotected", "seeds", "subjects", "verdicts", "distribution", "policy", "options", "game", "cautions"}
+    | {"planes"}
 )
 """Fields that are no tables: settings of the page, and what has a place of its own."""
 

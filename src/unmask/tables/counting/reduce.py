@@ -23,6 +23,7 @@ from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.counting.roles import Roles
 from unmask.tables.criteria.evaluation import EXCLUDED
+from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, stated_unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,7 @@ class Reduced:
     counted : whether the combinations count sensitive values; without, there are no histograms.
     kept : names of the columns that are released as they are, by their short name.
     notes : what was recognized or guessed while reading, a sentence each.
+    unit : what counts as one person, and how that was decided.
     n_parts : in how many parts the combinations are taken into memory. at_once : how many of them may be there
         together; None for any number.
     """
@@ -54,6 +56,7 @@ class Reduced:
     counted: bool = True
     kept: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unit: str = ASSUMED.words
     n_parts: int = 1
     at_once: int | None = None
 
@@ -314,7 +317,25 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
         counted,
         roles.kept,
         notes,
+        _unit(engine, source, roles, f"{name}_keys"),
     )
+
+
+def _unit(engine: Engine, source: str, roles: Roles, name: str) -> str:
+    """What counts as one person, which is a row; an error if a column joins rows, or may."""
+    names = (roles.person,) if roles.person else roles.identifiers
+    if roles.person == ROW or not names:
+        return (stated_unit(ROW, shared=False) if names else ASSUMED).words
+    engine.table(name, source, {f"i{at}": column for at, column in enumerate(names)})
+    counts = ", ".join(f"count(distinct i{at}) as d{at}, count(i{at}) as n{at}" for at in range(len(names)))
+    found = {key: int(cells[0]) for key, cells in engine.rows(f"select count(*) as n, {counts} from {name}").items()}
+    ranks = [2 if roles.person else key_rank(one, found[f"d{at}"], identifies=True) for at, one in enumerate(names)]
+    sizes = ((found[f"d{at}"], found["n"] - found[f"n{at}"]) for at in range(len(names)))
+    unit = counting_unit(map(Key, names, ranks, *zip(*sizes, strict=True)), found["n"])
+    if unit.question:
+        alone = f"rows with the same {roles.person} are one person, and an engine counts rows; leave --engine out"
+        raise UnmaskError(alone if roles.person else unit.question)
+    return unit.words
 
 
 EVEN = 1.1

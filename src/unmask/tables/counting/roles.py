@@ -17,6 +17,7 @@ from unmask.tables.meanings import Meanings, trees
 from unmask.tables.numerals import Decimal
 from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.release import check_roles
+from unmask.tables.unit import ROW
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Roles:
     sensitive: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    person: str | None = None
     types: Mapping[str, str] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] = field(default_factory=dict)
@@ -38,7 +40,8 @@ class Roles:
     @property
     def named(self) -> tuple[str, ...]:
         """Every column that has a role."""
-        return (*self.quasi_identifiers, *self.sensitive, *self.keep, *self.identifiers)
+        people = (self.person,) if self.person not in (None, ROW, *self.identifiers) else ()
+        return (*self.quasi_identifiers, *self.sensitive, *self.keep, *self.identifiers, *filter(None, people))
 
     @property
     def columns(self) -> dict[str, str]:
@@ -69,7 +72,7 @@ class Roles:
             return {name: what for name, what in said.items() if name in shared}
 
         of: dict[str, Any] = {one: only(getattr(self, one)) for one in ("types", "orders", "hierarchies")}
-        return replace(self, quasi_identifiers=shared, sensitive=(), keep=(), identifiers=(), **of)
+        return replace(self, quasi_identifiers=shared, sensitive=(), keep=(), identifiers=(), person=None, **of)
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse unknown columns, and columns with two roles."""

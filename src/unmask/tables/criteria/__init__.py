@@ -11,7 +11,6 @@ never join the quasi-identifiers: each sensitive column is judged on the same cl
 """
 
 from unmask.facts import Contribution
-from unmask.tables.column import person_by
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -65,7 +64,6 @@ __all__ = [
     "near",
     "own_rows",
     "people_in_classes",
-    "person_by",
     "population_sizes",
     "prosecutor",
     "replicated_uniques",

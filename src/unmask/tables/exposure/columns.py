@@ -13,6 +13,7 @@ from unmask.tables.cells import EVERYTHING, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.exposure.names import meant_by
+from unmask.tables.unit import key_rank
 
 DISTINCT = 0.999
 """Share of distinct values from which on a column is taken to number the people."""
@@ -63,7 +64,8 @@ def column_facts(
             reason="",
         )
         role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
-        facts.append(replace(counted, suggestion=role, reason=reason))
+        key = key_rank(column.name, counted.distinct, identifies=(counted.role or role) == "identifier")
+        facts.append(replace(counted, suggestion=role, reason=reason, key=key))
     return tuple(facts)
 
 
@@ -83,7 +85,7 @@ def _suggested(
     alone: int,
 ) -> tuple[Role, str]:
     """The role that fits a column, and why; before : the columns to its left; present : cells that are not missing."""
-    meant = meant_by(facts.name)
+    meant = "identifier" if key_rank(facts.name, facts.distinct, identifies=False) else meant_by(facts.name)
     if meant == "drop" and column.type != "text":
         meant = None  # no remarks: a mark, or a number of comments
     if not facts.distinct:
