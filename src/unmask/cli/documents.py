@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from unmask.cli.generated import Command
+from unmask.cli.generated import Command, Names, joined, split
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
@@ -57,6 +57,7 @@ class FromDocument(Command):
         path = Path(texts[0])
         given = document.load(path)
         files, said = self.said(given, path.parent)
+        said |= {name: list(split(said[name])) for name in self.names & said.keys()}
         ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
         ctx.meta[DOCUMENT] = str(path)
         try:
@@ -69,6 +70,11 @@ class FromDocument(Command):
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return rest
+
+    @property
+    def names(self) -> set[str]:
+        """The options that take names."""
+        return {str(one.name) for one in self.params if isinstance(one.type, Names)}
 
     def said(self, given: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
         """The files, and what options a document says."""
@@ -118,6 +124,7 @@ class OfDomain(AsPlan):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep what was typed: it is what a document says."""
         ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
+        ctx.obj |= {name: list(joined(map(split, ctx.obj[name]))) for name in self.names & ctx.obj.keys()}
         return super().parse_args(ctx, args)
 
     @property
@@ -170,7 +177,7 @@ def _typed(value: Any, option: click.Parameter) -> Any:
     if isinstance(value, list):
         return list(map(str, value))
     text = value if isinstance(value, bool) else str(value)
-    return [text] if option.multiple else text
+    return [text] if option.multiple and not isinstance(option.type, Names) else text
 
 
 def _texts(files: Any) -> list[str] | str | None:

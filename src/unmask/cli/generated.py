@@ -7,6 +7,7 @@ and its help is the field's line in the docstring, `name : text`.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import re
 import types
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import click
+from click.core import ParameterSource
 
 from unmask.errors import UnmaskError
 from unmask.ranges import Range
@@ -132,6 +134,34 @@ def parsed(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parame
 def _within(kind: type, bounds: Range) -> dict[str, Any]:
     of_kind: Any = click.IntRange if kind is int else click.FloatRange
     return {"type": of_kind(bounds.low, bounds.high, min_open=bounds.above), "parse": number}
+
+
+def split(text: str | list[str] | None) -> tuple[str, ...]:
+    """Names separated by commas, or listed in a document."""
+    if not isinstance(text, str | list | None):
+        raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
+    names = text if isinstance(text, list) else (text or "").split(",")
+    return tuple(str(name).strip() for name in names if str(name).strip())
+
+
+class Names(click.ParamType[tuple[str, ...]]):
+    """Names separated by commas; a document lists them, and a listed name may hold a comma."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """The names of one of several options."""
+        source = None if ctx is None or param is None else ctx.get_parameter_source(str(param.name))
+        return split([value] if source is ParameterSource.DEFAULT_MAP else value)
+
+
+def joined(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:
+    """The names of an option that was given several times."""
+    return tuple(itertools.chain.from_iterable(names or ()))
+
+
+NAMES: dict[str, Any] = {"parse": joined, "type": Names(), "multiple": True}
+"""Names, typed or from a document's list; a repeated option adds names."""
 
 
 def number(value: float | None) -> float | None:

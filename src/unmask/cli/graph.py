@@ -11,9 +11,8 @@ import click
 from unmask.cli.documents import OfDomain, allow_code_option, code_folder
 from unmask.cli.engine import engine_options
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, options, taken
+from unmask.cli.generated import FILE, NAMES, joined, options, taken
 from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_without_engine
-from unmask.cli.options import NAMES, split
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
 from unmask.errors import UnmaskError
@@ -55,13 +54,14 @@ def _seeds(text: str | None) -> str | None:
     return text
 
 
-def _counts(text: str | list[str] | None) -> tuple[int, ...]:
+def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
     """Numbers of seeds, separated by commas."""
     from unmask.cases.graphs.scenes import is_count
 
-    if not all(map(is_count, split(text))):
-        raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {text!r}")
-    return tuple(sorted(set(map(int, split(text)))))
+    texts = joined(found)
+    if not all(map(is_count, texts)):
+        raise UnmaskError(f"expected whole numbers of seeds from 1, as in 5,25,100, given {','.join(texts)!r}")
+    return tuple(sorted(set(map(int, texts))))
 
 
 @click.command("audit graph", cls=OfDomain)

@@ -20,7 +20,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
-from unmask.cli.generated import Command, options, parsed
+from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError
 
@@ -223,14 +223,6 @@ class Input(click.ParamType[str]):
         return str(path)
 
 
-def split(text: str | list[str] | None) -> tuple[str, ...]:
-    """Names separated by commas, or listed in a document."""
-    if not isinstance(text, str | list | None):
-        raise UnmaskError(f"expected names, separated by commas or in a list, given {text!r}")
-    names = text if isinstance(text, list) else (text or "").split(",")
-    return tuple(str(name).strip() for name in names if str(name).strip())
-
-
 def parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | None:
     """Two lists of names parted by a colon, or listed in a document."""
     if text is None:
@@ -296,9 +288,9 @@ def protection_of(named: Spec) -> Any:
     return made(part, "protections")
 
 
-def codes(text: str | list[str] | None) -> tuple[str, ...] | None:
+def _codes(ctx: click.Context, parameter: click.Parameter, found: tuple[tuple[str, ...], ...]) -> Any:
     """Texts separated by commas; none where the text is empty, None where the option is left out."""
-    return None if text is None else split(text)
+    return None if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT else joined(found)
 
 
 def pairs(texts: tuple[str, ...]) -> dict[str, str]:
@@ -337,9 +329,6 @@ def encoding(text: str | None) -> str | None:
 
     return None if text is None else check_encoding(text)
 
-
-NAMES: dict[str, Any] = {"parse": split, "type": click.UNPROCESSED}
-"""Names, typed or from a document's list."""
 
 encoding_option = options("unmask.engines:open_engine", encoding={"parse": encoding})
 
@@ -383,7 +372,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         types={"flags": ("--type",), "parse": types, **_BY_COLUMN},
         missing={},
         decimal={},
-        na={**NAMES, "parse": codes},
+        na={"type": Names(), "multiple": True, "callback": _codes},
         delimiter={"parse": delimiter},
         encoding={"parse": encoding},
     )(command)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options
+from unmask.cli.generated import FILE, Command, options, split
 from unmask.cli.options import delimiter as one_character
-from unmask.cli.options import split, without_seed
+from unmask.cli.options import without_seed
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
