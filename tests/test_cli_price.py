@@ -128,7 +128,7 @@ def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeyp
     arrested = tmp_path / "arrested.toml"
     arrested.write_text("[attacker]\ngain = 8000\ndetection = [0.01]\nmax_fines = 0\narrest = true", encoding="utf-8")
     said = unmask("price", "60,60,61", "--attacker", str(arrested)).stdout
-    assert "was not reckoned" in said
+    assert "was not computed" in said
     assert "no campaign" not in said
 
 
@@ -214,3 +214,25 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
     assert (stopped.campaign_upper, stopped.campaign_most, stopped.attacked) == (0, 0, 0)
     assert priced(replace(PLAIN, fine=pays)).campaign_payoff > 0
     assert stops > now.stopping_fine  # of an attack on one person
+
+
+def test_a_list_of_groups_is_no_file_however_long_it_is():
+    said = unmask("price", ",".join(["60"] * 500)).stdout
+    assert "all 500 records" in said
+
+
+def test_groups_of_one_try_are_not_tried_to_the_end(tmp_path):
+    few = tmp_path / "few.toml"
+    few.write_text("[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\n")
+    assert "every candidate is tried in groups up to 1." in unmask("price", "1-100", "--attacker", few).stdout
+
+
+def test_an_attacker_who_takes_ties_is_given_no_campaign_of_one_who_leaves_them(tmp_path):
+    tied = tmp_path / "tied.toml"
+    tied.write_text('[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\nties = "attack"\n')
+    said = unmask("price", "75", "--attacker", tied).stdout
+    assert "one campaign against 1 record was not computed" in said
+    assert 'ties = "walk_away"' in said
+    assert "Alone, groups up to 75 are worth an attack" in said
+    told = parsed(unmask("price", "75", "--attacker", tied, "--json").stdout)
+    assert told["results"][0]["success_probability"] == pytest.approx(1 / 75)

@@ -18,7 +18,6 @@ from unmask.economics import (
     Prices,
     break_even,
     campaign,
-    campaigner,
     exploitation_table,
     price_posterior,
     price_records,
@@ -157,7 +156,7 @@ def together(
 ) -> Together:
     """What one campaign does. mean : over the targets; people : how many each of them stands for."""
     try:
-        found = campaign(campaigner(attacker), who, people=people)
+        found = campaign(replace(attacker, discount=1.0), who, people=people)
         fines = stopping_fine(attacker, who, people=people)
     except UnmaskError as error:  # too many tries times fines: all else stands
         return Together(not_run=str(error))

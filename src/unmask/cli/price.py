@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     from unmask.economics.profile import EMBEDDED
 
     planner = read_attacker(attacker or EMBEDDED)
-    listed = bool(re.fullmatch(r"[\d,\s-]+", target)) and not Path(target).exists()
+    listed = bool(re.fullmatch(r"[\d,\s-]+", target)) and not os.path.lexists(target)
     sizes = _listed(target) if listed else _of_release(target, reading)
     about = {"attacker": EMBEDDED if attacker is None else Path(attacker).name, "assumed": attacker in (None, EMBEDDED)}
     result = {**about, **_priced(planner, sizes, exact=listed)}
@@ -197,17 +198,18 @@ def _together(found: dict[str, Any], records: int, now: float) -> list[str]:
     from unmask.reports.findings.price import amount, between, least
     from unmask.reports.words import percent
 
+    who = f"all {records:,} records" if records > 1 else "1 record"
     if "not_run" in found:
-        return [f"one campaign against all {records:,} records was not reckoned: {found['not_run']}"]
+        return [f"one campaign against {who} was not computed: {found['not_run']}"]
     low, high, stops = found["payoff"], found["payoff_at_most"], found["fine_that_stops"]
     if high == 0:
-        return [f"no campaign against all {records:,} records pays"]
+        return [f"no campaign against {who} pays"]
     gains = f"gains {between(low, high, amount)}" if low else f"gains {amount(high)} at most"
     share = between(found["success_probability"], found["success_at_most"], percent)
     fine = f"a fine of {least(stops)} would stop every campaign" if stops < math.inf else "no fine stops it"
     due = f"it is {amount(now)}" if now else "none is due"
     return [
-        f"one campaign against all {records:,} records, the outside data paid once, {gains}, {share} re-identified",
+        f"one campaign against {who}, the outside data paid once, {gains}, {share} re-identified",
         f"{fine}; {due}",
     ]
 

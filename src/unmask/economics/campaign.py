@@ -83,7 +83,7 @@ def campaign(attacker: Attacker, who: Who, *, people: ArrayLike | None = None) -
     if attacker.discount != 1:
         raise UnmaskError(f"the discount is {attacker.discount:g}, expected 1: a campaign has no common clock")
     if attacker.ties == "attack":
-        raise UnmaskError("ties is 'attack', and a campaign walks away from what is worth nothing; give 'walk_away'")
+        raise UnmaskError('ties is "attack", and campaigns are computed for ties = "walk_away" only; leave ties out')
     return attack(Arms.of(attacker, who, people))
 
 

@@ -127,7 +127,7 @@ def exploitation_table(attacker: Attacker, max_size: int) -> ExploitationTable:
         raise UnmaskError(f"the largest group size is {max_size!r}, expected a whole number of at least 0")
     plan = plans_by_size(attacker, np.arange(max_size + 1))
     prices = prices_of(attacker, plan, plan[VALUE])
-    slope, thresholds = _slopes(attacker, plan, prices.access), _thresholds(attacker, plan, prices.access)
+    slope, thresholds = _slopes(attacker, plan, prices.access), _thresholds(plan, prices.access)
     return ExploitationTable(**vars(prices), attacker=attacker, slope=slope, thresholds=thresholds)
 
 
@@ -253,12 +253,11 @@ def _slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict
     return {name: np.where(access, value, 0.0) for name, value in slope.items()}
 
 
-def _thresholds(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
+def _thresholds(plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
     every = np.arange(plan.shape[1])
-    at_most = every if attacker.max_tries is None else np.minimum(every, attacker.max_tries)
 
     def first(escapes: NDArray[np.bool_]) -> int | None:
         found = np.flatnonzero(escapes[1:])
         return int(found[0]) + 1 if len(found) else None
 
-    return Thresholds(first(plan[CLEAN] < at_most), first(~access), first(plan[CLEAN] == 0))
+    return Thresholds(first(plan[CLEAN] < every), first(~access), first(plan[CLEAN] == 0))
