@@ -18,6 +18,14 @@ QUESTIONS = {
 """What is asked when it is not given."""
 
 
+def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
+    """Return what the user answers; without anybody to ask the option is missing."""
+    try:
+        return str(click.prompt(question, type=kind, err=True))
+    except click.Abort:
+        raise click.UsageError(f"Missing option '--{name}': {' or '.join(kind.choices)}.") from None
+
+
 @click.command(cls=Verb)
 @options(
     "unmask.channels.criteria:advise",
@@ -40,10 +48,10 @@ def advise(as_json: bool, **given: Any) -> None:
 
     kinds = {one.name: one.type for one in click.get_current_context().command.params}
     for name, question in QUESTIONS.items():
-        if given[name] is None:
+        if given[name] is None and (name != "loss" or given["loss_known"]):
             kind = kinds[name]
             assert isinstance(kind, click.Choice)
-            given[name] = kind.choices[0] if as_json else click.prompt(question, type=kind, err=True)
+            given[name] = kind.choices[0] if as_json else _answer(name, question, kind)
     advice = advise_on(**given)
     if as_json:
         say_json(results=[advice])

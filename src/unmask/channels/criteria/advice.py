@@ -102,7 +102,7 @@ class Advice:
 def advise(
     *,
     what: What,
-    loss: Loss = "hamming",
+    loss: Loss | None = None,
     loss_known: bool = True,
     observations: Observations = "one",
     dmax: Annotated[float, Range(0, above=True)] | None = None,
@@ -111,7 +111,8 @@ def advise(
     """The measures for a question, from what is known about the adversary.
 
     what         : what the adversary wants: identity (whose record), attribute (which value) or sender (whose message)
-    loss         : whether wrong answers just count (hamming), or some are nearer (graded)
+    loss         : whether wrong answers just count (hamming), or some are nearer (graded); hamming, and of a loss
+                   that is not known graded, when left out
     loss_known   : whether the loss is known
     observations : whether they see one observation, or many of a long stationary sequence that they want as a whole
     dmax         : largest loss, where the loss is unknown
@@ -129,11 +130,12 @@ def advise(
     Rebollo-Monedero et al. 2012, sections V and VII, figure 4.
     """
     _check(what, ("identity", "attribute", "sender"), "what")
+    loss = loss or ("hamming" if loss_known else "graded")
     _check(loss, ("hamming", "graded"), "loss")
     _check(observations, ("one", "many"), "observations")
     if loss == "hamming":
         if not loss_known:
-            raise UnmaskError("the 0/1 loss is a known loss: pass loss_known=True, or loss='graded' for another one")
+            raise UnmaskError("the loss is unknown and hamming, which is a known loss; leave one out")
         found = _sequences() if observations == "many" else _single(what)
     else:
         found = _known_loss(what, observations) if loss_known else _unknown_loss(what, observations, dmax)
@@ -191,7 +193,7 @@ def _known_loss(what: What, observations: Observations) -> Advice:
 
 def _unknown_loss(what: What, observations: Observations, dmax: float | None) -> Advice:
     if dmax is None or not 0 < dmax < float("inf"):
-        raise UnmaskError("the loss is unknown, so at least its largest value has to be: pass dmax, above 0")
+        raise UnmaskError("the loss is unknown, so at least its largest value has to be: give dmax (--dmax), above 0")
     many = observations == "many"
     steps = " Of a sequence they bound what is lost of one step, from the belief about it given all that was observed."
     return Advice(
