@@ -210,12 +210,18 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
         ("", "no numbers"),
         (",a,b\n1,0.5,0.6\n", "sum to 1.1, expected 1: divide"),
         (",a,b\n1,0.5,0.5\n2,0.1,0.6\n", "of secret number 2 in bad.csv sum to 0.7"),
-        (",a,b\n1,0,0\n2,0,1\n", "leave that secret out"),
-        (",a,b\n1,7,3\n2,1,8\n", "Channel.from_counts"),
+        (",a,b\n1,0,0\n2,0,1\n", "row 0"),
+        (",a,b\n1,0,0\n2,0,0.9\n", "leave that secret out"),
+        (",a,b\n1,50,50\n2,10,90\n", "--evidence counts"),
+        (",a,b\n1,50.5,49.5\n2,10,90\n", "divide percentages by 100"),
+        (",a,b\n1,0.7,0.3\n2,0.1,0.8\n", "give every output"),
+        ("a,b,c\n5,3,2\n1,4,5\n", "empty cell"),
+        ("a,b,c\n0.5,0.3,0.2\n0.1,0.4,0.5\n", "empty cell"),
+        ("s,x\ns,x\ns,y\nt,x\n", "no list of samples"),
         (",a,b\n1,0.35,0.15\n2,0.05,0.45\n", "the whole file does"),
         (",a,b,c\n1,0.7,0.1,0.3\n2,0.3,0.9,0.7\n", "its columns do"),
         (",a,a\n1,0.5,0.5\n2,0.1,0.9\n", "names a column twice"),
-        ("0.6,0.3,0.1\n0,0.5,0.5\n0.0,1,0\n", "begins with a number"),
+        ("0.6,0.3,0.1\n0,0.5,0.5\n0.0,1,0\n", "begin the first line with an empty cell"),
         (",a,b\n1,0.5,0.5\n2,nan,1\n", "row 1"),
         (",a,b\n1,-0.5,1.5\n", "row 0"),
         (",a,b\n1,0.5\n", "line 2"),
@@ -620,3 +626,28 @@ def test_a_damaged_parquet_file_is_told_in_a_sentence(tmp_path):
     done = unmask("audit", "channel", tmp_path / "c.parquet")
     assert done.exit_code == 1
     assert "no readable Parquet file" in done.stderr
+
+
+ADVISED = [
+    line
+    for line in (Path(__file__).parents[1] / "docs" / "how-to" / "channels.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("unmask advise --")
+]
+
+
+@pytest.mark.parametrize("line", ADVISED)
+def test_the_commands_of_the_page_ask_nothing_where_nobody_answers(line):
+    done = unmask(*line.split()[1:], answers="")
+    assert done.exit_code == (2 if "--rank-by" in line else 0), done.stderr
+    assert "(hamming, graded)" not in done.stderr
+
+
+def test_without_anybody_to_ask_the_missing_option_is_named():
+    done = unmask("advise", "--what", "identity", "--observations", "one", answers="")
+    assert done.exit_code == 2
+    assert "Missing option '--loss': hamming or graded." in done.stderr
+
+
+def test_a_loss_that_is_not_known_is_graded():
+    plain = unmask("advise", "--what", "attribute", "--loss-unknown", "--dmax", "2", "--observations", "one", "--json")
+    assert parsed(plain.stdout)["results"][0]["bounds"][0] == "total_variation.worst"

@@ -101,7 +101,7 @@ def stakes_of(
     answers     : names of the lines of a matrix; the secrets when left out
     unit        : of the loss, such as m or km
     """
-    if loss == "hamming":
+    if isinstance(loss, str) and loss == "hamming":
         return Stakes()
     if isinstance(loss, str) and loss in LOSS_NAMES:
         points = _points(loss, secrets, coordinates)
@@ -117,7 +117,7 @@ def stakes_of(
 
 
 def _of_file(path: Path, secrets: tuple[str, ...]) -> Stakes:
-    if not path.suffix and not path.exists():
+    if not path.suffix and not os.path.lexists(path):
         raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(LOSS_NAMES)}")
     columns, lines, table, _ = read_matrix(path)
     table = table[:, places(secrets, columns, path, "secrets")]

@@ -8,7 +8,7 @@ import logging
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import duckdb
 import numpy as np
@@ -27,6 +27,19 @@ ROUNDED = 1e-3
 """Rows that sum to 1 within this are numbers that were rounded: they are divided by their sum, which is said."""
 
 
+PERCENT = 100
+"""Sum of percentages."""
+
+COUNTED = ("count", "counts", "n", "freq", "frequency", "runs")
+"""Words above a column that counts the runs of a secret and an output."""
+
+CORNERS = ("secret", "secrets", "input", "x", "name", "id")
+"""Words above a column of secret names, besides an empty cell."""
+
+Evidence = Literal["auto", "channel", "counts", "samples"]
+"""Form of a file: probabilities, counts of runs by secret and output, or a line for each run."""
+
+
 class Prior(NamedTuple):
     """Secrets and their probabilities, and a sentence where these were rounded."""
 
@@ -35,39 +48,103 @@ class Prior(NamedTuple):
     note: str
 
 
-def read_channels(paths: Sequence[Path], prior: Path | None) -> tuple[list[Channel], list[str]]:
-    """Channels of the same secrets, in the order of the first file's, with one prior; uniform without a file. And a
-    sentence for each file whose numbers were rounded.
+def read_channels(
+    paths: Sequence[Path], prior: Path | None, *, evidence: Evidence = "auto"
+) -> tuple[list[Channel], list[str]]:
+    """Read channels of the same secrets, in the order of the first file's, with one prior; uniform without a file.
+
+    Counts and samples become channels that know their number of samples. Also returns a sentence for each file whose
+    numbers were rounded or counted.
     """
     known = None if prior is None else read_prior(prior)
     notes = [] if known is None else [known.note]
     channels: list[Channel] = []
     for path in paths:
-        channel, note = _channel(path, prior, known, channels[0].x_labels if channels else None)
+        channel, note = _channel(path, prior, known, channels[0].x_labels if channels else None, evidence)
         channels.append(channel)
         notes.append(note)
     return channels, [note for note in notes if note]
 
 
-def _channel(path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None) -> tuple[Channel, str]:
-    """A channel, its secrets in this order, its outputs in that of the secrets where they are the secrets."""
-    outputs, secrets, table, corner = read_matrix(path)
-    if _is_number(corner):
-        raise UnmaskError(f"{path.name} begins with a number, expected output names behind an empty cell, then secrets")
+def _channel(
+    path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None, evidence: Evidence
+) -> tuple[Channel, str]:
+    """Return a channel, its secrets in this order, its outputs in that of the secrets if they are the secrets."""
+    (outputs, secrets, table, corner), counted = _evidence(path, evidence)
     if len(set(outputs)) < len(outputs):
         raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
-    table, note = _summing_to_1(table, path, "rows")
+    if corner and (_is_number(corner) or _is_nameless(secrets, table, corner, counted=counted)):
+        raise UnmaskError(
+            f"the first column of {path.name} is secret names or an output; begin the first line with an empty cell, "
+            "and every other line with the name of a secret"
+        )
+    table, note = (table, "") if counted else _summing_to_1(table, path, "rows")
     if order is not None:
         table, secrets = table[places(order, secrets, path, "secrets")], order
     if set(outputs) == set(secrets):
         table, outputs = table[:, places(secrets, outputs, path, "outputs")], secrets
-    chance = None
-    if prior is not None and known is not None:
-        chance = np.asarray(known.chance[places(secrets, known.secrets, prior, "secrets")])
+    if counted and prior is not None:
+        raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave --prior out")
     try:
+        if counted:
+            channel = Channel.from_counts(table, x_labels=secrets, y_labels=outputs)
+            size = f"{channel.samples:,} samples of {len(secrets):,} secrets and {len(outputs):,} outputs"
+            return channel, f"{path.name} is read as {size}: what leaks is estimated."
+        chance = known and known.chance[places(secrets, known.secrets, cast(Path, prior), "secrets")]
         return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
     except UnmaskError as error:
         raise UnmaskError(f"{path.name}: {error}") from None
+
+
+def _is_nameless(secrets: tuple[str, ...], table: NDArray[np.float64], corner: str, *, counted: bool) -> bool:
+    """Return whether what is read as names of secrets may be the first output."""
+    if corner.lower() in CORNERS or not all(map(_is_number, secrets)):
+        return False
+    total = np.array(secrets, dtype=np.float64) + table.sum(axis=1)
+    return counted or bool(np.abs(total - 1).max() <= ROUNDED)
+
+
+def _evidence(path: Path, evidence: Evidence) -> tuple[Matrix, bool]:
+    """Return a file as a matrix, and whether its cells are counts: of runs by secret and output, or of lines."""
+    numbered = _numbered(path)
+    names, head = (
+        [line[0].strip() for _, line in numbered[1:]],
+        [cell.strip() for _, line in numbered[:1] for cell in line],
+    )
+    named = any(head[:1]) and (len(head) == 2 or (len(head) == 3 and head[2].lower() in COUNTED))
+    listed = named and len(set(names)) < len(names)
+    if evidence == "samples" or (evidence == "auto" and listed):
+        return _tallied(path, [tuple(cell.strip() for cell in line) for _, line in numbered]), True
+    matrix = _matrix(path, numbered)
+    total, whole = matrix.table.sum(axis=1), np.array_equal(matrix.table, np.floor(matrix.table))
+    if evidence == "auto" and whole and np.all(total == PERCENT):
+        raise UnmaskError(
+            f"the lines of {path.name} sum to {PERCENT}: add --evidence counts if these are counts, or divide "
+            "percentages by 100"
+        )
+    return matrix, evidence == "counts" or (evidence == "auto" and whole and bool(np.any(total != 1)))
+
+
+def _tallied(path: Path, lines: Sequence[tuple[str, ...]]) -> Matrix:
+    """Return the counts of lines secret, output, or secret, output, count, below a line of these names."""
+    (head, *rest), width = lines, {len(line) for line in lines}
+    by_name = [name.lower() for name in head[:2]] == ["output", "secret"]
+    secret, output = ([line[at] for line in rest] for at in ((1, 0) if by_name else (0, 1)))
+    counts = [line[2] for line in rest] if width == {3} else ["1"] * len(rest)
+    if (
+        width not in ({2}, {3})
+        or not rest
+        or (head[0] in secret and head[1] in output)
+        or not all(map(str.isdecimal, counts))
+    ):
+        raise UnmaskError(
+            f"{path.name} is no list of samples, expected a line secret,output, then a line for each run; or "
+            "secret,output,count"
+        )
+    (secrets, x), (outputs, y) = (np.unique(one, return_inverse=True) for one in (secret, output))
+    table = np.zeros((len(secrets), len(outputs)))
+    np.add.at(table, (x, y), np.array(counts, dtype=np.float64))
+    return Matrix(tuple(outputs.tolist()), tuple(secrets.tolist()), table, "")
 
 
 def places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:
@@ -118,10 +195,18 @@ class Matrix(NamedTuple):
 
 def read_matrix(path: Path) -> Matrix:
     """A file whose first line and first column are names, and all other cells numbers."""
+    return _matrix(path, _numbered(path))
+
+
+def _numbered(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the lines of a file with their numbers."""
     try:
-        numbered = _rows(path)
+        return _rows(path)
     except csv.Error:
         raise FailedError(f"file {path.name!r} is no CSV, or has an endless cell; check the file") from None
+
+
+def _matrix(path: Path, numbered: Sequence[tuple[int, list[str]]]) -> Matrix:
     lines = [line for _, line in numbered]
     if len(lines) < 2 or len(lines[0]) < 2:
         raise UnmaskError(
@@ -196,13 +281,13 @@ def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[ND
 
 
 def _instead(table: NDArray[np.float64], total: NDArray[np.float64]) -> str:
-    """What to do with rows that do not sum to 1, by what else they may be; total : their sums."""
+    """Return what to do with rows that do not sum to 1, by what else they may be; total : their sums."""
     if not total.all():
         return "leave that secret out"
     if len(table) > 1 and abs(total.sum() - 1) <= ROUNDED:
         return "the whole file does; divide each line by its sum, and give the sums with --prior"
     if len(table) > 1 and np.abs(table.sum(axis=0) - 1).max() <= ROUNDED:
         return "its columns do; write secrets in lines and outputs in columns"
-    if len(set(total)) > 1 and not (table % 1).any():
-        return "shares of few counts seem to leak where nothing does; in Python Channel.from_counts takes them"
-    return "divide them by their sum"
+    if np.abs(total - PERCENT).max() <= PERCENT * ROUNDED:
+        return "divide percentages by 100"
+    return "divide them by their sum" if len(table) == 1 else "give every output, or whole numbers, which are counts"

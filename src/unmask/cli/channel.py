@@ -45,16 +45,21 @@ class NamedLoss(click.ParamType[str]):
 @click.command("audit channel", cls=OfDomain)
 @click.argument("channels", nargs=-1, required=True, type=FILE)
 @click.option("--prior", type=FILE, help="CSV of secret and probability; uniform when left out.")
+@click.option(
+    "--evidence", type=click.Choice(["auto", "channel", "counts", "samples"]), default="auto", show_default=True,
+    help="Form of the files: probabilities, counts of runs, or a line secret,output for each run.",
+)  # fmt: skip
 @options("unmask.cases.channels:audit", loss={"type": NamedLoss()}, coordinates={}, distortion={}, unit={})
 @click.option("--no-limit", is_flag=True, help="Leave out the limit that no mechanism passes.")
 @audit_output
 def audit_channel(
-    channels: tuple[Path, ...], prior: Path | None, no_limit: bool, output: Output, **stakes: Any
+    channels: tuple[Path, ...], prior: Path | None, evidence: Any, no_limit: bool, output: Output, **stakes: Any
 ) -> None:
     r"""Attack channels of the same secrets: what the best adversary can still estimate.
 
     A channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the
-    probability of each output. A loss has answers in lines and secrets in columns.
+    probability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is
+    estimated. A loss has answers in lines and secrets in columns.
 
     \b
     unmask audit channel response.csv
@@ -64,8 +69,9 @@ def audit_channel(
     from unmask.channels.matrices import read_channels
 
     names = stems(channels)
-    given, notes = read_channels(channels, prior)
-    say_notes(notes if prior is not None else [f"No prior was given. {UNIFORM}", *notes])
+    given, notes = read_channels(channels, prior, evidence=evidence)
+    uniform = prior is None and given[0].samples is None
+    say_notes([f"No prior was given. {UNIFORM}", *notes] if uniform else notes)
     read = dict(zip(names, given, strict=True))
     output.give(audit(read, **stakes, limit=not no_limit, assumptions=notes))
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.audit import audit as measured
 from unmask.cases.channels.risk import Case, risk_of
+from unmask.cases.channels.sampled import audit_samples
 from unmask.cases.rows import plain_row
 from unmask.cases.stakes import Stakes, alike, distortion_of, stakes_of
 from unmask.channels import BayesChannelAttack, Channel, PlanarGaussian, PlanarLaplace, Shrink
@@ -128,8 +129,10 @@ def audit(
     stakes = stakes_of(loss, first.x_labels, coordinates=coordinates, answers=answers, unit=unit)
     if distortion is not None:
         stakes = replace(stakes, distortion=distortion_of(distortion, first), distortion_unit="cost")
-    about: dict[str, Any] = {"title": f"Audit of {', '.join(channels)}", "limit": limit, "assumptions": assumptions}
-    return audit_channels(channels, stakes, **about)
+    about: dict[str, Any] = {"title": f"Audit of {', '.join(channels)}", "assumptions": assumptions}
+    if any(one.samples is not None for one in channels.values()):
+        return audit_samples(channels, stakes, run_case, **about)
+    return audit_channels(channels, stakes, limit=limit, **about)
 
 
 def audit_channels(

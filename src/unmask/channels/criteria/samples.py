@@ -22,6 +22,8 @@ class CountedInformation(NamedTuple):
     by_chance : the mean of the same where the outputs are dealt out again at random, so that nothing leaks
     corrected : counted - by_chance, cut at 0. Where much leaks, chance adds less than by_chance and the correction is
                 too large: as a rule the truth lies between `corrected` and `counted`
+    low, high : 95 % interval of the leakage: `corrected` less, and the correction of Miller and Madow by occupied cells
+                plus, 1.96 standard errors of the counts and of the deals
     p_value   : how often chance shows at least as much, (1 + number of such deals) / (1 + deals): valid whatever the
                 counts. Above 0.05 the samples do not show that anything leaks, which is no proof that nothing does
     n         : samples
@@ -30,6 +32,8 @@ class CountedInformation(NamedTuple):
     counted: float
     by_chance: float
     corrected: float
+    low: float
+    high: float
     p_value: float
     n: int
 
@@ -59,7 +63,19 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, deals: i
         dealt.append(_bits(np.bincount(cell, minlength=table.size).reshape(table.shape)))
     reached = 1 + sum(value >= counted - 1e-12 for value in dealt)
     chance = float(np.mean(dealt)) if dealt else 0.0
-    return CountedInformation(counted, chance, max(counted - chance, 0.0), reached / (1 + deals), len(x))
+    corrected, reach = max(counted - chance, 0.0), 1.96 * _standard_error(table, counted, dealt)
+    occupied = np.count_nonzero(table) - sum(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) + 1
+    least = max(counted - max(occupied, 0) / (2 * np.log(2) * len(x)), corrected)
+    low, high = max(corrected - reach, 0.0), least + reach
+    return CountedInformation(counted, chance, corrected, low, high, reached / (1 + deals), len(x))
+
+
+def _standard_error(table: Ints, counted: float, dealt: list[float]) -> float:
+    """Return the standard error of the counted leakage: by the delta method, and of what chance shows."""
+    x, y = np.nonzero(table)
+    p = table[x, y] / table.sum()
+    bits = np.log2(p / (table.sum(axis=1)[x] * (table.sum(axis=0)[y] / table.sum() ** 2)))
+    return float(np.sqrt(max(p @ bits**2 - counted**2, 0.0) / table.sum() + (np.var(dealt) if dealt else 0.0)))
 
 
 def _bits(table: Ints) -> float:

@@ -40,6 +40,40 @@ class MechanismRisk:
 
 
 @dataclass(frozen=True)
+class SampledLeakage:
+    """The leakage of one system by samples, see `unmask.channels.criteria.CountedInformation`."""
+
+    name: str
+    samples: int
+    leakage_bits: float
+    low: float
+    high: float
+    counted: float
+    by_chance: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class SampledRisk(Subject):
+    """Systems of the same secrets that are known by samples only."""
+
+    name: ClassVar = "samples"
+    shown_by: ClassVar = "unmask.reports.sections.samples"
+    kind: ClassVar = "Channel audit"
+    verb: ClassVar = "audit channel"
+    asks: ClassVar = "leakage_bits.high <= 0.1"
+    before: ClassVar = "success"
+    personal: ClassVar = False
+
+    secrets: int
+    leakages: tuple[SampledLeakage, ...]
+
+    def without_small(self, least: int) -> SampledRisk:  # noqa: ARG002 - it is about a system, and about nobody
+        """Return the same: it is about a system and about no person."""
+        return self
+
+
+@dataclass(frozen=True)
 class ObservationRisk:
     """One observation by its label: its chance, the best answer, their expected loss, and the likeliest secrets."""
 

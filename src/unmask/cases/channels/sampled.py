@@ -1,0 +1,102 @@
+"""Channels that are known by samples only: what an adversary learns from half of them, judged on the other half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.audit import REALIZED
+from unmask.cases.stakes import Stakes
+from unmask.channels import Channel
+from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.criteria.samples import CountedInformation, counted_information
+from unmask.errors import UnmaskError
+from unmask.measures import realized_error
+from unmask.posterior import Posterior
+from unmask.reports import ReportData
+from unmask.reports.facts.channel import SampledLeakage, SampledRisk
+from unmask.results import Row
+from unmask.truth import Truth
+
+FREQUENCIES, NEAREST = "frequencies", "nearest neighbor"
+
+ADVERSARIES = {
+    FREQUENCIES: "learns from half of the samples which secret gives which output",
+    NEAREST: "learns from half of the samples and takes the nearest output",
+}
+
+JUDGED = frozenset({realized_error().name, *(one.name for one in REALIZED)})
+"""Measures of held-out samples; what an adversary announces from few samples is no fact about the system."""
+
+RunCase = Callable[..., tuple[Row, ...]]
+
+
+def audit_samples(
+    channels: Mapping[str, Channel], stakes: Stakes, run_case: RunCase, *, title: str, assumptions: Sequence[str]
+) -> ReportData:
+    """Estimate what channels leak from samples of them.
+
+    The samples are divided at random into halves: adversaries learn from one and are judged on the other. Leakage is
+    corrected for what chance shows. No row is exact, and no worst case is reported.
+    """
+    rows: list[Row] = []
+    leakages: list[SampledLeakage] = []
+    for name, channel in channels.items():
+        counts = _counts(name, channel)
+        leakage = counted_information(counts, rng=np.random.default_rng(0))
+        for adversary, belief, truth in _learned(channel, counts):
+            named = {"release": name, "adversary": adversary, "truth": truth}
+            rows += run_case(belief, stakes, wants=JUDGED.__contains__, **named)
+        rows.append(_leakage_row(rows[-1], leakage, channel.n_y))
+        shown = {key: value for key, value in leakage._asdict().items() if key not in ("corrected", "n")}
+        leakages.append(SampledLeakage(name, leakage.n, leakage.corrected, **shown))
+    return ReportData(
+        title=title,
+        who="An adversary has samples of a system: they see one output of it, and estimate the secret.",
+        rows=tuple(rows),
+        assumptions=(
+            "Adversaries learn from a random half of the samples, and every rate is over the other half.",
+            "Other adversaries, or more samples, may learn more: errors are those of the adversaries named here.",
+            *assumptions,
+        ),
+        not_run=(("epsilon, worst cases and bounds", "samples do not show them; they need the channel itself"),),
+        adversaries=ADVERSARIES,
+        success=("realized_success",),
+        subjects=(SampledRisk(next(iter(channels.values())).n_x, tuple(leakages)),),
+    )
+
+
+def _counts(name: str, channel: Channel) -> NDArray[np.int64]:
+    if channel.samples is None:
+        raise UnmaskError(f"{name} is a channel and others are samples, expected one of the two; audit them apart")
+    if channel.samples < 4:
+        raise UnmaskError(f"{name} has {channel.samples} samples, expected at least 4: half of them are held out")
+    return np.rint(channel.dense() * channel.prior[:, None] * channel.samples).astype(np.int64)
+
+
+def _learned(channel: Channel, counts: NDArray[np.int64]) -> Iterator[tuple[str, Posterior, Truth]]:
+    """Yield what each adversary believes of the held-out samples, and their secrets."""
+    x, y = (np.repeat(axis, counts[counts > 0]) for axis in np.nonzero(counts))
+    order = np.random.default_rng(0).permutation(len(x))
+    learned, fresh = order[::2], order[1::2]
+    sizes = {"n_x": channel.n_x, "n_y": channel.n_y}
+    yield FREQUENCIES, FrequencyAttack()(y[fresh], Samples(x[learned], y[learned], **sizes)), Truth(x[fresh])
+    try:
+        point = np.array(channel.y_labels or (), dtype=np.float64)
+    except ValueError:
+        return
+    if len(point) and np.isfinite(point).all():
+        attack, known = NearestNeighborAttack(), Samples(x[learned], point[y[learned]], n_x=channel.n_x)
+        yield NEAREST, attack(point[y[fresh]], known), Truth(x[fresh])
+
+
+def _leakage_row(row: Row, leakage: CountedInformation, n_outputs: int) -> Row:
+    value = leakage.corrected
+    return replace(
+        row, adversary=FREQUENCIES, measure="leakage_bits", unit="bits", direction="high", prior=0.0, posterior=value,
+        gain=value, low=leakage.low, high=leakage.high, interval="samples", n=leakage.n, n_observations=n_outputs,
+        worst=value, quantiles=(value,) * 5, status="model", note=f"p = {leakage.p_value:.3g} that nothing leaks",
+    )  # fmt: skip
