@@ -226,7 +226,7 @@ def large_product(share: int) -> Step:
     from unmask.graphs.knowledge import split
 
     rng = np.random.default_rng(1)
-    pair = split(power_law(), 0.8, 0.75, rng)
+    pair = split(power_law(), 0.8, 0.75, rng, largest_component=True)
     mapping = np.where(rng.random(pair.source.n_nodes) < 0.5, pair.truth, -1)
     return part_of_a_pass(pair.source, pair.target, mapping, share)
 

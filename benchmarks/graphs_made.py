@@ -15,7 +15,7 @@ def problem(network: str, n_seeds: int = 1000) -> tuple[Any, Any]:
     from unmask.graphs import datasets
     from unmask.graphs.knowledge import select_seeds, split
 
-    pair = split(datasets.network(network), 0.5, 0.75, np.random.default_rng(1))
+    pair = split(datasets.network(network), 0.5, 0.75, np.random.default_rng(1), largest_component=True)
     return pair, select_seeds(pair, "random.25", n_seeds, np.random.default_rng(2))
 
 
@@ -57,7 +57,7 @@ def million() -> tuple[Any, Any]:
     from unmask.graphs.knowledge import select_seeds, split
 
     graph = erdos_renyi(1_000_000, 2e-5, rng=np.random.default_rng(0))
-    pair = split(graph, 1.0, 0.75, np.random.default_rng(1))
+    pair = split(graph, 1.0, 0.75, np.random.default_rng(1), largest_component=True)
     return pair, select_seeds(pair, "random", 100_000, np.random.default_rng(2))
 
 
@@ -67,7 +67,7 @@ def build_large(folder: str) -> None:
 
     from unmask.graphs.knowledge import select_seeds, split
 
-    pair = split(power_law(), 0.8, 0.75, np.random.default_rng(1))
+    pair = split(power_law(), 0.8, 0.75, np.random.default_rng(1), largest_component=True)
     seeds = select_seeds(pair, "random.25", 2000, np.random.default_rng(2))
     source, target = ((graph.indptr, graph.neighbor) for graph in (pair.source, pair.target))
     np.savez(f"{folder}/large.npz", *source, *target, pair.truth, *seeds)

@@ -42,7 +42,7 @@ grid = { adopters = [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5] }
 [[adversaries]]
 name = "Nar09"
 use = "graphs.Nar09"
-knows = { node_overlap = 0.5, edge_overlap = 0.75, seeds = "random.25", n_seeds = 1000 }
+knows = { node_overlap = 0.5, edge_overlap = 0.75, largest_component = true, seeds = "random.25", n_seeds = 1000 }
 """
 
 MODELS = (("basic", 2), ("basic", 5), ("realistic", 2), ("realistic_minimal", 2), ("best", 5), ("worst", 2))

@@ -288,7 +288,7 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 def test_nobody_left_to_be_found_is_one_sentence(tmp_path, content):
     path = tmp_path / "tiny.txt"
     path.write_text(content)
-    people = 3 if "c" in content else 1
+    people = 3 if "c" in content else 2
     sentence(audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found")
 
 

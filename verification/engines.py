@@ -149,7 +149,7 @@ def synthetic(folder: Path, *, rows: int) -> Section:
 
 def epinions(folder: Path) -> Section:
     """Two overlapping parts of Epinions, a thousand seeds."""
-    pair = split(networks.network("epinions"), 0.5, 0.75, np.random.default_rng(1))
+    pair = split(networks.network("epinions"), 0.5, 0.75, np.random.default_rng(1), largest_component=True)
     seeds = select_seeds(pair, "random.25", 1000, np.random.default_rng(2))
     _write(folder / "known.parquet", *pair.source.edges())
     _write(folder / "release.parquet", *pair.target.edges())

@@ -153,7 +153,7 @@ def drawn(name: str, draw: int) -> Draw:
     """A draw of seeds on one of `PAIRS`, or on Epinions."""
     rng = rng_of("ensemble", name, draw)
     if name == "epinions":
-        pair = split(datasets.network(name), 0.5, 0.75, rng).shuffled(rng=rng)
+        pair = split(datasets.network(name), 0.5, 0.75, rng, largest_component=True).shuffled(rng=rng)
         seeds, are = select_seeds(pair, "random.25", 100, rng), "chosen"
     else:
         pair = datasets.pair(name).shuffled(rng=rng)

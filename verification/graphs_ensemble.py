@@ -102,7 +102,7 @@ def unfamiliar() -> Section:
         if name == "noise":
             pair = Pair(noisy(graph, 0.6, 0.5, rng), noisy(graph, 0.6, 0.5, rng), np.arange(graph.n_nodes))
         else:
-            pair = split(graph, 0.6, 0.6, rng)
+            pair = split(graph, 0.6, 0.6, rng, largest_component=True)
         pair = pair.shuffled(rng=rng)
         seeds = select_seeds(pair, how, round(share * len(pair.common)), rng)
         found.append(measured(name, pair, seeds, "sample"))
@@ -138,7 +138,7 @@ def large(n: int = 150_000, mean: float = 27.0, n_seeds: int = 2_000) -> Section
     """About 10^5 nodes and 10^6 edges on both sides."""
     rng = rng_of("large")
     graph = datasets.chung_lu(datasets.power_law_degrees(n, exponent=2.5, mean=mean), rng=rng)
-    pair = split(graph, 0.5, 0.75, rng).shuffled(rng=rng)
+    pair = split(graph, 0.5, 0.75, rng, largest_component=True).shuffled(rng=rng)
     seeds, clock = select_seeds(pair, "random", n_seeds, rng), Clock()
     belief = Ensemble(progress=clock.told)(pair.target, Auxiliary(pair.source, seeds))
     seconds, first = clock.seconds, clock.first

@@ -31,7 +31,13 @@ def rng_of(*names: object) -> np.random.Generator:
 
 def perturbed(name: str, node_overlap: float, edge_overlap: float, number: int) -> Pair:
     """A perturbation of a network."""
-    return split(network(name), node_overlap, edge_overlap, rng_of(name, node_overlap, edge_overlap, number))
+    return split(
+        network(name),
+        node_overlap,
+        edge_overlap,
+        rng_of(name, node_overlap, edge_overlap, number),
+        largest_component=True,
+    )
 
 
 def seeded(pair: Pair, method: str, n: int, *names: object) -> SeedPairs:

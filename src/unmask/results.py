@@ -37,6 +37,8 @@ class Row:
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
     control            : what the same attack reaches on control people, who are not in the release; None without any
     baseline           : the most that any adversary with the same knowledge reaches on control people
+    n_people, n_drawn, n_judged : people of the file, those drawn from them at random to stand for all, and those of
+                         the drawn who were judged; None where the number is not about people of a file
     excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval, which is
                          for members and control people like these
     """
@@ -66,6 +68,9 @@ class Row:
     excess: float | None = None
     excess_low: float | None = None
     excess_high: float | None = None
+    n_people: int | None = None
+    n_drawn: int | None = None
+    n_judged: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The row as plain values, ready for JSON, every digit kept."""

@@ -35,7 +35,7 @@ def rng(seed=1):
 
 
 def separated_pair(seed, model="basic", y=3):
-    pair = split(NETWORK, 0.6, 0.8, rng(seed), connected=False)
+    pair = split(NETWORK, 0.6, 0.8, rng(seed))
     protection = IdentitySeparation(model, identities=y, adopters=0.5, minimum_degree=1)
     return pair, protection(pair.target, rng=rng(seed), eligible=pair.truth[pair.common])
 
@@ -142,7 +142,7 @@ def test_rates_are_those_of_the_equations(seed, model):
 
 
 def test_without_separation_the_rates_are_the_plain_ones():
-    pair = split(NETWORK, 0.6, 0.8, rng(), connected=False)
+    pair = split(NETWORK, 0.6, 0.8, rng())
     separated = IdentitySeparation(adopters=0)(pair.target, rng=rng())
     mapping = random_mapping(pair, separated, rng(2))
     found = disclosure(pair, separated, mapping, [1, 2])
@@ -156,7 +156,7 @@ def test_without_separation_the_rates_are_the_plain_ones():
 
 
 def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found():
-    pair = split(NETWORK, 0.6, 0.8, rng(), connected=False)
+    pair = split(NETWORK, 0.6, 0.8, rng())
     separated = IdentitySeparation(identities=0, adopters=5)(pair.target, rng=rng(), eligible=pair.truth[pair.common])
     found = disclosure(pair, separated, np.zeros(pair.source.n_nodes, dtype=int), [])
     assert len(found.person) == 5
@@ -190,7 +190,7 @@ def test_a_right_round_counts_before_a_wrong_one():
 
 
 def test_decoys_succeed_where_the_public_node_alone_is_found():
-    pair = split(NETWORK, 1.0, 1.0, rng(), connected=False)
+    pair = split(NETWORK, 1.0, 1.0, rng())
     separated = Decoy(minimum_degree=10, adopters=4)(pair.target, rng=rng())
     owned = Owned(pair.truth, separated.origin)
     people = np.flatnonzero(np.isin(pair.truth, separated.adopters)).tolist()

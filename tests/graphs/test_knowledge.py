@@ -23,7 +23,7 @@ PARENT = erdos_renyi(3_000, 0.01, rng=rng())  # about 45,000 edges
 @pytest.mark.parametrize("a", [0.0, 0.25, 0.5, 1.0])
 @pytest.mark.parametrize("b", [0.25, 0.75, 1.0])
 def test_overlaps_before_the_cut_are_as_defined(a, b):
-    pair = split(PARENT, node_overlap=a, edge_overlap=b, rng=rng(), connected=False)
+    pair = split(PARENT, node_overlap=a, edge_overlap=b, rng=rng())
     n = PARENT.n_nodes
     assert len(pair.common) == round(a * n)
     assert pair.source.n_nodes == pair.target.n_nodes == n * (1 + a) / 2
@@ -41,7 +41,7 @@ def test_overlaps_before_the_cut_are_as_defined(a, b):
 
 def test_edges_are_kept_independently_in_the_two_graphs():
     # With the same edges in both the Jaccard index would be 1; with independent ones of share q it is q / (2 - q).
-    pair = split(PARENT, node_overlap=1, edge_overlap=0.5, rng=rng(), connected=False)
+    pair = split(PARENT, node_overlap=1, edge_overlap=0.5, rng=rng())
     q = 2 / 3
     assert pair.source.n_edges == pair.target.n_edges == round(q * PARENT.n_edges)
     assert pair.edge_overlap == pytest.approx(q / (2 - q), abs=0.01)
@@ -49,7 +49,7 @@ def test_edges_are_kept_independently_in_the_two_graphs():
 
 def test_the_truth_ties_the_same_people():
     # Everything kept: the target is the parent under other numbers, and the source's labels are the parent's numbers.
-    pair = split(PARENT, node_overlap=1, edge_overlap=1, rng=rng(), connected=False)
+    pair = split(PARENT, node_overlap=1, edge_overlap=1, rng=rng())
     u, v = pair.source.edges()
     assert pair.target.has_edges(pair.truth[u], pair.truth[v]).all()
     assert PARENT.has_edges(pair.source.labels[u], pair.source.labels[v]).all()
@@ -70,21 +70,21 @@ def test_partial_overlap_keeps_the_truth_one_to_one_and_right():
 
 
 def test_node_numbers_are_independent_of_each_other_and_of_the_parent():
-    pair = split(PARENT, node_overlap=1, edge_overlap=1, rng=rng(), connected=False)
+    pair = split(PARENT, node_overlap=1, edge_overlap=1, rng=rng())
     n = PARENT.n_nodes
     for number in (pair.truth, pair.source.labels):
         assert (number == np.arange(n)).sum() < 8  # a random permutation has one fixed point on average
         assert abs(np.corrcoef(number, np.arange(n))[0, 1]) < 4 / math.sqrt(n)
     # The order says nothing about who is common either: ranks of common people are uniform.
-    half = split(PARENT, node_overlap=0.5, edge_overlap=1, rng=rng(), connected=False)
+    half = split(PARENT, node_overlap=0.5, edge_overlap=1, rng=rng())
     for nodes, graph in ((half.common, half.source), (half.truth[half.common], half.target)):
         assert nodes.mean() / graph.n_nodes == pytest.approx(0.5, abs=4 / math.sqrt(12 * len(nodes)))
 
 
-def test_both_graphs_are_cut_to_their_largest_component():
+def test_both_graphs_are_cut_to_their_largest_component_where_that_is_asked_for():
     parent = chung_lu(power_law_degrees(3_000, exponent=2.5, mean=4), rng=rng())
-    whole = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng(), connected=False)
-    cut = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng())
+    whole = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng())
+    cut = split(parent, node_overlap=0.5, edge_overlap=0.5, rng=rng(), largest_component=True)
     for before, after in ((whole.source, cut.source), (whole.target, cut.target)):
         assert after.n_nodes == len(before.largest_component()) < before.n_nodes
         assert len(after.largest_component()) == after.n_nodes
@@ -131,7 +131,7 @@ def test_the_measures_of_a_small_pair_by_hand():
 def test_two_definitions_of_edge_overlap():
     # Each graph keeps each edge with probability s: Jaccard s / (2 - s), retained share s.
     for s in (0.5, 0.75, 0.9):
-        pair = split(PARENT, node_overlap=1, edge_overlap=s / (2 - s), rng=rng(), connected=False)
+        pair = split(PARENT, node_overlap=1, edge_overlap=s / (2 - s), rng=rng())
         assert pair.source.n_edges == round(s * PARENT.n_edges)
         assert pair.edge_retention == pytest.approx(s, abs=0.01)
         assert pair.edge_retention == pytest.approx(2 * pair.edge_overlap / (1 + pair.edge_overlap))

@@ -100,7 +100,7 @@ def opening(page: str) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_four_questions_are_answered_in_words(kind: str) -> None:
     said = opening(pages()[kind])
-    verdict = re.search(r"(Acceptable|Not acceptable|Not decided) under Ours", said)
+    verdict = re.search(r"(Acceptable|Not acceptable|No verdict) under Ours", said)
     assert verdict
     asked = [re.search(word, said) for word in (r"Is .{1,40}acceptable\?", r"Who is at risk\?", r"What next\?")]
     assert all(asked)
@@ -132,7 +132,7 @@ def test_without_a_policy_the_page_says_so_and_how_to_give_one(kind: str) -> Non
     said = opening(page)
     assert "Not judged: no policy was given." in said
     assert "--policy" in said
-    assert not re.search(r"(Acceptable|Not acceptable|Not decided) under", said)
+    assert not re.search(r"(Acceptable|Not acceptable|No verdict) under", said)
     assert "Who is at risk?" in said
     assert "unmask" in said[said.index("What next?") :]
 

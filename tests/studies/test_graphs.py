@@ -535,10 +535,11 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     rng = np.random.default_rng(0)
     member, group = np.repeat(np.arange(200), 3), 200 + rng.integers(40, size=600)
     groups = SocialGraph.from_edges(member, group, n_nodes=240)
-    (said,) = audit_graph({"r": Derived(groups, 0.9, 0.9)}, plan(runs=1)).cautions
+    _, said = audit_graph({"r": Derived(groups, 0.9, 0.9)}, plan(runs=1)).cautions
     assert said.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
-    assert audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions == ()
+    (judged,) = audit_graph({"r": Derived(friend, 0.9, 0.9)}, plan(runs=1)).cautions
+    assert judged == "216 of the 240 people of the file are judged: a random sample, which stands for all."
 
 
 def test_how_many_given_seeds_are_wrong_by_the_truth_is_said_on_the_page():
@@ -565,7 +566,7 @@ def test_what_a_release_has_besides_edges_is_said_on_the_page():
     assert said.startswith("No attack looks at cents and since, which the release has besides edges: ")
     told = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
     assert audit_graph({"r": told}, plan(runs=1)).cautions == ()
-    (said,) = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
+    _, said = audit_graph({"r": Derived(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
     assert said.startswith("No attack looks at cents and since, which the network has besides edges: ")
     directed = replace(graph, dropped=Dropped(attributes=("direction",)))
     only_known = Acquired(directed, weighted, np.arange(graph.n_nodes))

@@ -153,11 +153,13 @@ def test_the_largest_identity_comes_first(network):
 
 
 def test_who_is_in_no_split_is_told():
-    """A node of one tie in a network of two parts is never in the largest component."""
+    """A node without a tie is never found by its ties; one of another part of the network is in half of the splits."""
     u, v = np.triu_indices(12, 1)
-    graph = SocialGraph.from_edges([*u, 12], [*v, 13])
+    graph = SocialGraph.from_edges([*u, 12], [*v, 13], n_nodes=15)
+    known = {"identities": 1, "n_seeds": 2, "runs": 1}
+    assert simulated_discovery(graph, 13, Nar09(), **known, rng=np.random.default_rng(1)).tolist() == [0]
     with pytest.raises(UnmaskError, match="give its discovery chances instead"):
-        simulated_discovery(graph, 13, Nar09(), identities=1, n_seeds=2, runs=1, rng=np.random.default_rng(1))
+        simulated_discovery(graph, 14, Nar09(), identities=1, n_seeds=2, runs=1, rng=np.random.default_rng(1))
 
 
 def test_the_example_is_a_plan():

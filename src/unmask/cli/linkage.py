@@ -44,7 +44,7 @@ def _only_document(text: str | None) -> str | None:
 @options(
     "unmask.cases.pseudonyms.case:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
-    shuffles={"type": click.IntRange(min=1)}, seed={},
+    truth_sampled={}, shuffles={"type": click.IntRange(min=1)}, seed={},
 )  # fmt: skip
 @click.option(
     "--own", multiple=True, metavar="NAME=COLUMN", callback=parsed(pairs),

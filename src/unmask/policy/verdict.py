@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 from unmask.errors import UnmaskError, nearest
 from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
 from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
+from unmask.policy.coverage import coverage_gap
 from unmask.policy.policies import Policy, Requirement
 from unmask.results import Row
 
@@ -66,9 +67,10 @@ class Judged:
 
     @property
     def missed(self) -> tuple[Valued, ...]:
-        """What breaks it."""
-        known = (one for one in self.values if not math.isnan(one.value))
-        return tuple(one for one in known if not self.requirement.require.holds(one.value))
+        """What breaks it; of too few people only the worst-off, who stays so among more."""
+        require = self.requirement.require
+        known = (one for one in self.values if not (math.isnan(one.value) or require.holds(one.value)))
+        return tuple(one for one in known if require.field == "worst" or not coverage_gap(require, one.item))
 
     @property
     def state(self) -> State:
@@ -108,6 +110,8 @@ class Judged:
         nan = [spoken(one.item) for one in self.values if math.isnan(one.value)]
         parts = [f"{'; '.join(nan)} is not known"] if nan else []
         parts += [f"{', '.join(self.silent)} has no result"] if self.silent else []
+        gaps = (coverage_gap(self.requirement.require, one.item) for one in self.values)
+        parts += list(dict.fromkeys(filter(None, gaps)))
         untaken = "" if self.values else "nobody took this measure of it"
         return self.why or "; ".join(parts) or untaken
 

@@ -7,7 +7,7 @@ in common. The engine joins the files by the item's id and counts out of core; o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -136,10 +136,10 @@ def contingencies(
     n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
     engine.keep("met", _met(len(files)))
     engine.drop("joined")
-    _check_met(engine, list(guesses), missing, unlabeled)
+    n_items = _check_met(engine, list(guesses), missing, unlabeled)
     everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
     return {
-        name: _contingency(engine, at, everywhere, n_labels, array_bytes, unlabeled)
+        name: replace(_contingency(engine, at, everywhere, n_labels, array_bytes, unlabeled), n_items=n_items[at - 1])
         for at, name in enumerate(guesses, 1)
     }
 
@@ -253,8 +253,10 @@ def _met(n_files: int) -> str:
     return f"select {codes}, n from joined {joins}"
 
 
-def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> None:
-    """Refuse what a partition or two are refused for when they are read into memory."""
+def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> list[int]:
+    """Refuse what a partition or two are refused for when they are read into memory; return the items of each guess
+    or of the truth.
+    """
     n_files = len(guesses) + 1
     sums = {f"c{at}": f"c{at}" for at in range(n_files)}
     sums |= {f"both{at}": f"case when c0 is not null then c{at} end" for at in range(1, n_files)}
@@ -266,6 +268,7 @@ def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabel
         refuse_differences(
             both, lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else ""
         )
+    return [found["c0"] + found[f"c{at}"] - found[f"both{at}"] for at in range(1, n_files)]
 
 
 def _contingency(

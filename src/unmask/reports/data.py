@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.policy import Criterion, Policy, Verdict, judge
+from unmask.policy.coverage import MIN_COVERAGE
 from unmask.policy.verdict import Line
 from unmask.reports.facts.found import Found, plain_row
 from unmask.reports.facts.shapes import Shape
@@ -215,6 +216,9 @@ class ReportData(Found):
 
 
 def _row(row: Row, least: int) -> Row:
+    drawn, judged = row.n_drawn or 0, row.n_judged or 0
+    if 0 < drawn - judged < least:
+        row = replace(row, n_judged=drawn if judged >= MIN_COVERAGE * drawn else max(drawn - least, 0))
     if row.measure not in ATTACKED or not math.isfinite(row.posterior):
         return row
     posterior = rounded_up(row.posterior, row.n, least)

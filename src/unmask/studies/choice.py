@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from unmask.errors import UnmaskError, nearest
 from unmask.measures.registry import realized_by
 from unmask.policy.condition import Condition
+from unmask.policy.coverage import coverage_gap
 from unmask.studies.summary import Results, Summary
 
 
@@ -86,6 +87,8 @@ def _judge(
                 failures.append(
                     f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {against}"
                 )
+            elif gap := coverage_gap(requirement, summary):
+                failures.append(f"{requirement} has no verdict: {gap} (against {against})")
             elif not requirement.holds(value):
                 failures.append(f"{requirement} fails: {_sides(value, came)} against {against}")
             elif came is not None and not requirement.holds(came):

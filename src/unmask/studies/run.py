@@ -35,13 +35,13 @@ COLUMNS = (
     "cell", "dataset", "protection", "adversary", "seed", "measure", "unit", "prior", "posterior", "gain", "low",
     "high", "n", "status", "reason", "target", "direction", "interval", "worst", "note", "seconds",
     "linked_to", "control", "excess", "excess_low", "excess_high",
-    *QUANTILES,
+    "n_people", "n_drawn", "n_judged", *QUANTILES,
 )  # fmt: skip
 """Of `results.parquet`."""
 
 _NUMBERS = (
     "prior", "posterior", "gain", "low", "high", "worst", "seconds", "control", "excess", "excess_low", "excess_high",
-    *QUANTILES,
+    "n_people", "n_drawn", "n_judged", *QUANTILES,
 )  # fmt: skip
 
 

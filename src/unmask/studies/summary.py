@@ -36,6 +36,7 @@ class Summary:
     control, excess        : see `Row`; means over the seeds, None where no seed has control people
     excess_low, excess_high : 95 % interval of the excess, over seeds as above
     quantiles              : see `Row`; means over the seeds, () where a seed has none
+    n_people, n_drawn, n_judged : see `Row`; the fewest judged of any seed
     """
 
     dataset: str
@@ -63,6 +64,9 @@ class Summary:
     excess_low: float | None = None
     excess_high: float | None = None
     quantiles: tuple[float, ...] = ()
+    n_people: int | None = None
+    n_drawn: int | None = None
+    n_judged: int | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ _SUMMARIES = """
            any_value(cells) as cells, max(n) as n, any_value(linked_to) as linked_to,
            avg(control) as control, avg(excess) as excess, stddev_samp(excess) as excess_spread,
            any_value(excess_low) as excess_low, any_value(excess_high) as excess_high,
+           max(n_people)::bigint as n_people, max(n_drawn)::bigint as n_drawn, min(n_judged)::bigint as n_judged,
            [avg(q05), avg(q25), avg(q50), avg(q75), avg(q95)] as quantiles
     from (
         select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells

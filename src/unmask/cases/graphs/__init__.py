@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import numpy as np
 
 from unmask.cases.at_risk import Watched
-from unmask.cases.graphs.case import ADOPTERS, attempt, informed, rows
+from unmask.cases.graphs.case import ADOPTERS, Run, attempt, informed, rows
 from unmask.cases.graphs.scenes import (
     Acquired,
     Derived,
@@ -59,9 +59,11 @@ def audit(
     *,
     truth: Any = None,
     truth_partial: bool = False,
+    truth_sampled: bool = False,
     auxiliary: SocialGraph | None = None,
     similarity: Similarity | None = None,
     overlaps: Sequence[tuple[float, float]] = (),
+    largest_component: bool = False,
     separation: Sequence[Separation] = (),
     attacks: Sequence[str] | Mapping[str, Attack] = (),
     seeds: str | SeedPairs | None = None,
@@ -77,10 +79,12 @@ def audit(
     truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
                     nothing can be checked
     truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
+    truth_sampled : the people of a partial --truth are drawn at random from all, and stand for them
     auxiliary     : network of the adversary, in which they know the people
     similarity    : table of who is alike (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
                     more similar; Rematch and Climb use its order. A `Similarity`
     overlaps      : shares of people and edges in common of two networks made from RELEASE; in place of --auxiliary
+    largest_component : cut both networks of --overlap to it, as papers do; people of all others are not judged
     separation    : attack once more where some people have several identities (needs --overlap): keys are the options
                     of protect graph, such as model=best,identities=5,adopters=0.1 or decoy. Any protections
     attacks       : attacks, separated by commas; parameters behind colons, as in Bumblebee:theta=0.5; all, and Rematch
@@ -100,6 +104,10 @@ def audit(
     check_choice(
         auxiliary, truth, given, similarity, overlaps=overlaps, separation=separation, truth_partial=truth_partial
     )
+    if truth_sampled and not truth_partial:
+        raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
+    if largest_component and not overlaps:
+        raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
     ((name, graph), *others) = named(release).items()
     if others:
         raise UnmaskError(f"{len(others) + 1} graphs were given, expected one; audit each by itself")
@@ -110,14 +118,14 @@ def audit(
     method, n = parse_seeds(seeds if isinstance(seeds, str) else usual_seeds(people))
     plan = Plan(made, method, n, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
     if auxiliary is None:
-        derived = [Derived(graph, *shared, by) for shared in overlaps for by in (None, *separation)]
+        derived = [Derived(graph, *shared, by, largest_component) for shared in overlaps for by in (None, *separation)]
         scenes: dict[str, Scene] = {scene_name(scene): scene for scene in derived}
     else:
         pair = (truth.truth, truth.origin) if isinstance(truth, Pair) else (truth, None)
         who = None if pair[0] is None else np.asarray(pair[0])
         if who is not None and who.dtype.kind not in "iu":
             raise UnmaskError("the truth is no array of node numbers; give one for each node of auxiliary, or a Pair")
-        scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial, similarity)}
+        scenes = {name: Acquired(graph, auxiliary, who, given, pair[1], truth_partial, similarity, truth_sampled)}
     return audit_graph(scenes, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
 
 
@@ -165,12 +173,14 @@ class Knows:
 
     node_overlap, edge_overlap : of the adversary's graph with the released one, see `unmask.graphs.split`; of no use
                                  for a dataset that is a pair already
+    largest_component : cut both graphs to it, as published figures do: the people of all others are not judged
     seeds, n_seeds, error, who : whom the adversary has found before, see `unmask.graphs.disclosure.separated_seeds`;
                                  where nobody has several identities everybody is "whole"
     """
 
     node_overlap: float = 0.5
     edge_overlap: float = 0.75
+    largest_component: bool = False
     seeds: str = "random.25"
     n_seeds: int = 100
     error: float = 0.0
@@ -237,8 +247,9 @@ def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: At
     knows, asked = _settings(cell.adversary, "knows", Knows), _settings(cell.adversary, "discovery", Asked)
     pair, after, separated, seeds = _faced(cell, population, released, knows)
     run, _ = attempt(after, attack, seeds, only_rates=True)
+    found = rows([run], release=cell.protection.name, adversary=cell.adversary.name)
     return [
-        *rows([run], release=cell.protection.name, adversary=cell.adversary.name),
+        *(found if isinstance(population, Pair) else _covering(found, population, knows, run)),
         *(_one_by_one(cell, after, attack, knows, asked) if isinstance(after, SeparatedPair) else ()),
         *_useful(cell, pair.target, separated),
     ]
@@ -277,7 +288,13 @@ def _pair(cell: Cell, population: SocialGraph | Pair, knows: Knows) -> Pair:
     if isinstance(population, Pair):
         return population
     overlaps = knows.node_overlap, knows.edge_overlap
-    return split(population, *overlaps, cell.rng("split", *overlaps))
+    return split(population, *overlaps, cell.rng("split", *overlaps), largest_component=knows.largest_component)
+
+
+def _covering(found: Sequence[Row], population: SocialGraph, knows: Knows, run: Run) -> list[Row]:
+    """Return the rows with the people of the population whom they are about."""
+    scene = Derived(population, knows.node_overlap, knows.edge_overlap)
+    return [replace(row, **scene.coverage(run.truth)) for row in found]
 
 
 def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:

@@ -253,13 +253,13 @@ def simulated_discovery(
 
 
 def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
-    """Two overlapping graphs that both have this person, and the person's source node."""
+    """Two overlapping graphs that both have this person, with a contact in the release; and their source node."""
     numbered = SocialGraph(graph.indptr, graph.neighbor)
     for _ in range(MOST_SPLITS):
         pair = split(numbered, *OVERLAP, rng)
         assert pair.source.labels is not None  # the nodes of `graph`
         here = np.flatnonzero(pair.source.labels == node)
-        if len(here) and pair.truth[here[0]] >= 0:
+        if len(here) and pair.truth[here[0]] >= 0 and pair.target.degree[pair.truth[here[0]]] > 0:
             return pair, int(here[0])
     raise UnmaskError(
         f"the node was in both parts of the network in none of {MOST_SPLITS} splits, expected in some; "

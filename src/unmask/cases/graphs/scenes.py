@@ -19,6 +19,7 @@ from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
 from unmask.reports.findings.graph import GUESSED
+from unmask.truth import UNKNOWN, Truth
 
 RANKS = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Ways that take the first of a ranking: from one pair of graphs the same seeds again, but for ties."""
@@ -96,6 +97,8 @@ SEVERAL = "Of a person with several identities any is the right one."
 
 OF_RELEASE = "The contacts of a person with several identities are those of all of them in the release."
 
+CUT = ", and each is cut to its largest component: the people of all others are not judged"
+
 SAMPLED = (
     "Ensemble takes the identities of the file for a random sample of the people in both networks. Where they are "
     "none, its probabilities do not hold; Ensemble:seeds_are=chosen says so."
@@ -125,7 +128,8 @@ COOPERATIONS = {
 class Derived:
     """Both graphs are made out of one, see `unmask.graphs.split`.
 
-    node_overlap, edge_overlap : as asked for, before both graphs are cut to their largest component
+    node_overlap, edge_overlap : as asked for, before graphs are cut to their largest component
+    largest_component : cut both graphs to it, see `split`
     separation : how the target is protected before it is attacked, or by what some of the people in both graphs take
                  several identities in it; graphs and, for the same choice of them, adopters are those of other
                  protections at the same overlap
@@ -135,6 +139,7 @@ class Derived:
     node_overlap: float
     edge_overlap: float
     separation: Separation | None = None
+    largest_component: bool = False
     released = None
     similarity = None
     truth_known = True
@@ -163,7 +168,7 @@ class Derived:
         return (
             (
                 f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random "
-                "until they share what is said, and each is cut to its largest component. Real networks may differ."
+                f"until they share what is said{CUT * self.largest_component}. Real networks may differ."
             ),
             (
                 f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {100 * self.node_overlap:g} % of the people in "
@@ -178,12 +183,18 @@ class Derived:
 
     def pair(self, rng: np.random.Generator) -> Pair:
         """The graphs of one run, another perturbation and choice of adopters; source labels number the people."""
-        pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng)
+        cut = self.largest_component
+        pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng, largest_component=cut)
         if self.separation is None:
             return pair
         return SeparatedPair.of(
             pair, protected(self.separation, pair.target, rng=rng, eligible=pair.truth[pair.common])
         )
+
+    def coverage(self, truth: Truth) -> dict[str, Any]:
+        """Return the people of the file, those drawn to be in both graphs, and those who are in both, see `Row`."""
+        people, judged = self.graph.n_nodes, int((truth.candidate >= 0).sum())
+        return {"n_people": people, "n_drawn": round(self.node_overlap * people), "n_judged": judged}
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """The first matches of a run, n or as planned: chosen of those who have not separated."""
@@ -203,6 +214,7 @@ class Acquired:
     given  : the adversary's first matches, where they are not to be chosen
     origin : (target.n_nodes,) the person behind each target node, where some have several, see `Pair`
     truth_partial : whether people who are nobody by the truth may be in the target all the same
+    truth_sampled : whether the people of a partial truth are drawn at random from all
     similarity : of nodes of both graphs, by anything but edges
     """
 
@@ -213,6 +225,7 @@ class Acquired:
     origin: NDArray[np.int64] | None = None
     truth_partial: bool = False
     similarity: Similarity | None = None
+    truth_sampled: bool = False
     overlap = None
     separation = None
 
@@ -271,6 +284,11 @@ class Acquired:
         truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
         pair = Pair(numbered(self.auxiliary), numbered(self.target), truth, self.origin).shuffled(rng=rng)
         return pair if pair.origin is None else SeparatedPair.of_release(pair)
+
+    def coverage(self, truth: Truth) -> dict[str, Any]:
+        """Return the people whom the adversary knows, and those of whom the truth is known, see `Row`."""
+        people, judged = len(truth), int((truth.candidate != UNKNOWN).sum())
+        return {"n_people": people, "n_drawn": judged if self.truth_sampled else people, "n_judged": judged}
 
     def seeds(self, pair: Pair, plan: Plan, n: int | None, rng: np.random.Generator) -> SeedPairs:
         """Of the given ones n at random, or all; else chosen as planned, of those who have one identity."""

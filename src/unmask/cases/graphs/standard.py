@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -35,6 +35,8 @@ from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.utility import lost, utility
 from unmask.measures.rates import SPREADS
+from unmask.measures.registry import described
+from unmask.policy.coverage import coverage_notes
 from unmask.reports import ReportData
 from unmask.reports.data import LIMITS
 from unmask.reports.facts.graph import (
@@ -144,10 +146,19 @@ def _run(
         if run == 0:
             _first_answer(ledger, release, name, progress)
             filed = belief_rows(belief, found, release=release, adversary=name)
-            ledger.standard += filed.rows
+            ledger.standard += _covering(filed.rows, scene, [found])
             ledger.not_run |= dict(not_taken(filed, found.announced, release=release, attack=name))
             if watched is not None:
                 watched.found += _at_risk(scene, pair, found, belief, release=release, attack=name)
+
+
+def _covering(rows: Sequence[Row], scene: Scene, runs: Sequence[Run]) -> list[Row]:
+    """Return the rows with the people whom they are about, in the run with the fewest."""
+    if not scene.truth_known:
+        return list(rows)
+    fewest = min((scene.coverage(run.truth) for run in runs), key=lambda one: one["n_judged"])
+    own = [row for row in rows if not scene.truth_partial or getattr(described(row.measure), "needs_truth", True)]
+    return [replace(row, **fewest) if row in own else row for row in rows]
 
 
 def _first_answer(ledger: _Ledger, release: str, name: str, progress: Callable[[str], None]) -> None:
@@ -257,7 +268,10 @@ def _page(
 ) -> ReportData:
     first = next(release for release, _ in ledger.runs)
     scene, (pair, _) = scenes[first], ledger.drawn[first]
-    filed = {(on, name): rows(runs, release=on, adversary=name) for (on, name), runs in ledger.runs.items()}
+    filed = {
+        (on, name): _covering(rows(runs, release=on, adversary=name), scenes[on], runs)
+        for (on, name), runs in ledger.runs.items()
+    }
     attacks = tuple(
         summary(
             runs, filed[on, name], release=on, attack=name,
@@ -288,7 +302,8 @@ def _page(
         separations=tuple(_separations(ledger, scenes)),
         utility=dict(_lost(ledger, scenes)),
     )
-    return found.cautioned(dict.fromkeys(said for one in scenes.values() for said in cautions(one)))
+    said = dict.fromkeys(said for one in scenes.values() for said in cautions(one))
+    return found.cautioned([*coverage_notes(found.rows, always=scene.released is None), *said])
 
 
 def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:

@@ -65,6 +65,7 @@ class Sensitivity:
                 or left out of the truth and of every guess, so that all are compared on the same items
     unlabeled : what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth
                 has every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
+    truth_sampled : the subjects of the truth are drawn at random from all, and stand for them
     shuffles  : shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
                 `SHUFFLED_ITEMS`
     seed      : random seed of the shuffles
@@ -76,6 +77,7 @@ class Sensitivity:
     min_size: Annotated[int, Range(1)] = 2
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
+    truth_sampled: bool = False
     shuffles: Annotated[int, Range(0)] = 20
     seed: Annotated[int, Range(0)] = 0
 
@@ -103,17 +105,24 @@ def met_by(
     What one guess gives does not depend on the others, unless items are dropped.
     """
     views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
+    n_items = [_count_items(truth, view) for view in views]
     if asked.missing == "drop":  # from all of them what one lacks
         _, views = in_all(truth, views)
     said: dict[str, Any] = {"missing": asked.missing, "unlabeled": asked.unlabeled}
     said |= {"weights": (own or {}).get("weight"), "own": _of_subjects(truth, own or {})}
     met = {}
-    for name, view in zip(guesses, views, strict=True):
+    for name, view, n in zip(guesses, views, n_items, strict=True):
         try:
-            met[name] = Contingency.of(truth, view, **said)
+            met[name] = replace(Contingency.of(truth, view, **said), n_items=n)
         except UnmaskError as error:
             raise UnmaskError(f"guess {name}: {error}" if len(guesses) > 1 else str(error)) from None
     return met
+
+
+def _count_items(truth: Partition, view: View) -> int:
+    """Return the number of items of the truth or of a guess; items without ids are those of the truth."""
+    ids = [part.items for part in (truth, *view.partitions) if part.items is not None]
+    return len(set().union(*(one.tolist() for one in ids))) if ids else len(truth)
 
 
 def _of_subjects(truth: Partition, own: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
@@ -184,7 +193,20 @@ class Case:
         for rate in RATES:
             values = self.values.get(rate.name)
             if values is not None and not np.isnan(values).any():
-                yield self._row(release, rate, values)
+                yield replace(self._row(release, rate, values), **self.coverage)
+
+    @property
+    def coverage(self) -> dict[str, Any]:
+        """Return the items of the files, and those of subjects who are counted, or alone: see `Row`. If the share of
+        subjects is smaller, their numbers.
+        """
+        size = self.met.tables[0].subject_size
+        judged, labeled = self.counted | (size == 1), int(size.sum())
+        items, subjects = max(self.met.n_items, labeled), len(size)
+        if judged.mean() * items < size[judged].sum():
+            return {"n_people": subjects, "n_drawn": subjects, "n_judged": int(judged.sum())}
+        drawn = labeled if self.asked.truth_sampled else items
+        return {"n_people": items, "n_drawn": drawn, "n_judged": int(size[judged].sum())}
 
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
         value, prior = rate.best(values), self.at_random[rate.name]

@@ -9,6 +9,7 @@ from unmask.cases.pseudonyms.case import BETAS, Case, Sensitivity
 from unmask.errors import UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import OWN
+from unmask.policy.coverage import coverage_notes
 from unmask.reports import ReportData
 from unmask.reports.facts.linkage import Linkage
 from unmask.reports.words import percent
@@ -52,7 +53,10 @@ def report(
         not_run=tuple(_not_run(cases, asked, rows)),
         success=(),
         subjects=(linkage,),
-        cautions=tuple(_cautions(linkage)),
+        cautions=(
+            *coverage_notes(rows, noun="items"),
+            *_cautions(linkage),
+        ),
     )
 
 

@@ -21,6 +21,7 @@ from unmask.cases.price import Motive
 from unmask.cases.tables import words
 from unmask.cases.tables.as_read import as_read
 from unmask.cases.tables.case import OPTIONAL, Scene
+from unmask.cases.tables.counted import covering
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
@@ -280,7 +281,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     if population.fold is not None and case.truth is not None and case.target != "identity":
         found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
         rows = [row for row in found if cell.wants(row.measure)]
-    return [*rows, *useful]
+    return [*covering(rows, release), *useful]
 
 
 def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:

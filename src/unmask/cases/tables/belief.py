@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,10 +92,16 @@ class Case:
             picked=self.picked,
             measures=measures,
         )
-        rows = (replace(row, linked_to=self.linked_to, **beside.get(row.measure, {})) for row in found.rows)
+        sample = self._sample()
+        rows = (replace(row, linked_to=self.linked_to, **sample, **beside.get(row.measure, {})) for row in found.rows)
         if self.modeled:  # after `audit`, which allows exact beliefs less
             rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
         return replace(found, rows=tuple(rows))
+
+    def _sample(self) -> dict[str, Any]:
+        """Return of how many people the targets are drawn, see `Row`; nothing if they are everybody."""
+        n, people = self.n_people, self.drawn_from or 0
+        return {"n_people": int(people), "n_drawn": n, "n_judged": n} if n < people < math.inf else {}
 
     def _beside(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
         """By measure, what control people have, and what members have more, where both have any."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -47,6 +47,21 @@ class Sums:
     def rows(self) -> Iterator[Row]:
         """The rows of the whole."""
         return (replace(row(measure, found), **self.names) for measure, found in self.tallies.items())
+
+
+def covering(rows: Iterable[Row], table: Table | Reduced) -> list[Row]:
+    """Return rows of a release with the share of its people whom the rule for missing cells leaves."""
+    if isinstance(table, Table):
+        people, judged = table.n_people, table.take(table.taking_part).n_people
+    else:
+        people, judged = table.n_rows, table.n_complete
+    if judged == people:
+        return list(rows)
+    drawn = ((row, people if row.n_drawn is None else row.n_drawn) for row in rows)
+    return [
+        replace(row, n_people=row.n_people or people, n_drawn=n, n_judged=round(n * judged / people))
+        for row, n in drawn
+    ]
 
 
 def overlaps(name: str, table: Table | Reduced) -> Iterator[str]:

@@ -13,7 +13,7 @@ from unmask.cases.tables import cautions, facts, several, words
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.counted import by_every_column, by_register, overlaps
+from unmask.cases.tables.counted import by_every_column, by_register, covering, overlaps
 from unmask.cases.tables.crossing import crossing
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.facts import Counts
@@ -24,6 +24,7 @@ from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
 from unmask.cases.tables.traces import by_traces
 from unmask.errors import UnmaskError
+from unmask.policy.coverage import coverage_notes
 from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
@@ -80,7 +81,8 @@ def audit_tables(
     own = {name: table for name, table in tables.items() if name not in foreign}
     for scene, cases in crossing(own, evidence):
         found.join(Found(*asked).take(scene.release, scene.table, cases))
-    found.rows.sort(key=lambda row: list(counts).index(row.release))
+    of_each = {name: [row for row in found.rows if row.release == name] for name in everything}
+    found.rows = [row for name, own_rows in of_each.items() for row in covering(own_rows, everything[name])]
     if evidence.watched is not None:
         evidence.watched.by_release(tuple(releases))
     return _reported(title, found, releases, tables, counts)
@@ -143,6 +145,7 @@ def _reported(
             *hidden,
         ),
         cautions=(
+            *coverage_notes(row for row in found.rows if row.release != ORIGINAL),
             *cautions.unfitting(facts.unfitting(tables, original, evidence.origins)),
             *cautions.of_releases(found.foreign, tables, evidence),
             *several.several_rows(first, evidence, criteria),

@@ -18,20 +18,21 @@ def split(
     edge_overlap: float,
     rng: np.random.Generator,
     *,
-    connected: bool = True,
+    largest_component: bool = False,
 ) -> Pair:
     """Two overlapping graphs out of one: the perturbation that most published attacks were measured with.
 
     The people are shuffled; round(a |V|) of them, a = node_overlap, are common, the others are halved between the two
     graphs: each has |V| (1 + a) / 2 people and the Jaccard index of the people is a. Each graph by itself keeps a
     random share q = 2 b / (1 + b), b = edge_overlap, of all edges of the parent, and of these the ones among its own
-    people: the Jaccard index of the edges among the common people is q / (2 - q) = b, within sampling error. Then
-    each is cut to its largest connected component, which lowers the overlap of people and raises that of edges a
-    little; connected=False leaves that out. Node numbers are drawn anew for each graph.
+    people: the Jaccard index of the edges among the common people is q / (2 - q) = b, within sampling error. Node
+    numbers are drawn anew for each graph.
 
     node_overlap : 0 to 1; 0 is the control where there is nobody to be found
     edge_overlap : above 0, to 1: b, the Jaccard index. Where a paper gives the share s of the edges that each graph
                    retains instead (Pedarsani and Grossglauser; Korula and Lattanzi), b = s / (2 - s)
+    largest_component : cut each graph to its largest connected component, as published figures do: all people of the
+                   others are left out. It lowers the overlap of people and raises that of edges
 
     The source keeps the labels (or the parent's node numbers as labels): the people the adversary knows. The target
     has none. Common people of whom either node is cut off with its component count as nobody.
@@ -61,7 +62,7 @@ def split(
     number[target_people] = np.arange(len(target_people))
     known = replace(source, labels=names[source_people])
     pair = Pair(known, target, number[source_people])
-    return pair.take(known.largest_component(), target.largest_component()) if connected else pair
+    return pair.take(known.largest_component(), target.largest_component()) if largest_component else pair
 
 
 def _check_share(name: str, share: float, *, lowest: float) -> None:

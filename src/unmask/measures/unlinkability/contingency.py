@@ -36,6 +36,7 @@ class Contingency:
     own         : "alpha", "beta" or "wanted" -> (n_subjects,) what each subject minds, where subjects differ
     items       : truth, view and weights where items weigh differently, for `at_random`; else None
     names       : the labels of the clusters of each partition; none where they are not known
+    n_items     : items of the truth or of the guess, those that are left out, too; 0 if all are in a row
     unknown     : whether an item that is in no row may yet belong to a subject, so that measures have `bounds` alone
     """
 
@@ -48,6 +49,7 @@ class Contingency:
     items: tuple[Partition, View, NDArray[np.float64]] | None = None
     names: tuple[NDArray[Any], ...] = ()
     unknown: bool = False
+    n_items: int = 0
 
     @property
     def tables(self) -> tuple[Overlap, ...]:

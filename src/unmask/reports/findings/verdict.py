@@ -21,7 +21,7 @@ NO_POLICY = ("Not judged:", "no policy was given.")
 STATES: Final[dict[Outcome, str]] = {
     "acceptable": "Acceptable",
     "not acceptable": "Not acceptable",
-    "not decided": "Not decided",
+    "not decided": "No verdict",
 }
 
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}

@@ -51,7 +51,7 @@ def _verdict(data: StudyData, best: Sequence[Option]) -> tuple[str, str, str]:
     met = [one for one in best if one.state == "met"]
     open_ = [one for one in best if one.state == "untested"]
     state = "met" if len(met) == len(best) else "untested" if len(met) + len(open_) == len(best) else "missed"
-    words = {"met": "Acceptable", "missed": "Not acceptable", "untested": "Not decided"}[state]
+    words = {"met": "Acceptable", "missed": "Not acceptable", "untested": "No verdict"}[state]
     if len(best) > 1:
         return state, words, f"under {data.policy}: {len(met)} of {len(best)} datasets have an acceptable protection."
     own = [one for one in data.options if one.dataset == best[0].dataset]
