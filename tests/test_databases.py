@@ -1,15 +1,20 @@
 """A database is lent to one user after another, and none of them sees another."""
 
 import os
+import re
 import subprocess
 import sys
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
+import unmask
 from unmask import databases
 from unmask.databases import database
+from unmask.errors import FailedError
+from unmask.pseudonyms.reading import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
 'preserve_insertion_order')"
@@ -89,3 +94,96 @@ def test_a_program_ends_without_a_word(tmp_path):
     program = "import unmask; unmask.audit(unmask.read_table('people.csv', quasi_identifiers='age', sensitive='ill'))"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True, text=True)
     assert done.stdout + done.stderr == ""
+
+
+class Failing:
+    """A database in which every query fails alike."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def cursor(self):
+        return self
+
+    def register(self, *_):
+        pass
+
+    def execute(self, query, *_):
+        if not query.startswith("set "):
+            raise self.error
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """A way to read each kind of file, and to write."""
+    for name in ("rows.csv", "links.txt"):
+        (tmp_path / name).write_text("a,b\n1,2\n2,3\n", encoding="utf-8")
+    duckdb.sql("select 1 as a, 2 as b").write_parquet(str(tmp_path / "rows.parquet"))
+    table, graph = unmask.read_table({"a": [1, 2]}, quasi_identifiers="a"), unmask.read_graph({"u": [1, 2], "v": [2, 3]})
+    return {
+        "frame": lambda: unmask.read_table(pd.DataFrame({"a": [1, 2]}), quasi_identifiers="a"),
+        "text": lambda: unmask.read_table(tmp_path / "rows.csv", quasi_identifiers="a"),
+        "parquet": lambda: unmask.read_table(tmp_path / "rows.parquet", quasi_identifiers="a"),
+        "graph": lambda: unmask.read_graph(tmp_path / "links.txt"),
+        "graph in parquet": lambda: unmask.read_graph(tmp_path / "rows.parquet"),
+        "channel": lambda: unmask.read_channel(tmp_path / "rows.parquet"),
+        "pseudonyms": lambda: read_columns(tmp_path / "rows.csv", ["a"]),
+        "frame out": lambda: table.to_frame(),
+        "file out": lambda: table.write(tmp_path / "out.parquet"),
+        "graph out": lambda: graph.write(tmp_path / "links.parquet"),
+    }
+
+
+WAYS = (
+    "frame",
+    "text",
+    "parquet",
+    "graph",
+    "graph in parquet",
+    "channel",
+    "pseudonyms",
+    "frame out",
+    "file out",
+    "graph out",
+)  # noqa: E501
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (duckdb.IOException("Could not write PERSON: No space left on device"), "is full"),
+        (duckdb.OutOfMemoryException("PERSON"), "memory"),
+        (duckdb.BinderException("PERSON"), r"BinderException.*report it"),
+    ],
+    ids=["disk", "memory", "unmask"],
+)
+def test_an_error_of_the_engine_names_its_cause_and_blames_no_file(sources, monkeypatch, way, error, cause):
+    monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
+    monkeypatch.setattr(databases, "_opened", lambda: Failing(error))
+    with pytest.raises(FailedError, match=cause) as failed:
+        sources[way]()
+    assert not re.search(r"PERSON|file '|well formed|truncated|expected", str(failed.value))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_engine_that_does_not_start_is_the_fault_of_no_file(sources, monkeypatch, way):
+    def refuse():
+        raise duckdb.InvalidInputException("required package 'ipywidgets' is missing")
+
+    monkeypatch.setattr(databases, "_idle", type(databases._idle)(list))
+    monkeypatch.setattr(databases, "_opened", refuse)
+    with pytest.raises(FailedError, match=r"DuckDB does not start .*ipywidgets") as failed:
+        sources[way]()
+    assert not re.search("file '|well formed|truncated|expected", str(failed.value))
+
+
+def test_sql_of_the_user_that_fails_is_named():
+    with duckdb.connect() as connection, pytest.raises(FailedError, match=r"the SQL of the source fails \(Binder"):
+        unmask.read_table((connection, "select nothing from (select 1 as a)"), quasi_identifiers="a")

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.errors import UnmaskError
+from unmask.errors import FailedError, UnmaskError
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,12 +28,37 @@ def database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterato
     folder : for what exceeds the memory limit, in bytes
     ordered : rows without an `order by` come as they are stored, which takes more memory
     """
-    whole = _set(folder, memory_limit, ordered)
+    import duckdb  # not at the top: a tenth of a second that only a file costs
+
+    try:
+        whole = _set(folder, memory_limit, ordered)
+    except duckdb.Error as error:  # before any row is read
+        said = str(error).partition("\n")[0]
+        raise FailedError(f"DuckDB does not start ({said}); check its installation") from None
     try:
         with whole.cursor() as connection:
             yield connection
     finally:
         _put_back(whole)
+
+
+def failure(error: duckdb.Error, otherwise: str) -> FailedError:
+    """Return the cause of a failed query, without DuckDB's words, which may quote a row.
+
+    otherwise : the sentence if the file or the value that was read is at fault
+    """
+    import duckdb
+
+    if re.search("No space left|max_temp_directory_size|Could not write", str(error)):
+        return FailedError("the temporary directory or the disk of the output is full; free some space")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return FailedError("the work does not fit the memory and disk at hand; read fewer columns or free some space")
+    if isinstance(error, duckdb.InterruptException):
+        return FailedError("the work was interrupted; run it again")
+    ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)
+    if ours and not isinstance(error, duckdb.InvalidInputException):  # which is said of malformed files, too
+        return FailedError(f"unmask sent DuckDB a query that fails ({type(error).__name__}); please report it")
+    return FailedError(otherwise)
 
 
 def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
@@ -48,10 +73,11 @@ def _set(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnec
 
 
 def _opened() -> duckdb.DuckDBPyConnection:
-    import duckdb  # not at the top: a tenth of a second that only a file costs
+    import duckdb
 
     whole = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
-    whole.execute("set enable_progress_bar = false")
+    if whole.execute("select current_setting('enable_progress_bar')").fetchone() == (True,):
+        whole.execute("set enable_progress_bar = false")  # refused in a notebook without ipywidgets, where it is off
     return whole
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unmask.databases import database
+from unmask.databases import database, failure
 from unmask.errors import FailedError
 
 if TYPE_CHECKING:
@@ -93,11 +93,16 @@ def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
+    import duckdb
+
     with (
         tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own,
         database(folder or own, memory_limit=_memory_limit()) as connection,
     ):
-        yield connection
+        try:
+            yield connection
+        except duckdb.Error as error:
+            raise failure(error, f"DuckDB cannot carry out the work ({type(error).__name__})") from None
 
 
 _MEMORY_LIMIT = 4 << 30

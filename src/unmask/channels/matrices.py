@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.channels.release import Channel
+from unmask.databases import failure
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.text_files import head_of, parquet_of
@@ -257,8 +258,8 @@ def _parquet_rows(path: Path) -> list[list[str]]:
             found = connection.execute(f"select * from {parquet_of([path])}")
             names = [column[0] for column in found.description or ()]
             return [names, *([str(cell) for cell in row] for row in found.fetchall())]
-        except duckdb.Error:  # whose message may quote a cell
-            raise FailedError(f"file {path.name!r} is no readable Parquet file; it may be truncated") from None
+        except duckdb.Error as error:  # whose message may quote a cell
+            raise failure(error, f"file {path.name!r} is no readable Parquet file; it may be truncated") from None
 
 
 def _summing_to_1(table: NDArray[np.float64], path: Path, what: str) -> tuple[NDArray[np.float64], str]:

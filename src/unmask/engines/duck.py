@@ -17,7 +17,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.databases import database, exact_path
+from unmask.databases import database, exact_path, failure
 from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
@@ -248,20 +248,19 @@ def _told() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        raise FailedError(_reason(error)) from None
+        raise _failure(error) from None
+
+
+def _failure(error: duckdb.Error) -> FailedError:
+    if isinstance(error, duckdb.CatalogException):
+        return FailedError("the database has no such table; check DATABASE::TABLE")
+    if isinstance(error, duckdb.OutOfMemoryException) and "max_temp_directory_size" not in str(error):
+        return FailedError("the work does not fit the memory limit; give more (--memory-limit), or coarsen a column")
+    return failure(error, _reason(error))
 
 
 def _reason(error: duckdb.Error) -> str:
     text = str(error)
-    full = "No space left" in text or "max_temp_directory_size" in text or "Could not write" in text
-    if full:
-        return "the temporary directory or the disk of the output is full; free some space, or name another"
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
-    if isinstance(error, duckdb.InterruptException):
-        return "the work was interrupted; nothing was written"
-    if isinstance(error, duckdb.CatalogException):
-        return "the database has no such table; check DATABASE::TABLE"
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.ConversionException):
         named = re.search(r"""(?:['"]|file = )([^'"\n]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"\n]""", text)
         which = f"file {os.path.basename(named[1])!r}" if named else "a file of the source"  # noqa: PTH119 - any system's

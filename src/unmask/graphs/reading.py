@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.databases import exact_path
+from unmask.databases import exact_path, failure
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import literal
@@ -142,8 +142,9 @@ def _from_file(path: Path, form: str, delimiter: str | None, header: bool | None
             if form == "parquet":
                 return _from_parquet(connection, path, ends)
             return _from_text(connection, path, delimiter, header, ends)
-        except duckdb.Error:  # the engine's own message quotes the line
-            raise FailedError(f"file {path.name!r} cannot be read; expected whole text (.gz) or Parquet") from None
+        except duckdb.Error as error:  # the engine's own message quotes the line
+            otherwise = f"file {path.name!r} cannot be read; expected whole text (.gz) or Parquet"
+            raise failure(error, otherwise) from None
 
 
 def _from_text(

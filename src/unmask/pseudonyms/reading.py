@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.databases import failure
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean
@@ -86,7 +87,7 @@ def _relation(
 def _unreadable(path: Path, error: duckdb.Error) -> FailedError:
     """What is wrong with a file; the engine's own message quotes the row."""
     wrong = reason(str(error)) or "expected CSV or TSV (.gz) with a header, or Parquet"
-    return FailedError(f"file {path.name!r} cannot be read: {wrong}")
+    return failure(error, f"file {path.name!r} cannot be read: {wrong}")
 
 
 def _from_mapping(source: Mapping[str, ArrayLike], names: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.databases import failure
+from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
@@ -130,7 +131,7 @@ def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) ->
                 connection.execute(f"copy (select {listed} from shown) to '{target}' ({options})")
             except duckdb.Error as error:
                 wrong = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
-                raise FailedError(f"{wrong}; is the disk full?") from None
+                raise failure(error, f"{wrong}; check the folder") from None
     for kind in ("csv", "parquet"):
         yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
 

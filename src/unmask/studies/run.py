@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from unmask.databases import failure
 from unmask.document import load, said_policy
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
@@ -231,10 +232,8 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
             connection.execute(
                 f"copy (select {listed} from found) to {literal(str(place))} (format parquet, compression zstd)"
             )
-        except duckdb.Error:
-            raise FailedError(
-                f"{path} cannot be written; make room or choose another folder, nothing is lost"
-            ) from None
+        except duckdb.Error as error:
+            raise failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
 
 
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import duckdb
 
-from unmask.databases import exact_path
+from unmask.databases import exact_path, failure
 from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.measures.registry import SHARES, described
@@ -77,6 +77,9 @@ class Results:
     gaps: tuple[Missing, ...]
 
 
+_AGAIN = "run the study again: it writes the file from its journal"
+
+
 def read_results(folder: Path) -> Results:
     """What the folder of a study holds."""
     path = folder / RESULTS
@@ -88,10 +91,10 @@ def read_results(folder: Path) -> Results:
                 tuple(_summary(**row) for row in _rows(connection, _SUMMARIES, path)),
                 tuple(Missing(**row) for row in _rows(connection, _GAPS, path)),
             )
-        except duckdb.Error:
-            raise FailedError(
-                f"{path} is damaged or of another version; run the study again: it writes the file from its journal"
-            ) from None
+        except duckdb.BinderException:  # a column is missing
+            raise FailedError(f"{path} is of another version; {_AGAIN}") from None
+        except duckdb.Error as error:
+            raise failure(error, f"{path} is damaged; {_AGAIN}") from None
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> Iterator[dict[str, Any]]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import files
+from unmask.databases import failure
 from unmask.engines import text_files
 from unmask.engines.given import given
 from unmask.engines.room import scratch
@@ -147,11 +148,11 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    try:
-        with scratch(None) as folder, files.engine(folder) as connection:
+    with scratch(None) as folder, files.engine(folder) as connection:
+        try:
             yield connection, folder
-    except duckdb.Error as error:
-        raise FailedError(_reason(error)) from None  # the engine's own message quotes the row
+        except duckdb.Error as error:
+            raise failure(error, _reason(error)) from None  # the engine's own message quotes the row
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hint: str = "") -> None:
@@ -205,10 +206,13 @@ def _relation(
         raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
     if isinstance(source, tuple | duckdb.DuckDBPyRelation):
         path = Path(folder) / "query.parquet"
-        relation = source[0].sql(source[1]) if isinstance(source, tuple) else source
-        if relation is None:
-            raise UnmaskError("the SQL of the source returns no rows; expected a query")
-        cast(Any, relation).write_parquet(str(path))
+        try:
+            relation = source[0].sql(source[1]) if isinstance(source, tuple) else source
+            if relation is None:
+                raise UnmaskError("the SQL of the source returns no rows; expected a query")
+            cast(Any, relation).write_parquet(str(path))
+        except duckdb.Error as error:
+            raise FailedError(f"the SQL of the source fails ({type(error).__name__}); run it in DuckDB") from None
         return _parquet(connection, path, wanted, _described(source))
     names = getattr(source, "column_names", None) or getattr(source, "columns", None)
     if names is None:
@@ -228,8 +232,8 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     relation = text_files.parquet_of([path])
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
-    except duckdb.Error:
-        raise FailedError(f"{where} is no readable Parquet file; it may be truncated") from None
+    except duckdb.Error as error:
+        raise failure(error, f"{where} is no readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
     check_columns(names, wanted, where=where)
     return _Rows(names, relation)
@@ -281,8 +285,6 @@ def _described(source: object) -> str:
 
 
 def _reason(error: duckdb.Error) -> str:
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return "the table does not fit the memory and disk at hand; read fewer columns or free some space"
     line = re.search(r"CSV Error on Line: (\d+)", str(error))
     where = f" at line {line[1]}" if line else ""
     return text_files.reason(str(error)) or (

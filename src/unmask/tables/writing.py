@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
-from unmask.databases import exact_path
+from unmask.databases import exact_path, failure
 from unmask.engines.sql import literal, quoted
 from unmask.errors import UnmaskError
 from unmask.tables.reading import engine
@@ -94,7 +94,8 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
         try:
             connection.execute(statement)
         except duckdb.Error as error:
-            raise OSError(f"the Parquet writer failed ({type(error).__name__}); is the disk full?") from None
+            otherwise = f"the Parquet file cannot be written ({type(error).__name__}); check the folder"
+            raise failure(error, otherwise) from None
 
 
 def stored_type(column: Column) -> str:

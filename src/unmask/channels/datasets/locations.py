@@ -13,7 +13,8 @@ from scipy.sparse import coo_array, csr_array
 
 from unmask import files
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.errors import FailedError, UnmaskError
+from unmask.databases import failure
+from unmask.errors import UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
 """Mean radius of the Earth in meters (IUGG)."""
@@ -200,5 +201,5 @@ def _checkins() -> dict[str, NDArray[Any]]:
                 path,
             )
             return dict(rows.fetchnumpy())
-        except duckdb.Error:  # the engine's own message quotes the row
-            raise FailedError("the Gowalla check-ins cannot be read; fetch the two files again") from None
+        except duckdb.Error as error:  # the engine's own message quotes the row
+            raise failure(error, "the Gowalla check-ins cannot be read; fetch the two files again") from None
