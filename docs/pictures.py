@@ -219,6 +219,7 @@ def walked(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     """The way by its forms; a screen is shot when nothing runs any more."""
     busy = page.locator("[data-events]")
     page.goto(address)  # which goes on with the first step that is not done
+    page.wait_for_url(lambda url: url.startswith("http") and "key" not in url)
     page.goto(page.url.rpartition("/")[0] + "/open")
     yield from looks(page, "app-open")
     page.get_by_role("button", name="Continue to roles").click()

@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-ENDING = ("SIGINT", "SIGTERM")
+ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if (number := getattr(signal, name, None))]
 EXIT_INTERRUPTED = 1
 
 _heard: list[int] = []
@@ -18,8 +18,7 @@ _heard: list[int] = []
 
 def main() -> None:
     """Run the command line; what a Ctrl-C or a termination brings about in whatever library is one sentence."""
-    for name in ENDING:
-        number = signal.Signals[name]
+    for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # a shell starts what runs in the background without it
             signal.signal(number, _hear)
     sys.unraisablehook = _unraisable
@@ -64,8 +63,8 @@ def _unraisable(hook: "sys.UnraisableHookArgs") -> None:
 
 
 def _ignore() -> None:
-    for name in ENDING:
-        signal.signal(signal.Signals[name], signal.SIG_IGN)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _end(code: object) -> NoReturn:

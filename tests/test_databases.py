@@ -125,7 +125,10 @@ def sources(tmp_path):
     for name in ("rows.csv", "links.txt"):
         (tmp_path / name).write_text("a,b\n1,2\n2,3\n", encoding="utf-8")
     duckdb.sql("select 1 as a, 2 as b").write_parquet(str(tmp_path / "rows.parquet"))
-    table, graph = unmask.read_table({"a": [1, 2]}, quasi_identifiers="a"), unmask.read_graph({"u": [1, 2], "v": [2, 3]})
+    table, graph = (
+        unmask.read_table({"a": [1, 2]}, quasi_identifiers="a"),
+        unmask.read_graph({"u": [1, 2], "v": [2, 3]}),
+    )
     return {
         "frame": lambda: unmask.read_table(pd.DataFrame({"a": [1, 2]}), quasi_identifiers="a"),
         "text": lambda: unmask.read_table(tmp_path / "rows.csv", quasi_identifiers="a"),
@@ -151,7 +154,7 @@ WAYS = (
     "frame out",
     "file out",
     "graph out",
-)  # noqa: E501
+)
 
 
 @pytest.mark.parametrize("way", WAYS)

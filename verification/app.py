@@ -1,6 +1,6 @@
 """`unmask open` under abuse: `python verification/app.py` (ten minutes on two cores).
 
-A server is started as a user starts it, and asked over its socket: other hosts, other origins, wrong tokens, forms of
+A server is started as a user starts it, and asked over its socket: other hosts, other origins, wrong keys, forms of
 other sites, an upload that says it has 10 GB, a Parquet file of 300 million rows in some kilobytes. 1,000 generated
 requests end in a page. A server is killed in the middle of a study: its commands end with it, and the next server
 offers the work and finishes the study without running a cell again. A server answers within a second of its start, and
@@ -53,8 +53,9 @@ class User:
         start = time.monotonic()
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=room)
         assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
+        self.file = Path(self.process.stdout.readline().strip().removeprefix("file://"))
         self.started = time.monotonic() - start
+        self.address = re.findall(r'href="([^"]+)"', self.file.read_text(encoding="utf-8"))[0]
         self.home = self.address.partition("/?")[0]
         alone = httpx.Limits(max_keepalive_connections=0)
         self.client = httpx.Client(base_url=self.home, follow_redirects=True, timeout=300, limits=alone)
@@ -102,8 +103,8 @@ def abuse() -> Section:
         duckdb.sql(f"copy (select 1 as a from range(300000000)) to '{bomb}' (format parquet)")
         port, bare = one.home.rpartition(":")[2], httpx.Client(base_url=one.home, timeout=60)
         found = {
-            "no token": (bare.get("/open").status_code, 403),
-            "wrong token": (bare.get("/?token=wrong").status_code, 403),
+            "no key": (bare.get("/open").status_code, 403),
+            "wrong key": (bare.get("/?key=wrong").status_code, 403),
             "another host": (one.client.get("/open", headers={"host": f"evil.example:{port}"}).status_code, 421),
             "another origin": (one.client.post("/open", headers={"origin": "http://evil.example"}).status_code, 403),
             "a form without the secret": (one.client.post("/open", data={"do": "demo"}).status_code, 403),
@@ -371,7 +372,7 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
     with user(folder) as one:
         page = browser.new_page()
         page.set_default_timeout(300_000)
-        page.goto(one.address)
+        page.goto(one.client_file)
         page.get_by_label("Path on this computer").fill(str(folder / name))
         page.get_by_role("button", name="Open", exact=True).first.click()
         yield (name, "open", *_faults(page))

@@ -15,6 +15,9 @@ from typing import Any
 
 from unmask.errors import FailedError
 
+ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if (number := getattr(signal, name, None))]
+"""Signals that end a command."""
+
 STANDARD_OUTPUT = Path("-")
 """Names the standard output, where a command writes text."""
 
@@ -72,7 +75,7 @@ def undisturbed() -> Iterator[None]:
         yield
         return
     heard: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ENDING}
     for number in before:
         signal.signal(number, lambda late, _frame: heard.append(late))
     try:

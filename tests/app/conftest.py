@@ -19,12 +19,14 @@ with warnings.catch_warnings():
 
 from tests.app.hospital import write_hospital
 from unmask.app import counting
+from unmask.app.guard import Door
 from unmask.app.project import Project
 from unmask.app.server import Server
 
-TOKEN = "a-token-that-nobody-guesses"
+KEY = "a-key-that-nobody-guesses"
 PORT = 8765
-HOME = f"http://127.0.0.1:{PORT}"
+HOST = "0123456789abcdef.localhost"
+HOME = f"http://{HOST}:{PORT}"
 
 
 class Browser(TestClient):
@@ -60,15 +62,21 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 
 @pytest.fixture
-def stranger(project: Project) -> Browser:
-    """A browser that has no token."""
-    return Browser(Server(project, TOKEN, PORT).app, base_url=HOME)
+def door(tmp_path_factory: pytest.TempPathFactory) -> Door:
+    """The way in, by a key that the tests know."""
+    return Door(PORT, tmp_path_factory.mktemp("door") / "open.html", host=HOST, key=KEY)
+
+
+@pytest.fixture
+def stranger(project: Project, door: Door) -> Browser:
+    """A browser that has no key."""
+    return Browser(Server(project, door).app, base_url=HOME)
 
 
 @pytest.fixture
 def browser(stranger: Browser) -> Browser:
     """The browser of the user."""
-    stranger.at(f"/?token={TOKEN}")
+    stranger.at(f"/?key={KEY}")
     return stranger
 
 

@@ -29,7 +29,7 @@ FIELDS = {
     "protect": ("do", "point", "against"),
     "sign": ("purpose", "released_by"),
 }  # fmt: skip
-OTHERS = ("back", "of", "\u0000", "", "token")
+OTHERS = ("back", "of", "\u0000", "", "key")
 USUAL = {
     "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{at}": "quasi-identifier" for at in range(1, 8)},
     "adversaries": {"policy": "ema-0.09", "coverage": "100", "hold_back": "20", "error": "10"},

@@ -8,9 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import pytest
@@ -68,6 +70,61 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def enter(page: Any, address: str) -> None:
+    """Open the file that leads to the server, as its user does."""
+    page.goto(address)
+    page.wait_for_url(lambda url: url.startswith("http") and "key" not in url)
+
+
+class Hostile(BaseHTTPRequestHandler):
+    """A server of another user of the machine, which writes down what browsers send."""
+
+    heard: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:  # so that it is found
+        """Answer, and lead to a second page of the same site."""
+        self.heard.append(f"{self.path} {self.headers}")
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<title>here</title><script>if (location.pathname == '/') location = '/second'</script>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def hostile() -> Iterator[int]:
+    """The port of that server."""
+    Hostile.heard.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hostile) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def test_another_server_of_the_machine_gets_nothing_that_opens_the_app(address: str, chromium: Any, hostile: int):
+    page = chromium.new_context().new_page()
+    enter(page, address)
+    app, cookies = page.url.rpartition("/")[0], [one["value"] for one in page.context.cookies()]
+    assert len(cookies) == 1
+    for host in ("127.0.0.1", "localhost", "other.localhost"):
+        page.goto(f"http://{host}:{hostile}/")
+        page.wait_for_url("**/second")
+    found = [page.evaluate(f"fetch('{app}/open', {{credentials: 'include'}}).then(r => r.text(), () => 'refused')")]
+    page.evaluate(f"open('{app}/open', 'framed')")
+    page.evaluate(f"document.body.innerHTML = '<form method=post action={app}/open><input name=do value=demo></form>'")
+    with page.expect_navigation():
+        page.evaluate("document.forms[0].submit()")
+    found.append(page.content())
+    assert "refused" in found[0]
+    assert "Not answered" in found[1]
+    assert len(Hostile.heard) >= 6
+    assert [one for one in Hostile.heard if any(secret in one for secret in (*cookies, "unmask", app))] == []
+    page.goto(f"{app}/open")
+    assert page.title() != "unmask"  # the user is still in
+
+
 def check(page: Any) -> None:
     """No serious fault, light and dark, and nothing beyond the edge of a phone."""
     for scheme, width in (("light", 1280), ("dark", 400)):
@@ -98,8 +155,7 @@ def test_the_whole_way(
     page, said = chromium.new_page(accept_downloads=True), []
     page.set_default_timeout(PATIENCE)
     page.on("console", lambda message: said.append(message.text))
-    page.goto(address)
-    assert "token" not in page.url
+    enter(page, address)
     check(page)
     page.get_by_label("Or choose a file").set_input_files(room / "hospital.csv")
     page.get_by_role("button", name="Copy and open").click()
@@ -157,7 +213,7 @@ def test_the_whole_way(
 def test_every_step_works_without_scripts(address: str, chromium: Any, room: Path):
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.set_default_timeout(PATIENCE)
-    page.goto(address)
+    enter(page, address)
     page.get_by_role("link", name="Open").first.click()
     page.get_by_role("button", name="Open another file").click()
     page.get_by_label("Path on this computer").fill(str(room / "hospital.csv"))

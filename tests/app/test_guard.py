@@ -1,42 +1,88 @@
 """Who is answered, and what nobody gets."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import HOME, PORT, TOKEN, Browser
+from tests.app.conftest import HOME, HOST, KEY, PORT, Browser
 from unmask.app import guard
-from unmask.app.guard import HEADERS
-from unmask.app.project import Project
-from unmask.app.server import serve
+from unmask.app import project as project_module
+from unmask.app.guard import HEADERS, Door
+from unmask.app.opening import take
+from unmask.app.project import Project, left_behind
+from unmask.app.server import _listening, serve
 from unmask.errors import UnmaskError
 
 
 @pytest.mark.parametrize("path", ["/", "/open", "/roles", "/files/unmask.toml", "/static/app.css", "/events/verdict"])
-def test_nothing_is_served_without_the_token(stranger: Browser, path: str):
-    for asked in (path, f"{path}?token=wrong", f"{path}?token="):
+def test_nothing_is_served_without_the_key(stranger: Browser, path: str):
+    for asked in (path, f"{path}?key=wrong", f"{path}?key="):
         found = stranger.get(asked)
         assert found.status_code == 403
-        assert "Open the address" in found.text
+        assert "Open the file" in found.text
 
 
-def test_the_token_becomes_a_cookie_that_no_script_and_no_other_site_gets(stranger: Browser):
-    found = stranger.get(f"/?token={TOKEN}", follow_redirects=False)
-    assert found.status_code == 303
-    assert found.headers["location"] == "/"
-    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(found.headers["set-cookie"].split("; "))
+def test_a_key_opens_one_session_and_its_cookie_is_another_secret(stranger: Browser, door: Door):
+    found = stranger.get(f"/?key={KEY}", follow_redirects=False)
+    assert found.status_code == 200
+    assert 'content="0;url=/"' in found.text
+    pair, *kind = found.headers["set-cookie"].split("; ")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} == set(kind)
+    assert KEY not in pair
+    assert stranger.get("/open").status_code == 200
+    stranger.cookies.clear()
+    assert stranger.get(f"/?key={KEY}").status_code == 403
+    name = pair.partition("=")[0]
+    for value in (KEY, door.key):
+        assert stranger.get("/open", headers={"cookie": f"{name}={value}"}).status_code == 403
+
+
+def test_the_file_that_leads_to_the_server_is_the_users_alone_and_has_the_next_key(stranger: Browser, door: Door):
+    for _ in range(2):
+        assert door.file.stat().st_mode & 0o777 == 0o600
+        address = re.search(r'href="([^"]+)"', door.file.read_text(encoding="utf-8"))
+        assert address is not None
+        assert address[1].startswith(f"{HOME}/?key=")
+        assert stranger.get(address[1].removeprefix(HOME)).status_code == 200
+        assert address[1] not in door.file.read_text(encoding="utf-8")
+    assert [path.name for path in door.file.parent.iterdir()] == ["open.html"]
+
+
+def test_every_server_has_a_host_of_its_own(tmp_path: Path):
+    hosts = {Door(PORT, tmp_path / f"{n}.html").host for n in range(5)}
+    assert len(hosts) == 5
+    assert all(re.fullmatch(r"[0-9a-f]{32}\.localhost", host) for host in hosts)
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "//evil.example/open", "/\\evil.example", "/%2f%2fevil.example/"])
+def test_no_address_leads_to_another_site(browser: Browser, door: Door, path: str):
+    for query in ("", f"?key={door.key}"):
+        found = browser.get(HOME + path + query, follow_redirects=False)
+        assert "evil" not in found.headers.get("location", "")
+        assert "evil.example" not in found.text
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", f"0.0.0.0:{PORT}", ""]
-)
+    "host",
+    ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT}", f"localhost:{PORT}", HOST,
+     f"{HOST}:{PORT + 1}", f"other.localhost:{PORT}", f"0.0.0.0:{PORT}", ""],
+)  # fmt: skip
 def test_another_host_is_a_rebound_name(browser: Browser, host: str):
     assert browser.get("/open", headers={"host": host}).status_code == 421
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8765", "http://127.0.0.1:9999"])
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evil.example", "null", HOME.replace("http", "https"), f"http://{HOST}:9999", f"http://localhost:{PORT}"],
+)
 def test_another_origin_is_refused(browser: Browser, origin: str):
     assert browser.get("/open", headers={"origin": origin}).status_code == 403
     assert browser.post("/open", headers={"origin": origin}).status_code == 403
@@ -49,7 +95,7 @@ def test_a_form_of_another_site_is_refused(browser: Browser):
 
 
 @pytest.mark.parametrize("path", ["/open", "/job/verdict"])
-@pytest.mark.parametrize("secret", [None, "", "wrong", TOKEN])
+@pytest.mark.parametrize("secret", [None, "", "wrong", KEY])
 def test_a_form_without_the_secret_of_this_session_is_refused(browser: Browser, path: str, secret: str | None):
     found = browser.post(path, data={"do": "demo"} | ({} if secret is None else {"form": secret}))
     assert found.status_code == 403
@@ -133,3 +179,135 @@ def test_a_server_that_cannot_start_leaves_the_folder_of_temporary_files_as_it_w
         serve(str(tmp_path / "none.csv"), port=0, browser=False)
     assert tempfile.tempdir == str(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_no_other_program_can_stand_on_either_address_of_the_port():
+    sockets = _listening(0)
+    port = sockets[0].getsockname()[1]
+    addresses = [one.getsockname()[0] for one in sockets]
+    assert addresses in (["127.0.0.1", "::1"], ["127.0.0.1"])  # browsers ask both for a name below localhost
+    with pytest.raises(UnmaskError, match=f"port {port} cannot be used"):
+        _listening(port)
+    for one in sockets:
+        one.close()
+
+
+def test_a_port_whose_other_address_is_taken_is_refused():
+    if len(sockets := _listening(0)) < 2:
+        pytest.skip("there is no IPv6 here")
+    port = sockets[0].getsockname()[1]
+    sockets[0].close()
+    with pytest.raises(UnmaskError, match=f"port {port} cannot be used"):
+        _listening(port)
+    sockets[1].close()
+
+
+# --- where private folders lie ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime folder of the user beside the folder of temporary files."""
+    for name in ("runtime", "temporary"):
+        (tmp_path / name).mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(project_module, "UPLOAD", 1)
+    return tmp_path / "runtime"
+
+
+def test_a_private_folder_lies_in_the_runtime_folder_of_the_user(runtime: Path):
+    made = Project.new()
+    assert made.folder.parent == runtime
+    made.remove()
+
+
+@pytest.mark.parametrize("why", ["full", "of others", "asked otherwise", "none"])
+def test_a_runtime_folder_that_does_not_do_is_left_out(runtime: Path, monkeypatch: pytest.MonkeyPatch, why: str):
+    if why == "full":
+        monkeypatch.setattr(project_module, "UPLOAD", 1 << 60)
+    elif why == "of others":
+        runtime.chmod(0o755)
+    elif why == "asked otherwise":
+        monkeypatch.setenv("TMPDIR", str(runtime.parent / "temporary"))
+    else:
+        monkeypatch.delenv("XDG_RUNTIME_DIR")
+    made = Project.new()
+    assert made.folder.parent == runtime.parent / "temporary"
+    made.remove()
+
+
+def test_what_a_killed_run_left_is_found_wherever_it_lies_and_can_be_removed(runtime: Path, browser: Browser):
+    left = Project.new(runtime), Project.new(runtime.parent / "temporary")
+    (left[0].folder / "upload").write_text("PERSON", encoding="utf-8")  # no document yet
+    mine = Project.new()
+    for one in left:
+        assert one.held is not None
+        assert one.folder not in [folder for folder, _, _ in left_behind(mine)]
+        os.close(one.held)
+    assert {folder for folder, _, _ in left_behind(mine)} == {one.folder for one in left}
+    for one in left:
+        take(mine, {"do": "discard", "folder": one.folder.name})
+        assert not one.folder.exists()
+    mine.remove()
+
+
+def test_a_link_to_a_folder_of_the_user_is_none_that_was_left(runtime: Path):
+    home = runtime.parent / "home"
+    home.mkdir(mode=0o700)
+    mine = Project.new(runtime)
+    (runtime / "unmask-open-link").symlink_to(home)
+    assert left_behind(mine) == []
+    assert list(home.iterdir()) == []
+    mine.remove()
+
+
+# --- how a server ends ------------------------------------------------------------------------------------------------
+
+
+def started(folder: Path, *words: str) -> tuple[subprocess.Popen[str], str]:
+    """A server, and the first line that it prints."""
+    command = [sys.executable, "-m", "unmask_command", "open", *words]
+    room = {**os.environ, "TMPDIR": str(folder)}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=room, cwd=folder)
+    assert server.stdout is not None
+    return server, server.stdout.readline().strip()
+
+
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGTERM", "SIGINT"])
+def test_a_signal_that_ends_a_server_leaves_nothing(tmp_path: Path, hospital: Path, name: str):
+    server, line = started(tmp_path, "--no-browser", str(hospital))
+    assert Path(line.removeprefix("file://")).is_relative_to(tmp_path)
+    assert list(tmp_path.iterdir())
+    server.send_signal(getattr(signal, name))
+    server.communicate(timeout=60)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_server_is_named_at_the_next_start_and_neither_shows_its_key(
+    tmp_path: Path, hospital: Path, monkeypatch: pytest.MonkeyPatch
+):
+    browser = tmp_path / "browser"
+    browser.write_text('#!/bin/sh\necho "$@" > "$(dirname "$0")/shown"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    server, line = started(tmp_path, str(hospital))
+    wait_for((tmp_path / "shown").exists)
+    assert (tmp_path / "shown").read_text(encoding="utf-8").strip() == line
+    assert line.startswith("file://")
+    server.kill()
+    server.communicate(timeout=60)
+    (left,) = tmp_path.glob("unmask-open-*")
+    server, _ = started(tmp_path, "--no-browser")
+    server.send_signal(signal.SIGHUP)
+    _, said = server.communicate(timeout=60)
+    assert f"{left} is left of a run that was killed (hospital.csv, just now)" in said
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Look until something is true, for a minute at most."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -1,18 +1,22 @@
-"""Who is answered: the browser that has the token, at this address, with forms of this server's own pages."""
+"""The guard of the server: it answers the user's own browser, at this address, with forms of its own pages."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
+
+from unmask.writing import write_text
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -46,55 +50,98 @@ SILENCE = 1.0
 """Seconds without a byte after which what is refused is answered."""
 
 
+def _random_host() -> str:
+    return f"{secrets.token_hex(16)}.localhost"
+
+
+def _random_key() -> str:
+    return secrets.token_urlsafe(24)
+
+
+@dataclass(eq=False)
+class Door:
+    """The way into the session: a file that the user alone can read leads a browser there, with a key for one use.
+
+    Browsers send cookies to every port of a host, so the host has a random name that no other server has.
+
+    file    : the page that leads there; it gets a new key after each use
+    session : the value of the cookie
+    """
+
+    port: int
+    file: Path
+    host: str = field(default_factory=_random_host)
+    key: str = field(default_factory=_random_key)
+    session: str = field(default_factory=_random_key)
+
+    def __post_init__(self) -> None:
+        self._write()
+
+    @property
+    def origin(self) -> str:
+        """The address of the server."""
+        return f"http://{self.host}:{self.port}"
+
+    def opens(self, key: str) -> bool:
+        """Return whether the key is right; then another one takes its place."""
+        right = hmac.compare_digest(key.encode(), self.key.encode())
+        if right:
+            self.key = _random_key()
+            self._write()
+        return right
+
+    def _write(self) -> None:
+        beside = self.file.with_suffix(".new")
+        write_text(beside, _page("Open unmask", f"{self.origin}/?key={self.key}"), private=True)
+        beside.replace(self.file)
+
+
 @dataclass(frozen=True)
 class Guard:
     """Lets through what the user's own browser asks, adds the headers of every answer, and counts what is sent.
 
-    token   : whoever has it is the user; it comes once in the address, then as a cookie of this session
-    port    : of the address; no other name in Host or Origin is answered, so no other site's name leads here
     uploads : paths whose forms may hold files
     """
 
     app: App
-    token: str
-    port: int
+    door: Door
     uploads: tuple[str, ...] = ()
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie: cookies do not know ports."""
-        return f"unmask-{self.port}"
+        """The name of the cookie."""
+        return f"unmask-{self.door.port}"
 
     @property
     def secret(self) -> str:
         """What every form of this session has in it."""
-        return hmac.new(self.token.encode(), b"form", sha256).hexdigest()
+        return hmac.new(self.door.session.encode(), b"form", sha256).hexdigest()
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request, or say why not."""
         if scope["type"] != "http":
             return
         said = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        key = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
+        cookie = _cookies(said.get("cookie", "")).get(self.cookie, "")
         refused = self._refused(scope, said)
         if refused is not None:
             await _drain(receive)
             await _answer(send, *refused)
-        elif given and self._is_token(given) and scope["method"] == "GET":
-            cookie = f"{self.cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"
-            await _answer(send, 303, "", {"location": scope["path"], "set-cookie": cookie})
-        elif not self._is_token(_cookies(said.get("cookie", "")).get(self.cookie, "")):
+        elif key and scope["method"] == "GET" and self.door.opens(key):
+            cookie = f"{self.cookie}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
+            await _send(send, 200, _page("Open unmask", "/"), {"set-cookie": cookie})  # a redirect loses it
+        elif not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
             await _drain(receive)
-            await _answer(send, 403, "Open the address that unmask open printed in the terminal: it holds the key.")
+            await _answer(send, 403, "Open the file that unmask open printed in the terminal: it holds the key.")
         else:
             await self._pass(scope, said, receive, send)
 
     def _refused(self, scope: Mapping[str, Any], said: Mapping[str, str]) -> tuple[int, str] | None:
         """Why a request is not even looked at."""
-        hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
-        if said.get("host") not in hosts:
-            return 421, "This name does not belong to unmask; open the address that was printed."
-        if said.get("origin", "") not in {"", *(f"http://{host}" for host in hosts)}:
+        if said.get("host") != self.door.origin.removeprefix("http://"):
+            return 421, "This name does not belong to unmask; open the file that was printed."
+        if said.get("origin", "") not in ("", self.door.origin):
             return 403, "Another site asked for this; unmask answers its own pages alone."
         foreign = said.get("sec-fetch-site", "none") not in ("none", "same-origin")
         if foreign and scope["method"] != "GET":
@@ -102,9 +149,6 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405, "Pages are read and forms are sent, nothing else."
         return None
-
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self.token.encode())
 
     async def _pass(
         self, scope: MutableMapping[str, Any], said: Mapping[str, str], receive: Receive, send: Send
@@ -158,10 +202,19 @@ def _cookies(text: str) -> dict[str, str]:
 
 async def _answer(send: Send, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
     """A page of one sentence, which needs nothing else."""
-    page = (
-        '<!doctype html><html lang="en-US"><meta charset="utf-8"><title>unmask</title>'
-        f"<h1>Not answered</h1><p>{escape(text)}</p></html>"
-    )
+    await _send(send, status, f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>", headers)
+
+
+_HEAD = '<!doctype html><html lang="en-US"><meta charset="utf-8"><title>unmask</title><link rel="icon" href="data:,">'
+
+
+def _page(text: str, address: str) -> str:
+    """A page that leads to an address at once."""
+    refresh = f'<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={address}">'
+    return f'{_HEAD}{refresh}<p><a href="{address}">{text}</a></p></html>'
+
+
+async def _send(send: Send, status: int, page: str, headers: Mapping[str, str] | None) -> None:
     every = {**HEADERS, "content-type": "text/html; charset=utf-8", **(headers or {})}
     pairs = [(name.encode(), value.encode()) for name, value in every.items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})

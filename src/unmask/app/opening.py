@@ -91,7 +91,7 @@ def _said_of(project: Project, kind: Kind) -> dict[str, Any]:
 def _start(project: Project) -> dict[str, Any]:
     here = sorted(Path.cwd().glob("*.toml"), key=lambda path: -path.stat().st_mtime)
     documents = [(path.name, str(path), ago(path.stat().st_mtime)) for path in here if _is_document(path)]
-    left = left_behind(project.folder.parent, but=project.folder)
+    left = left_behind(project)
     return {
         "recent": documents[:6],
         "left": [(folder.name, name, ago(moment)) for folder, name, moment in left],
@@ -243,7 +243,7 @@ def _is_file(entry: Any) -> bool:
 
 def _left(project: Project, name: str, *, resume: bool) -> str:
     """Go on with the folder of a server that was killed, or remove it."""
-    found = {folder.name: folder for folder, _, _ in left_behind(project.folder.parent, but=project.folder)}
+    found = {folder.name: folder for folder, _, _ in left_behind(project)}
     if name not in found:
         raise FailedError("that work is no longer there, or another window has it")
     other = Project(found[name])

@@ -8,15 +8,17 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from unmask.app.guard import UPLOAD
 from unmask.app.jobs import Jobs
 from unmask.document import load, populations
 from unmask.engines.given import SUFFIXES
@@ -65,21 +67,24 @@ NETWORKS = (".txt", ".txt.gz", ".net", ".graphml", ".graphml.gz", ".gexf", ".jso
 class Project:
     """The folder, the document in it, and its jobs.
 
+    parents : folders in which others may be left
+
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     project = Project.new(Path(parent))
     ...     project.folder.stat().st_mode & 0o777 == 0o700, project.file
     (True, None)
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, parents: Sequence[Path] = ()) -> None:
+        self.folder, self.parents = folder, parents or (folder.parent,)
         self.jobs = Jobs(folder / "jobs")
         self.held = _locked(folder)
 
     @classmethod
     def new(cls, parent: Path | None = None) -> Project:
-        """A new private folder."""
-        return cls(Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent)))
+        """Make a private folder."""
+        parents = _parents() if parent is None else [parent]
+        return cls(Path(tempfile.mkdtemp(prefix=PREFIX, dir=parents[0])), parents)
 
     def remove(self) -> None:
         """End the jobs and remove the folder."""
@@ -238,16 +243,42 @@ def _clean(name: str) -> str:
     return clean
 
 
-def left_behind(parent: Path, *, but: Path) -> list[tuple[Path, str, float]]:
+def left_behind(project: Project) -> list[tuple[Path, str, float]]:
     """Folders of servers that were killed: the folder, the name of its table, and when it was last changed."""
     found = []
-    for folder in parent.glob(f"{PREFIX}*"):
-        document = folder / DOCUMENT
-        with suppress(OSError, UnmaskError):
-            if folder != but and folder.stat().st_uid == os.getuid() and document.is_file() and _is_free(folder):
-                name = opened(load(document))
-                found.append((folder, name, document.stat().st_mtime))
+    for folder in {folder for parent in project.parents for folder in parent.glob(f"{PREFIX}*")} - {project.folder}:
+        with suppress(OSError):
+            if _is_private(folder) and _is_free(folder):
+                found.append((folder, _opened_in(folder), folder.stat().st_mtime))
     return sorted(found, key=lambda one: -one[2])
+
+
+def _opened_in(folder: Path) -> str:
+    try:
+        return opened(load(folder / DOCUMENT))
+    except UnmaskError:
+        return ""
+
+
+def _parents() -> list[Path]:
+    """Return the folders that may hold private folders, first the one for a new folder.
+
+    The user's runtime folder ends with the login. It is used if it has room for the largest upload, without TMPDIR.
+    """
+    temporary, runtime = Path(tempfile.gettempdir()), Path(os.environ.get("XDG_RUNTIME_DIR") or os.devnull)
+    if not _is_private(runtime):
+        return [temporary]
+    roomy = shutil.disk_usage(runtime).free >= UPLOAD and "TMPDIR" not in os.environ
+    return [runtime, temporary] if roomy else [temporary, runtime]
+
+
+def _is_private(folder: Path) -> bool:
+    """Return whether a path is a folder itself, no link, and the user's alone."""
+    try:
+        known = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(known.st_mode) and not known.st_mode & 0o077 and known.st_uid == os.getuid()
 
 
 def opened(given: Mapping[str, Any]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
-import secrets
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import AsyncIterator
@@ -24,12 +25,12 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from unmask.app import pages
-from unmask.app.guard import Guard
+from unmask.app.guard import Door, Guard
 from unmask.app.kind import Step
 from unmask.app.kinds import kind_of
 from unmask.app.progress import progress
-from unmask.app.project import Project
-from unmask.errors import UnmaskError
+from unmask.app.project import Project, ago, left_behind
+from unmask.errors import UnmaskError, visible
 
 STATIC = {
     "app.css": ("app/static", "text/css"),
@@ -53,8 +54,7 @@ class Server:
     """
 
     project: Project
-    token: str
-    port: int
+    door: Door
 
     def __post_init__(self) -> None:
         self.lock = threading.RLock()
@@ -73,7 +73,7 @@ class Server:
         ]
         handlers: Any = {HTTPException: self._refused, UnmaskError: self._failed, Exception: self._failed}
         uploads = tuple(f"/{name}" for name in pages.NAMES)
-        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.token, self.port, uploads)
+        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.door, uploads)
 
     # ----- screens
 
@@ -191,51 +191,64 @@ class Server:
 
 
 def serve(file: str | None, *, port: int, browser: bool) -> None:
-    """Print the address, open the browser there, and answer until the end of the process; then nothing is left.
+    """Print a file that leads to the address, open it, and answer until the end of the process; then nothing is left.
 
     file : table or document to open; port : 0 for a free one
     """
     from unmask.app.opening import open_path
 
-    project, listening, elsewhere = Project.new(), _listening(port), tempfile.tempdir
+    sockets, elsewhere = _listening(port), tempfile.tempdir
+    project = Project.new()
     try:
-        tempfile.tempdir = str(project.folder)  # where forms with files are kept while they come
-        if file is not None:
-            open_path(project, Path(file))
-        server = Server(project, secrets.token_urlsafe(24), listening.getsockname()[1])
-        address = f"http://127.0.0.1:{server.port}/?token={server.token}"
-        print(address, flush=True)  # noqa: T201  # the first line is the address, for whoever started it
-        if browser:
-            _open_browser(address)
-        with suppress(KeyboardInterrupt):  # which is how it ends
-            _run(server.app, listening)
+        for folder, name, moment in left_behind(project):
+            _say(f"{folder} is left of a run that was killed ({name or 'no file'}, {ago(moment)}); remove it, or go on "
+                 "with it on the first screen")  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="unmask-key-", dir=project.folder.parent) as room:
+            tempfile.tempdir = str(project.folder)  # where forms with files are kept while they come
+            if file is not None:
+                open_path(project, Path(file))
+            door = Door(sockets[0].getsockname()[1], Path(room) / "open.html")
+            print(door.file.as_uri(), flush=True)  # noqa: T201  # the first line, for whoever started it
+            _say("It leads a browser to unmask, and you alone can read it. Ctrl-C ends unmask.")
+            if browser:
+                _open_browser(door.file.as_uri())
+            with suppress(KeyboardInterrupt):  # which is how it ends
+                _run(Server(project, door).app, sockets)
     finally:
-        listening.close()
+        for one in sockets:
+            one.close()
         tempfile.tempdir = elsewhere
         project.remove()
 
 
-def _listening(port: int) -> socket.socket:
-    """A socket that this machine alone can reach."""
-    one = socket.socket()
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _say(line: str) -> None:
+    print(visible(line), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _listening(port: int) -> list[socket.socket]:
+    """Sockets that this machine alone can reach: a browser asks both addresses for a name below localhost."""
+    sockets: list[socket.socket] = []
     try:
-        one.bind(("127.0.0.1", port))
+        sockets.append(socket.create_server(("127.0.0.1", port), backlog=64))
+        port = sockets[0].getsockname()[1]
+        sockets.append(socket.create_server(("::1", port), family=socket.AF_INET6, backlog=64))
     except OSError as error:
-        one.close()
+        if sockets and error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):  # without IPv6
+            return sockets
+        for one in sockets:
+            one.close()
         raise UnmaskError(
             f"port {port} cannot be used: {error.strerror}; choose another, or leave --port out"
         ) from None
-    one.listen(64)
-    return one
+    return sockets
 
 
-def _run(app: Guard, listening: socket.socket) -> None:
+def _run(app: Guard, sockets: list[socket.socket]) -> None:
     config = uvicorn.Config(
         app, lifespan="off", ws="none", http="h11", loop="asyncio", log_config=None, access_log=False,
         server_header=False, date_header=False, timeout_graceful_shutdown=1, proxy_headers=False,
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(config).run(sockets=sockets)
 
 
 def _open_browser(address: str) -> None:

@@ -22,14 +22,12 @@ from typing import Any
 from unmask.errors import FailedError, NotRunError, UnmaskError
 from unmask.plan import Budget, Cell
 from unmask.studies.journal import Result, Status
-from unmask.writing import undisturbed
+from unmask.writing import ENDING, undisturbed
 
 GRACE = 5.0
 """Seconds that a process has to end by itself."""
 
 _NAME = "unmask-worker"
-
-_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 _START = multiprocessing.get_context("spawn")
 
@@ -136,7 +134,7 @@ def _unheard() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
@@ -185,7 +183,7 @@ _BLAS_GAVE_UP = 1
 
 def _work(pipe: Connection, limit: float | None) -> None:
     """Run cells until the pipe is closed, or the parent is gone. Ctrl-C and termination are the parent's affair."""
-    for number in _ENDING:
+    for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if limit is not None:
