@@ -372,7 +372,8 @@ def _walked(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, s
     with user(folder) as one:
         page = browser.new_page()
         page.set_default_timeout(300_000)
-        page.goto(one.client_file)
+        page.goto(one.file.as_uri())
+        page.wait_for_url(lambda url: url.startswith("http") and "key" not in url)
         page.get_by_label("Path on this computer").fill(str(folder / name))
         page.get_by_role("button", name="Open", exact=True).first.click()
         yield (name, "open", *_faults(page))
