@@ -55,7 +55,7 @@ class User:
         assert self.process.stdout is not None
         self.file = Path(self.process.stdout.readline().strip().removeprefix("file://"))
         self.started = time.monotonic() - start
-        self.address = re.findall(r'href="([^"]+)"', self.file.read_text(encoding="utf-8"))[0]
+        self.address = re.findall(r'href="(http[^"]+)"', self.file.read_text(encoding="utf-8"))[0]
         self.home = self.address.partition("/?")[0]
         alone = httpx.Limits(max_keepalive_connections=0)
         self.client = httpx.Client(base_url=self.home, follow_redirects=True, timeout=300, limits=alone)
