@@ -7,13 +7,20 @@ from datetime import date, timedelta
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
 from unmask.cases.tables import audit
+from unmask.cli import main
 from unmask.errors import UnmaskError
+from unmask.policy import Condition
+from unmask.policy.policies import shipped
 from unmask.studies.cells import run_cell
+from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
+from unmask.studies.summary import read_results
 from unmask.tables import Mondrian, Suppress, SuppressCells, Table
 from unmask.toml_text import text_of_document
 
@@ -235,3 +242,64 @@ def test_a_study_and_an_audit_draw_the_same_people(tmp_path, many):
         == ("release", "prosecutor", "identity", "realized_success")
     ]
     refuse_difference("identity", told, studied)
+
+
+def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, many):
+    people, release, origin = many
+    document = PEOPLE | {"policy": [{"require": "k_people >= 5"}]}
+    (tmp_path / "plan.toml").write_text(text_of_document(document))
+    run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
+    results = read_results(tmp_path / "run")
+    found = audit({"release": release}, original=people, origin=origin, without=UNASKED).criteria["release"]
+    numbers = {name: value for name, value in found.items() if isinstance(value, int | float)}
+    studied = {one.measure: one.posterior for one in results.criteria}
+    assert studied.keys() == numbers.keys()
+    assert {"k", "k_people", "person_share", "l_distinct", "t_equal"} <= numbers.keys()
+    assert not [name for name, value in numbers.items() if not same(value, studied[name])]
+    for name, value in numbers.items():
+        (one,) = choose(results, [Condition.parse(f"criterion:{name}<={value!r}")])
+        assert one.satisfied, one.failures
+        (one,) = choose(results, [Condition.parse(f"criterion:{name}<{value!r}")])
+        assert not one.satisfied
+
+
+@pytest.mark.parametrize("policy", shipped())
+def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
+    write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
+    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE))
+    run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
+    done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", policy])
+    assert done.exit_code in (0, 1), done.output
+    for one in shipped()[policy].requirements:
+        answered = one.require.measure in ("k", "alpha", "success_probability")
+        assert answered or f"{one.require} could not be tested" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("require", "why"),
+    [
+        ("k_peopel >= 3", "did you mean 'k_people'"),
+        ("journalist_max <= 0.2", "nobody took this measure"),
+        ("realized_success.excess <= 0.1", "control people"),
+        ("nieghbor:success_probability <= 0.1", "did you mean 'neighbor'"),
+        ("parts_linked <= 0.1", "nobody took this measure"),
+        ("k.worst >= 2", "leave .worst out"),
+    ],
+)
+def test_a_plan_whose_policy_it_cannot_answer_is_rejected_before_it_runs(tmp_path, require, why):
+    write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
+    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE | {"policy": [{"require": require}]}))
+    for more in ((), ("--dry-run",)):
+        done = CliRunner().invoke(main, ["study", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "run"), *more])
+        assert done.exit_code == 2, done.output
+        assert why in done.stderr
+        assert not (tmp_path / "run").exists()
+
+
+def test_choose_refuses_a_condition_that_the_study_does_not_answer(tmp_path):
+    write(tmp_path / "people.csv", rows_of(3, 60, 1, 0.0))
+    (tmp_path / "plan.toml").write_text(text_of_document(PEOPLE))
+    run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run")
+    done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", "k_peopel>=3"])
+    assert done.exit_code == 2
+    assert "did you mean 'k_people'" in done.stderr

@@ -64,6 +64,7 @@ class Cases(Protocol):
                          the dataset's file. A command that is made of `audit` reads its releases so, too
     divide             : of a domain whose DATASET has hold_back or folds: the population of one seed
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
+    criteria           : of a domain whose releases have criteria: their values by name; may be missing
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
     """
 

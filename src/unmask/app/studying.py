@@ -16,12 +16,11 @@ from unmask.app.points import Point, ranked
 from unmask.app.project import NOT_JUDGED, STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
-from unmask.errors import UnmaskError
 from unmask.measures.registry import UTILITIES
 from unmask.plan import NOTHING, Plan
 from unmask.policy import Requirement
 from unmask.policy.policies import policy_of
-from unmask.policy.verdict import times
+from unmask.policy.verdict import times, unanswered
 from unmask.reports.findings.verdict import called
 from unmask.studies.choice import Verdict, choose
 from unmask.studies.journal import Journal
@@ -83,7 +82,7 @@ def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
         {**one, "knows": {"targets": min(rows, ATTACKED), **one.get("knows", {})}}
         for one in given.get("adversaries", [])
     ]
-    kept = {key: one for key, one in given.items() if key not in ("releases", "protections", "adversaries")}
+    kept = {key: one for key, one in given.items() if key not in ("releases", "protections", "adversaries", "policy")}
     return {**kept, "protections": protections, "adversaries": attacked}
 
 
@@ -123,7 +122,7 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
     export(made, Journal(path), folder / RESULTS)
     results = read_results(folder)
     asked = policy_of(project.given, project.folder, title="own").requirements
-    tested = [one for one in asked if _is_asked(one, results)]
+    tested = [one for one in asked if not unanswered(one.require, results.items)]
     left = tuple(called(one) for one in asked if one not in tested)
     if not results.summaries or not any(one.measure == "utility" for one in results.summaries):
         return (), left
@@ -132,15 +131,6 @@ def points(project: Project, trials: Trials) -> tuple[tuple[Point, ...], tuple[s
     judged = choose(results, [one.require for one in tested]) if tested else ()
     found = [_point(one, part, results, tested, trials) for one in judged if one.protection not in gaps]
     return ranked(found, trials), left
-
-
-def _is_asked(one: Requirement, results: Results) -> bool:
-    """Whether the adversaries of a study have what a condition is about."""
-    try:
-        meant = one.require.named(results.summaries)
-    except UnmaskError:
-        return False
-    return any(meant.about(summary) for summary in results.summaries)
 
 
 def _point(
@@ -152,7 +142,7 @@ def _point(
 ) -> Point:
     given = part[one.protection]
     asked = {each.name: given[each.name] for each in trials.parameters if given.get(each.name) is not None}
-    own = [summary for summary in results.summaries if summary.protection == one.protection]
+    own = [each for each in results.of(one.dataset) if each.protection == one.protection]
     factors = [factor for condition in tested for factor in _times(condition, own, results)]
     worst = max(factors, default=math.nan)
     lost = dict(_lost(own, trials.losses()))
@@ -166,8 +156,8 @@ def _lost(own: Sequence[Summary], losses: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def _times(asked: Requirement, own: Sequence[Summary], results: Results) -> Iterator[float]:
-    meant = asked.require.named(results.summaries)
-    for summary in own:
-        if meant.about(summary):
-            value = times(meant.value(summary), meant)
+    meant = asked.require.named(results.items)
+    for one in own:
+        if meant.about(one):
+            value = times(meant.value(one), meant)
             yield 1 / 64 if value is None else value

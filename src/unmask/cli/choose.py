@@ -15,18 +15,19 @@ from unmask.cli.options import Input, first_argument, table_options
 from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
-    from unmask.policy import Condition
+    from unmask.policy import Condition, Policy
     from unmask.studies.choice import Verdict
+    from unmask.studies.summary import Results
 
 EXIT_NONE = 1
 """Exit code where no protection meets the requirements."""
 
 
-def _required(values: tuple[str, ...]) -> tuple[Condition, ...]:
-    """What policies require."""
+def _required(values: tuple[str, ...]) -> tuple[Policy, ...]:
+    """Return the policies that were given."""
     from unmask.policy import read_policies
 
-    return tuple(one.require for policy in read_policies(values) for one in policy.requirements)
+    return read_policies(values)
 
 
 @click.command("choose")
@@ -37,7 +38,7 @@ def _required(values: tuple[str, ...]) -> tuple[Condition, ...]:
 )  # fmt: skip
 @click.option("--maximize", default="utility", show_default=True, help="Measure that decides among those that pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: bool) -> None:
+def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool) -> None:
     r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
 
     Exit code 1 where a dataset that is judged has none.
@@ -49,7 +50,8 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
     from unmask.studies.choice import choose as judge
     from unmask.studies.summary import read_results
 
-    results, asked = read_results(run), required or _policy(run)
+    results = read_results(run)
+    asked = _conditions(required, results) or _policy(run)
     verdicts = judge(results, asked, maximize=maximize)
     warn_of_turned(asked)
     chosen: dict[str, str | None] = dict.fromkeys(verdict.dataset for verdict in verdicts if verdict.judged)
@@ -70,6 +72,17 @@ def choose(run: Path, required: tuple[Condition, ...], maximize: str, as_json: b
             click.echo(f"{dataset}: not judged, no requirement is about it")
     if not chosen or not all(chosen.values()):
         raise click.exceptions.Exit(EXIT_NONE)
+
+
+def _conditions(policies: tuple[Policy, ...], results: Results) -> tuple[Condition, ...]:
+    """Return what policies require; a single condition that no result of the study answers is an error."""
+    from unmask.policy.policies import GIVEN
+    from unmask.policy.verdict import unanswered
+
+    for require in (one.require for policy in policies if policy.title == GIVEN for one in policy.requirements):
+        if why := unanswered(require, results.items):
+            raise UnmaskError(f"--policy {require}: {why}")
+    return tuple(one.require for policy in policies for one in policy.requirements)
 
 
 def _policy(run: Path) -> tuple[Condition, ...]:

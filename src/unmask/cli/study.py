@@ -46,17 +46,18 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     unmask study plan.toml -o results --workers 2
     """
     from unmask.studies.reading import read_plan
+    from unmask.studies.run import RESULTS, policy_of_plan, run_study
 
     allow_code = bool(click.get_current_context().meta[CODE])
     if dry_run:
         _refuse_plugins(plan)
     read = read_plan(plan, allow_code=allow_code)
     if dry_run:
+        policy_of_plan(plan, read)
         _say(_estimate(read, output, workers), as_json=as_json)
         return
     from unmask.studies.cluster import on_spark
     from unmask.studies.game import priced
-    from unmask.studies.run import RESULTS, run_study
 
     progress = _Progress()
     submit, game = on_spark(spark) if spark else None, priced(read, plan)

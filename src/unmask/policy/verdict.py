@@ -256,6 +256,11 @@ def _asked(
     return _Asked(requirement, *_checked(meant, about, next(reasons, "")))
 
 
+def unanswered(condition: Condition, items: Sequence[Found]) -> str:
+    """Return why none of these items answers a condition; "" if one does."""
+    return _asked(Requirement(condition), items, frozenset(), ()).why
+
+
 def _checked(meant: Condition, about: list[Found], reason: str) -> tuple[list[Found], str]:
     """What a condition is about, or why that is nothing."""
     kinds = {isinstance(one, Criterion) for one in about}

@@ -1,23 +1,24 @@
-"""Which protection to take: those that meet every requirement, the best of them, and why the others fail."""
+"""The choice of a protection: those that meet every requirement, the best of them, and why the others fail."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from unmask.errors import UnmaskError, nearest
-from unmask.measures.registry import realized_by
-from unmask.policy.condition import Condition
-from unmask.policy.coverage import coverage_gap
-from unmask.studies.summary import Results, Summary
+from unmask.policy import Condition, Judged, Policy
+from unmask.policy.verdict import spoken
+from unmask.reports.facts.study import Option
+from unmask.studies.summary import Results
+from unmask.studies.verdicts import UTILITY, options
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One protection of one dataset: what it scores, and every requirement that it fails, in words.
+    """One protection of one dataset: its score, and every requirement that it fails, in words.
 
-    score   : mean over adversaries of the measure that is maximized; nan where it is unknown
+    score   : mean over adversaries of the measure that is maximized; nan if it is unknown
     narrow  : requirements that hold for the mean and not at the far end of its interval: more seeds would tell
     judged  : whether a requirement is about its dataset at all
     """
@@ -35,87 +36,42 @@ class Verdict:
         return self.judged and not self.failures
 
 
-def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = "utility") -> tuple[Verdict, ...]:
-    """Every protection judged: those that meet all requirements first, the best score first, then the others.
+def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = UTILITY) -> tuple[Verdict, ...]:
+    """Judge every protection as `options` does: those that meet all requirements first, the best score first.
 
     A requirement is judged by the mean over seeds (its field `worst` by the worst of any seed), against each adversary
-    and target that has the measure. A protection fails where a cell has no result, nobody took a measure that is asked
-    for, some seed lacks it, or the score is not known: what is not known is not safe. One that no requirement is about
-    is not judged, and never chosen.
+    and target that has the measure. A protection of a dataset that no requirement is about is not judged, and never
+    chosen.
     """
     known = list(dict.fromkeys(summary.measure for summary in results.summaries))
-    for name in [maximize, *(requirement.measure for requirement in requirements)]:
-        if name not in known:
-            raise UnmaskError(f"the study has no measure {name!r}; {nearest(name, known)}")
-    groups: dict[tuple[str, str], list[Summary]] = {}
-    for summary in results.summaries:
-        groups.setdefault((summary.dataset, summary.protection), []).append(summary)
-    for gap in results.gaps:
-        groups.setdefault((gap.dataset, gap.protection), [])
-    missing = _missing(results)
-    asked = [requirement.named(results.summaries) for requirement in requirements]
-    verdicts = [_judge(key, found, asked, maximize, missing.get(key, ())) for key, found in groups.items()]
-    return tuple(sorted(verdicts, key=lambda one: (not one.satisfied, math.isnan(one.score), -one.score)))
+    if maximize not in known and known:
+        raise UnmaskError(f"the study has no measure {maximize!r}; {nearest(maximize, known)}")
+    found = options(results, Policy.of(requirements, title="the requirements"), maximize=maximize)
+    return tuple(sorted(map(_verdict, found), key=lambda one: (not one.satisfied, math.isnan(one.score), -one.score)))
 
 
-def _missing(results: Results) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for gap in (gap for gap in results.gaps if gap.status != "not run"):
-        key = (gap.dataset, gap.protection)
-        told = f"{gap.cells} {'cell' if gap.cells == 1 else 'cells'} {gap.status} against {gap.adversary}: {gap.reason}"
-        found[key] = (*found.get(key, ()), told)
-    return found
+def _verdict(option: Option) -> Verdict:
+    failures = (*option.open, *(line for one in option.judged for line in _failures(one)))
+    narrow = tuple(line for one in option.judged for line in _narrow(one))
+    return Verdict(option.dataset, option.protection, option.utility, failures, narrow, bool(option.judged))
 
 
-def _judge(
-    key: tuple[str, str],
-    found: Sequence[Summary],
-    requirements: Sequence[Condition],
-    maximize: str,
-    missing: tuple[str, ...],
-) -> Verdict:
-    score, failures, narrow = _score(found, maximize), list(missing), []
-    about = [one for one in requirements if one.whom is None or any(map(one.concerns, found))]
-    for requirement in about:
-        judged = [summary for summary in found if requirement.about(summary)]
-        if not judged:
-            failures.append(f"{requirement} fails: nobody took this measure")
-        for summary in judged:
-            value, against = requirement.value(summary), f"{summary.adversary}, {summary.target}"
-            came = _realized(requirement, summary, found)
-            if summary.seeds < summary.cells:
-                failures.append(
-                    f"{requirement} fails: {summary.seeds} of {summary.cells} seeds have it against {against}"
-                )
-            elif gap := coverage_gap(requirement, summary):
-                failures.append(f"{requirement} has no verdict: {gap} (against {against})")
-            elif not requirement.holds(value):
-                failures.append(f"{requirement} fails: {_sides(value, came)} against {against}")
-            elif came is not None and not requirement.holds(came):
-                narrow.append(f"{requirement} holds as expected alone: {_sides(value, came)} against {against}")
-            elif not requirement.holds(requirement.ends(summary)[requirement.sign[0] == "<"]):
-                narrow.append(f"{requirement} holds narrowly: {value:.4g} against {against}")
-    if math.isnan(score):
-        failures.append(f"{maximize} is not known")
-    return Verdict(*key, score=score, failures=tuple(failures), narrow=tuple(narrow), judged=bool(about))
+def _failures(one: Judged) -> Iterator[str]:
+    require = one.requirement.require
+    field = "" if require.field is None else f".{require.field}"
+    for missed in one.missed:
+        side = f" expected, {one.realized.value:.4g} realized" if one.realized and missed == one.values[0] else ""
+        yield f"{require} fails: {spoken(missed.item)}{field} is {missed.value:.4g}{side}"
+    if one.unknown:
+        yield f"{require} could not be tested: {one.unknown}"
 
 
-def _realized(requirement: Condition, summary: Summary, found: Sequence[Summary]) -> float | None:
-    """What came true of what an adversary expects, on average; None where nothing says it."""
-    side = realized_by(summary.measure) if requirement.field in (None, "posterior") else ""
-    whose = (summary.adversary, summary.target, side)
-    return next((one.posterior for one in found if (one.adversary, one.target, one.measure) == whose), None)
-
-
-def _sides(value: float, realized: float | None) -> str:
-    """A value, and which is which where what came true is known too."""
-    return f"{value:.4g}" if realized is None else f"{value:.4g} expected, {realized:.4g} realized,"
-
-
-def _score(found: Sequence[Summary], maximize: str) -> float:
-    """The mean over adversaries; they must measure in one unit."""
-    taken = [summary for summary in found if summary.measure == maximize]
-    units = list(dict.fromkeys(summary.unit for summary in taken))
-    if len(units) > 1:
-        raise UnmaskError(f"{maximize} is measured in {' and '.join(units)}; maximize something of one unit")
-    return sum(summary.posterior for summary in taken) / len(taken) if taken else math.nan
+def _narrow(one: Judged) -> Iterator[str]:
+    require = one.requirement.require
+    if one.state != "met":
+        return
+    if one.realized is not None and not require.holds(one.realized.value):
+        expected, realized = one.values[0].value, one.realized.value
+        yield f"{require} holds as expected alone: {expected:.4g} expected, {realized:.4g} realized"
+    elif one.across is not None:
+        yield f"{require} holds narrowly: the interval reaches {one.across:.4g}"

@@ -6,7 +6,6 @@ import hashlib
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
@@ -81,15 +80,15 @@ def study_page(folder: Path) -> StudyData:
         assumptions=ASSUMPTIONS + ((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
-        options=options(results, [(item.dataset, item.row) for item in rows], policy) if policy.requirements else (),
+        options=tuple(one for one in options(results, policy) if one.judged),
         game=filed_game(folder),
     )
 
 
 def _measured(item: Summary) -> Measured:
-    """A summary as a row of its page: the release is the protection, of people there are none."""
-    shared = {field.name: getattr(item, field.name) for field in fields(Row) if hasattr(item, field.name)}
-    row = Row(**shared, release=item.protection, n_observations=item.n, worst_observation=0, status="")
+    """Return a summary as a row of its page."""
+    row = item.item
+    assert isinstance(row, Row)
     low, high = item.gain_low, item.gain_high
     return Measured(item.dataset, row, item.seeds, None if low is None or high is None else (low, high))
 

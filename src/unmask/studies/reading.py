@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from unmask.document import load, populations
+from unmask.domains import cases_of
 from unmask.errors import UnmaskError, nearest
 from unmask.measures.added import ADDED
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
@@ -83,7 +84,8 @@ def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
 
 
 def _check_measures(plan: Plan) -> None:
-    known = [name for domain in dict.fromkeys(part.domain for part in plan.datasets) for name in measures_of(domain)]
+    domains = dict.fromkeys(part.domain for part in plan.datasets)
+    known = [name for domain in domains for name in (*measures_of(domain), *getattr(cases_of(domain), "CRITERIA", ()))]
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from unmask.document import load, said_policy
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
+from unmask.policy import Policy
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import policy_of
+from unmask.policy.verdict import CRITERION
+from unmask.studies.answers import check_policy
 from unmask.studies.beliefs import belief_file
 from unmask.studies.journal import Journal, Result
 from unmask.studies.workers import run_cells
@@ -114,11 +117,12 @@ def run_study(
     if workers < 1:
         raise UnmaskError(f"workers is {workers}, expected at least 1")
     cells = _distinct(plan)
+    asked = None if source is None else policy_of_plan(source, plan)
     _make(folder)
     journal = Journal(folder / JOURNAL)
     with journal.appending():
-        if source is not None:
-            _keep_plan(source, folder, {part.domain for part in plan.datasets})
+        if source is not None and asked is not None:
+            _keep_plan(source, folder, asked)
         kept = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in kept]
         missing = missing if submit else _keeping(missing, priced, folder)
@@ -171,9 +175,10 @@ def _refuse_others(folder: Path) -> None:
         raise UnmaskError(f"folder {folder} has a {taken} that no study wrote there; choose another folder")
 
 
-def _keep_plan(plan: Path, folder: Path, domains: Collection[str]) -> None:
+def _keep_plan(plan: Path, folder: Path, asked: Policy) -> None:
     """Put a copy of the plan beside its results, and what its policy, with those that it uses, requires of them."""
-    texts = {PLAN: plan.read_bytes(), POLICY: _policy(plan, domains)}
+    text = whole_text(asked.title, said_policy({"policies": [asked]}))
+    texts = {PLAN: plan.read_bytes(), POLICY: text.encode()}
     try:
         (folder / GAME).unlink(missing_ok=True)  # of what the document said before
         for name in (name for name in texts if plan.resolve() != (folder / name).resolve()):
@@ -183,11 +188,16 @@ def _keep_plan(plan: Path, folder: Path, domains: Collection[str]) -> None:
         raise FailedError(f"folder {folder} cannot be written: {error.strerror}; choose another one") from None
 
 
-def _policy(plan: Path, domains: Collection[str]) -> bytes:
-    """What the document of a study requires of its domains, as a policy that stands alone."""
-    asked = policy_of(load(plan), plan.parent, title=plan.stem)
-    about = tuple(one for one in asked.requirements if one.domain in ("", *domains))
-    return whole_text(asked.title, said_policy({"policies": [replace(asked, requirements=about)]})).encode()
+def policy_of_plan(path: Path, plan: Plan) -> Policy:
+    """Return what the document of a study requires of its domains; an error for what the plan cannot answer."""
+    asked = policy_of(load(path), path.parent, title=path.stem)
+    domains = {"", *(part.domain for part in plan.datasets)}
+    asked = replace(asked, requirements=tuple(one for one in asked.requirements if one.domain in domains))
+    try:
+        check_policy(asked, plan)
+    except UnmaskError as error:
+        raise UnmaskError(f"document {path.name!r}: {error}") from None
+    return asked
 
 
 def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
@@ -214,7 +224,7 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
     """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
     from unmask.files import engine
 
-    rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
+    rows = list(_each_once(row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))))
     columns: dict[str, Any] = {}
     for name in COLUMNS:
         values = [row.get(name) for row in rows]
@@ -236,6 +246,16 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
             raise failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
 
 
+def _each_once(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows; a criterion of a release, which the cells of all adversaries have, once."""
+    names, known = ("dataset", "protection", "seed", "measure"), set()
+    for row in rows:
+        key = tuple(row[name] for name in names) if row["adversary"] == CRITERION else None
+        if key is None or key not in known:
+            known.add(key)
+            yield row
+
+
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
     names = {
         "cell": cell.key,
@@ -251,7 +271,8 @@ def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
     else:
         for row in result.rows:
             quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
-            yield {**row, **quantiles, **names, "status": result.status, "reason": "", "seconds": result.seconds}
+            own = names | ({"adversary": CRITERION} if row.get("adversary") == CRITERION else {})
+            yield {**row, **quantiles, **own, "status": result.status, "reason": "", "seconds": result.seconds}
 
 
 def _number(value: object) -> float:

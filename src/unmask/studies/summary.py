@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,9 @@ from unmask.databases import exact_path, failure
 from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.measures.registry import SHARES, described
+from unmask.policy.verdict import CRITERION, Criterion
 from unmask.reports.facts.study import Missing
+from unmask.results import Row
 from unmask.studies.run import RESULTS
 
 SAME = 1e-9
@@ -68,13 +70,34 @@ class Summary:
     n_drawn: int | None = None
     n_judged: int | None = None
 
+    @property
+    def item(self) -> Row | Criterion:
+        """The row or the criterion that conditions are about: its release is the protection."""
+        if self.adversary == CRITERION:
+            return Criterion(self.protection, self.measure, self.posterior)
+        shared = {field.name: getattr(self, field.name) for field in fields(Row) if hasattr(self, field.name)}
+        return Row(**shared, release=self.protection, n_observations=self.n, worst_observation=0, status="")
+
 
 @dataclass(frozen=True)
 class Results:
-    """All that a study found, in the order of its plan, and what it could not find."""
+    """All that a study found, in the order of its plan, and what it could not find.
+
+    summaries : measures of adversaries; criteria : criteria of releases, in the place of an adversary `CRITERION`
+    """
 
     summaries: tuple[Summary, ...]
     gaps: tuple[Missing, ...]
+    criteria: tuple[Summary, ...] = ()
+
+    def of(self, dataset: str) -> tuple[Summary, ...]:
+        """Return the measures and the criteria of a dataset."""
+        return tuple(one for one in (*self.summaries, *self.criteria) if one.dataset == dataset)
+
+    @property
+    def items(self) -> tuple[Row | Criterion, ...]:
+        """The rows and criteria that conditions are about, of all datasets."""
+        return tuple(one.item for one in (*self.summaries, *self.criteria))
 
 
 _AGAIN = "run the study again: it writes the file from its journal"
@@ -87,9 +110,11 @@ def read_results(folder: Path) -> Results:
         raise FailedError(f"{folder} has no {RESULTS}; run `unmask study PLAN -o {folder}` first")
     with engine() as connection:
         try:
+            found = [_summary(**row) for row in _rows(connection, _SUMMARIES, path)]
             return Results(
-                tuple(_summary(**row) for row in _rows(connection, _SUMMARIES, path)),
+                tuple(one for one in found if one.adversary != CRITERION),
                 tuple(Missing(**row) for row in _rows(connection, _GAPS, path)),
+                tuple(one for one in found if one.adversary == CRITERION),
             )
         except duckdb.BinderException:  # a column is missing
             raise FailedError(f"{path} is of another version; {_AGAIN}") from None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 from unmask.errors import UnmaskError
-from unmask.policy import Condition, Policy, judge
+from unmask.policy import Condition, Criterion, Judged, Policy, judge
+from unmask.policy.verdict import CRITERION
 from unmask.reports.facts.study import Missing, Option
 from unmask.results import Row
 from unmask.studies.summary import Results, Summary
@@ -16,19 +18,18 @@ UTILITY = "utility"
 """The measure that decides among those that are acceptable."""
 
 
-def options(results: Results, rows: Sequence[tuple[str, Row]], policy: Policy) -> tuple[Option, ...]:
-    """Every protection of each dataset that the policy is about: the acceptable ones first, those of most utility
-    first, then those that miss fewest conditions. The first one of a dataset is what `choose` names, if it is met.
+def options(results: Results, policy: Policy, *, maximize: str = UTILITY) -> tuple[Option, ...]:
+    """Return every protection of each dataset under a policy: the acceptable ones first, those of most utility first.
 
-    Of those that miss as many, the one comes first that is nearest to its limits.
+    Then come those that miss fewest conditions; of as many, the one nearest to its limits. A condition that names an
+    adversary or a target is about the datasets that have it. What is not known is not safe: a cell without a result, a
+    seed without a value and an unknown utility leave a protection open, but not a cell that was not run.
 
-    As `choose` does, an adversary who was not run against a protection leaves nothing open; one who failed does.
-
-    rows : (dataset, row), the release of a row is the protection
+    maximize : the measure that decides among those that are acceptable
     """
-    found = [one for dataset in _datasets(results) for one in _of_dataset(dataset, results, rows, policy)]
-    order = {dataset: place for place, dataset in enumerate(_datasets(results))}
-    return tuple(sorted(found, key=lambda one: (order[one.dataset], *_rank(one))))
+    names = dict.fromkeys([*(one.dataset for one in results.summaries), *(one.dataset for one in results.gaps)])
+    found = [sorted(_of_dataset(name, results, policy, maximize), key=_rank) for name in names]
+    return tuple(one for own in found for one in own)
 
 
 def _rank(one: Option) -> tuple[bool, int, float, float]:
@@ -36,46 +37,50 @@ def _rank(one: Option) -> tuple[bool, int, float, float]:
     return one.state != "met", one.missed, one.farthest if one.missed else 0.0, lost
 
 
-def _datasets(results: Results) -> list[str]:
-    return list(dict.fromkeys([*(one.dataset for one in results.summaries), *(one.dataset for one in results.gaps)]))
-
-
-def _of_dataset(dataset: str, results: Results, rows: Sequence[tuple[str, Row]], policy: Policy) -> Iterator[Option]:
-    own = [row for name, row in rows if name == dataset]
-    found = [one for one in results.summaries if one.dataset == dataset]
+def _of_dataset(dataset: str, results: Results, policy: Policy, maximize: str) -> Iterator[Option]:
+    found, gaps = results.of(dataset), [gap for gap in results.gaps if gap.dataset == dataset]
     meant = {one: _meant(one.require, results) for one in policy.requirements}
-    asked = tuple(one for one, require in meant.items() if require.whom is None or any(map(require.concerns, own)))
-    verdicts = {one.release: one for one in judge(replace(policy, requirements=asked), own)}
-    gaps = [gap for gap in results.gaps if gap.dataset == dataset]
+    asked = tuple(one for one, require in meant.items() if require.whom is None or any(map(require.concerns, found)))
+    verdicts = {one.release: one.judged for one in judge(replace(policy, requirements=asked), _items(found))}
+    untested = tuple(Judged(one, ()) for one in asked)
     for name in dict.fromkeys((*(one.protection for one in found), *(gap.protection for gap in gaps))):
-        summaries = [one for one in found if one.protection == name]
-        about = [one for one in summaries if any(require.about(one) for require in meant.values())]
-        utility, unit = _utility(summaries)
-        why = _open(about, [gap for gap in gaps if gap.protection == name], utility)
-        judged = tuple(replace(one, silent=()) for one in verdicts[name].judged) if name in verdicts else ()
-        if asked:
-            yield Option(dataset, name, utility, unit, judged, why)
+        own = [one for one in found if one.protection == name]
+        about = [one for one in own if any(require.about(one) for require in meant.values())]
+        utility, unit = _score(maximize, own)
+        why = [*_open(about, [gap for gap in gaps if gap.protection == name])]
+        why += [f"{maximize} is not known in one unit"] if math.isnan(utility) else []
+        judged = tuple(replace(one, silent=()) for one in verdicts.get(name, untested))
+        yield Option(dataset, name, utility, unit, judged, tuple(why))
 
 
 def _meant(require: Condition, results: Results) -> Condition:
-    """A condition about whom it names; one that names nobody here is about no row, and could not be tested."""
+    """Return a condition about the adversary and target that it names; about none if no result has that name."""
     try:
-        return require.named(results.summaries)
+        return require.named((*results.summaries, *results.criteria))
     except UnmaskError:
         return replace(require, whom=None, adversary="")
 
 
-def _utility(summaries: Sequence[Summary]) -> tuple[float, str]:
-    """The mean over adversaries, and its unit; nan where nobody took it, or in several units."""
-    taken = [one for one in summaries if one.measure == UTILITY]
+def _items(found: Sequence[Summary]) -> list[Row | Criterion]:
+    """Return the rows, and every criterion of every protection: nan for a protection that lacks it."""
+    rows = [one.item for one in found if one.adversary != CRITERION]
+    values = {(one.protection, one.measure): one.posterior for one in found if one.adversary == CRITERION}
+    pairs = product(dict.fromkeys(one.protection for one in found), dict.fromkeys(name for _, name in values))
+    return [*rows, *(Criterion(*pair, values.get(pair, math.nan)) for pair in pairs)]
+
+
+def _score(measure: str, found: Sequence[Summary]) -> tuple[float, str]:
+    """Return the mean of a measure over adversaries, and its unit; nan if none has it, or several units."""
+    taken = [one for one in found if one.measure == measure]
     units = {one.unit for one in taken}
     if len(units) != 1:
         return math.nan, ""
     return sum(one.posterior for one in taken) / len(taken), next(iter(units))
 
 
-def _open(about: Sequence[Summary], gaps: Sequence[Missing], utility: float) -> str:
-    """Why it is not known to meet everything; "" where it is."""
-    failed = [f"{gap.cells} {gap.status} against {gap.adversary}" for gap in gaps if gap.status != "not run"]
-    short = [f"{one.seeds} of {one.cells} seeds against {one.adversary}" for one in about if one.seeds < one.cells]
-    return next(iter([*failed, *short]), "utility is not known" if math.isnan(utility) else "")
+def _open(about: Sequence[Summary], gaps: Sequence[Missing]) -> Iterator[str]:
+    """Yield why it is not known that a protection meets everything."""
+    for gap in (gap for gap in gaps if gap.status != "not run"):
+        yield f"{gap.cells} {'cell' if gap.cells == 1 else 'cells'} {gap.status} against {gap.adversary}: {gap.reason}"
+    for one in (one for one in about if one.seeds < one.cells):
+        yield f"{one.measure}: {one.seeds} of {one.cells} seeds have it against {one.adversary}, {one.target}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from unmask.cases.tables.as_read import as_read
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.counted import covering
 from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
+from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
@@ -43,10 +44,11 @@ from unmask.plan import Cell, Part, unknown
 from unmask.posterior import Posterior
 from unmask.ranges import Range
 from unmask.reports import ReportData
-from unmask.reports.words import MEMBERSHIP
+from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.control import Sample, hold_back
+from unmask.tables.criteria import Criteria
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.lattice import Lattice
@@ -83,6 +85,12 @@ MEASURES = (
     wp216.parts_linked.name,
     *USEFUL,
 )
+
+CRITERIA = (
+    *(item.name for item in fields(Criteria) if not item.name.startswith(("journalist", "marketer"))),
+    "k_people", "person_share", "near_average", "near_prior", "near_max", "replicated_uniques",
+)  # fmt: skip
+"""Criteria that a release of a study may have; no study has the register of a population."""
 
 
 def audit(
@@ -211,6 +219,17 @@ def check(adversary: Part) -> None:
     _attacker(adversary)
 
 
+def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
+    """Return what an attack of a study is after, and the measures that its cells may have."""
+    if getattr(attack, "asks", "") == MEMBERSHIP:
+        return MEMBERSHIP, (*TOLD, *(measure.name for measure in STANDARD))
+    if isinstance(attack, SinglingOut | Linkability):
+        return IDENTITY, (wp216.singled_out.name, wp216.singled_out_of_as_many.name, wp216.parts_linked.name)
+    prices = (measure.name for measure in _prices(adversary, None))
+    standard = (*(measure.name for measure in STANDARD), ADDED.name, *USEFUL)
+    return getattr(attack, "sensitive", IDENTITY), (*standard, *prices)
+
+
 def columns(file: Path) -> list[str]:
     """The columns of a table's file."""
     return column_names(file)
@@ -282,6 +301,16 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
         found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
         rows = [row for row in found if cell.wants(row.measure)]
     return [*covering(rows, release), *useful]
+
+
+def criteria(cell: Cell, population: Sample, made: Made) -> dict[str, float]:
+    """Return the criteria of the release that are numbers, as an audit with the same original and origin has them."""
+    (release, origin, _), people, name = made.whole, population.members, cell.protection.name
+    origin = None if cell.protection.settings.get("synthetic") else origin
+    evidence = Evidence(people, {} if origin is None else {name: origin})
+    counts = Counts(name, release, people, origin is None, evidence.people_of(name, release))
+    counts.see(release, Scene.of(name, release, origin).table)
+    return {name: float(value) for name, value in counts.criteria().items() if isinstance(value, int | float)}
 
 
 def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:

@@ -119,7 +119,7 @@ class Option:
 
     utility, unit : mean over adversaries, nan where it is not known; and its unit
     judged        : the conditions that are about the dataset
-    open          : why something is not known, where a cell or a seed has no result, or nobody took the utility
+    open          : why something is not known: a cell or a seed without a result, or an unknown utility
     """
 
     dataset: str
@@ -127,7 +127,7 @@ class Option:
     utility: float
     unit: str
     judged: tuple[Judged, ...] = ()
-    open: str = ""
+    open: tuple[str, ...] = ()
 
     @property
     def missed(self) -> int:

@@ -77,7 +77,8 @@ def _told(one: Option) -> str:
     if one.missed:
         far = f", up to {number(one.farthest, 1)} times the limit" if one.farthest > 1 else ""
         return f"{plural(one.missed, 'condition')} missed{far}"
-    return "every condition met" if one.state == "met" else f"not known: {one.open or 'a condition is not tested'}"
+    why = next(iter(one.open), "a condition is not tested")
+    return "every condition met" if one.state == "met" else f"not known: {why}"
 
 
 def _lede(data: StudyData, dataset: str, protection: str) -> str:

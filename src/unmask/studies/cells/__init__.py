@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from unmask.cases.rows import plain_row
 from unmask.catalog import Kind, domain_of, examples, find, is_plugin
 from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
+from unmask.measures import CRITERIA
 from unmask.plan import NOTHING, Cell, Part, Plugin, digest, unknown
+from unmask.policy.verdict import CRITERION
 from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.truth import Truth
@@ -36,10 +40,23 @@ def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
     attack = made(cell.adversary, "attacks")
     rows = cases_of(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
-    kept = [row for row in rows if cell.wants(row.measure)]
+    kept = [row for row in (*rows, *_criteria(cell)) if cell.wants(row.measure)]
     if not kept:
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
+
+
+def _criteria(cell: Cell) -> list[Row]:
+    """Return the criteria of the release, as an audit computes them; they are the same against every adversary."""
+    cases: Any = cases_of(cell.dataset.domain)
+    if not hasattr(cases, "criteria"):
+        return []
+    key = digest("criteria", cell.dataset.content, cell.protection.content, cell.protection.settings, cell.seed)
+    found = _kept(key, lambda: cases.criteria(cell, _population(cell), _release(cell)))
+    return [
+        replace(plain_row(cell, name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
+        for name, value in found.items()
+    ]
 
 
 def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:

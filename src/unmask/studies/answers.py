@@ -1,0 +1,40 @@
+"""The conditions that the results of a plan can answer, before anything is run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from unmask.cases.rows import plain_row
+from unmask.domains import cases_of
+from unmask.errors import UnmaskError
+from unmask.plan import Plan
+from unmask.policy import Criterion, Policy
+from unmask.policy.condition import BESIDE_CONTROL
+from unmask.policy.verdict import unanswered
+from unmask.results import Row
+from unmask.studies.cells import ASIDE, made
+
+
+def check_policy(policy: Policy, plan: Plan) -> None:
+    """Raise an error for a policy with a condition that no cell of the plan can answer."""
+    rows, named = list(_answers(plan)), all(hasattr(cases_of(part.domain), "answers") for part in plan.datasets)
+    for require in (one.require for one in policy.requirements):
+        if why := unanswered(require if named else replace(require, whom=None), rows):
+            raise UnmaskError(f"the policy requires {require}, which this plan cannot answer: {why}")
+
+
+def _answers(plan: Plan) -> Iterator[Row | Criterion]:
+    """Yield a row without a value for each measure that a cell may have, and each criterion."""
+    for cell in {(one.dataset.name, one.adversary.name): one for one in plan.cells()}.values():
+        cases: Any = cases_of(cell.dataset.domain)
+        target, measures = "", cases.MEASURES
+        if hasattr(cases, "answers"):
+            target, measures = cases.answers(cell.adversary, made(cell.adversary, "attacks"))
+        has_control = not hasattr(cases, "answers") or bool(set(ASIDE) & cell.dataset.settings.keys())
+        beside: Any = dict.fromkeys(BESIDE_CONTROL, math.nan) if has_control else {}
+        for name in filter(cell.wants, measures):
+            yield replace(plain_row(cell, name, "", math.nan, prior=math.nan, n=0, target=target), **beside)
+        yield from (Criterion("", name, math.nan) for name in getattr(cases, "CRITERIA", ()) if cell.wants(name))
