@@ -103,7 +103,7 @@ def documents(draw):
         for (name, target), (use_, parameters) in ADVERSARIES.items()
     ]
     document = {
-        "data": {"file": "people.csv", "missing": missing},
+        "data": {"file": "people.csv", "missing": missing, "person": "patient"},
         "columns": columns,
         **({"control": {"file": "control.csv"}} if "control.csv" in files else {}),
         "protections": [{"name": "release", "use": use, "with": {"k": draw(st.integers(2, 5))}}],
@@ -125,6 +125,7 @@ def read(document, path, **more):
         identifiers=listed["identifier"],
         weight=listed.get("weight", [None])[0],
         missing=document["data"]["missing"],
+        person="patient",
         **more,
     )
 
@@ -195,7 +196,7 @@ def cells(folder, document):
 
 
 PEOPLE = {
-    "data": {"file": "people.csv"},
+    "data": {"file": "people.csv", "person": "patient"},
     "columns": ROLES | {"ward": "drop", "weight": "drop", "pay": "drop"},
     "protections": [{"name": "release", "use": "tables.Mondrian", "with": {"k": 5}}],
     "adversaries": [{"name": "neighbor", "use": "tables.ClassAttack"}],
@@ -211,6 +212,7 @@ def many(tmp_path):
         quasi_identifiers=("age", "admission", "sex"),
         sensitive="ill",
         identifiers="patient",
+        person="patient",
     )
     return people, *Mondrian(k=5)(people)
 
