@@ -1,6 +1,7 @@
 """One question, one number: every door to a release gives the same value of every measure."""
 
 import csv
+import json
 import math
 from contextlib import suppress
 from datetime import date, timedelta
@@ -16,6 +17,7 @@ from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import shipped
+from unmask.reports.words import percent
 from unmask.studies.cells import run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
@@ -305,3 +307,27 @@ def test_choose_refuses_a_condition_that_the_study_does_not_answer(tmp_path):
     done = CliRunner().invoke(main, ["choose", str(tmp_path / "run"), "--policy", "k_peopel>=3"])
     assert done.exit_code == 2
     assert "did you mean 'k_people'" in done.stderr
+
+
+def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, many, monkeypatch):
+    _, release, origin = many
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "release.csv", {name: release[name] for name in release.names})
+    (tmp_path / "origin.csv").write_text("row\n" + "".join(f"{row}\n" for row in origin))
+    document = {name: PEOPLE[name] for name in ("data", "columns")}
+    document |= {"releases": [{"file": "release.csv", "origin": "origin.csv"}], "policy": [{"use": "ema-0.09"}]}
+    (tmp_path / "unmask.toml").write_text(text_of_document(document))
+    done = CliRunner().invoke(main, ["certify", "unmask.toml", "-o", "page.json"])
+    assert done.exit_code in (0, 3), done.output
+    found = json.loads((tmp_path / "page.json").read_text())
+    page = (tmp_path / "page.html").read_text()
+    wanted = ("release", "ill", "success_probability")
+    worst = [row["worst"] for row in found["results"] if (row["release"], row["target"], row["measure"]) == wanted]
+    assert all(f">{percent(one)}<" in page for one in worst)
+    assert min(worst) < 1
+
+
+@pytest.mark.parametrize("field", ["worst", "q95", "q50"])
+def test_no_policy_asks_for_the_highest_of_zeros_and_ones(field):
+    with pytest.raises(UnmaskError, match=f"write success_probability.{field}<=0.2"):
+        Condition.parse(f"realized_success.{field}<=0.2")

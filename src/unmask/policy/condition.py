@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from unmask.errors import UnmaskError, nearest
-from unmask.measures.registry import described
+from unmask.measures.registry import described, quantity
 
 QUANTILES = {"q05": 0, "q25": 1, "q50": 2, "q75": 3, "q95": 4}
 """Field of a quantile over targets -> its place in `Row.quantiles`."""
@@ -20,6 +20,9 @@ FIELDS = (
 
 BESIDE_CONTROL = frozenset({"control", "excess", "excess_low", "excess_high"})
 """Fields that only what control people stand beside has."""
+
+OF_BELIEFS = frozenset({"worst", *QUANTILES})
+"""Fields about single people, of whom a realized measure is 0 or 1."""
 
 Sign = Literal["<=", ">=", "<", ">"]
 
@@ -86,6 +89,12 @@ class Condition:
             raise UnmaskError(f"the condition is {text!r}, expected for example success_probability.worst<=0.09")
         if found["field"] not in (None, *FIELDS):
             raise UnmaskError(f"a measure has no field {found['field']!r}; {nearest(found['field'], FIELDS)}")
+        believed = quantity(found["measure"])
+        if believed != found["measure"] and found["field"] in OF_BELIEFS:
+            raise UnmaskError(
+                f"{found['measure']} is right or wrong for each person, so that its {found['field']} tells nothing; "
+                f"write {believed}.{found['field']}{found['sign']}{found['bound']}"
+            )
         whom = None if found["whom"] is None else found["whom"].strip()
         return cls(found["measure"], found["sign"], bound, whom, found["field"])  # type: ignore[arg-type]
 

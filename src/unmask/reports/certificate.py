@@ -135,14 +135,17 @@ def _known(found: Mapping[str, Any]) -> Terms:
 
 
 def _reached(found: Mapping[str, Any]) -> Grid:
-    """The success of each adversary, realized where the truth is known, else expected; how far off where an error
-    is a distance. The name of a single release is left out, and so is a column in which nothing is known.
+    """Return the success of each adversary, realized if the truth is known, else expected; or an error.
+
+    The worst-off is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
+    tells nothing. The name of a single release is left out, and so is a column in which nothing is known.
     """
     best: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
         best |= {_key(row): row for row in found["results"] if row["measure"] == measure and _is_number(row)}
-    known = filter(_is_number, found["results"])
-    rows = [_reach(row) for row in best.values() if row["release"] != ORIGINAL]
+    known = [row for row in found["results"] if _is_number(row)]
+    worst = {_key(row): row["worst"] for row in known if row["measure"] == REACHED[0]}
+    rows = [_reach(row, worst.get(_key(row))) for row in best.values() if row["release"] != ORIGINAL]
     rows += [_away(row) for row in known if row["measure"] == ERROR and row["unit"] not in SHARES]
     head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
     told = [len({row[0] for row in rows}) > 1, *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head)))]
@@ -157,10 +160,10 @@ def _is_number(row: Mapping[str, Any]) -> bool:
     return isinstance(row["posterior"], int | float)
 
 
-def _reach(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _reach(row: Mapping[str, Any], believed: object) -> tuple[str, ...]:
     control = "\u2013" if row.get("control") is None else percent(row["control"])
     reached = estimate(row["posterior"], row["unit"], row["low"], row["high"])
-    worst = percent(row["worst"]) if isinstance(row["worst"], int | float) else "\u2013"
+    worst = percent(believed) if isinstance(believed, int | float) else "\u2013"
     return (*_key(row), reached, percent(row["prior"]), control, worst)
 
 

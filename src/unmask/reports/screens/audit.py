@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from unmask.facts import Count
+from unmask.measures.registry import quantity
 from unmask.policy import Judged, Policy, Verdict
 from unmask.policy.policies import shipped
 from unmask.reports.data import ORIGINAL, PROSECUTOR, ReportData, Scope
@@ -28,6 +29,7 @@ from unmask.reports.screens.conditions import SEEN, TOLD, checked, factor, first
 from unmask.reports.sections.tables import spread_of
 from unmask.reports.showing import first_screen
 from unmask.reports.words import IDENTITY, SPACE, as_sentences, listed, percent, plural, rate, row_value
+from unmask.results import Row
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
@@ -170,7 +172,8 @@ def _together(release: str, scope: Scope) -> AtRisk | None:
     if not rows:
         return None
     row = max(rows, key=risky)
-    worst = (("Worst-off", percent(row.worst)),) if math.isfinite(row.worst) and row.unit == "probability" else ()
+    most = _believed_worst(row, scope)
+    worst = (("Worst-off", percent(most)),) if math.isfinite(most) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
 
 
@@ -239,7 +242,7 @@ def _worst(risk: Distribution, scope: Scope) -> float:
     """The most that anybody is re-identified with, or believed to have a value that is not the commonest."""
     if risk.target == IDENTITY:
         row = scope.heads.get((risk.release, risk.adversary, risk.target))
-        return math.nan if row is None else row.worst
+        return math.nan if row is None else _believed_worst(row, scope)
     own = (one for one in scope.data.values if (one.release, one.target) == (risk.release, risk.target))
     return max((one.highest for one in own if one.secret), default=math.nan)
 
@@ -300,3 +303,10 @@ def _protect(changes: Sequence[Change]) -> str:
         return ""
     asked = f"unmask protect \u2026 --k {made.k}" + (f" --l {made.l}" if made.l else "")
     return asked + (f", without {made.without}" if made.without else "")
+
+
+def _believed_worst(row: Row, scope: Scope) -> float:
+    """Return the worst-off of a row by the adversary's belief: realized success is 0 or 1 for each person."""
+    whose = row.release, row.adversary, row.target, quantity(row.measure)
+    rows = (one for one in scope.data.rows if (one.release, one.adversary, one.target, one.measure) == whose)
+    return next((one.worst for one in rows), math.nan)
