@@ -1,81 +1,186 @@
-"""The loops of `Climb` and of its support: evidence of pairs, nearest profiles."""
+"""The loops of `Climb` and of its support: steps of the climb, nearest profiles."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import compiled, inner
 from unmask.graphs.attacks._loops import insert
 from unmask.graphs.attacks._sides import Unsigned
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
 
-
 _SWEEPS = 20
 _SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 where its columns are full
+_TIE = 1e-5  # of the largest score of a row: smaller differences are rounding, and none
+
+
+class Pairs(NamedTuple):
+    """The pairs of a support that a climb has not dropped, which move to the front of the arrays.
+
+    indptr   : (n_source + 1,) the pairs of source node u are those from indptr[u] to indptr[u + 1]
+    free     : (n_source,) whether a source node is not a seed
+    position : (n_pairs,) where the pair was at first
+    share, distance, mass : (n_pairs,) P; the largest H of the row less H; Q
+    prior    : (n_pairs,) l / scale
+    """
+
+    indptr: NDArray[np.uint64]
+    free: NDArray[np.bool_]
+    candidate: NDArray[np.uint32]
+    position: NDArray[np.uint32]
+    share: NDArray[np.float32]
+    distance: NDArray[np.float32]
+    mass: NDArray[np.float32]
+    prior: NDArray[np.float32]
+
+
+class Factors(NamedTuple):
+    """Factors of nodes, and scratch.
+
+    source, target   : d^-gamma
+    weight           : (n_target,) w
+    near, used, room : (n_target,) near is 0 between two rows
+    """
+
+    source: NDArray[np.float32]
+    target: NDArray[np.float32]
+    weight: NDArray[np.float64]
+    near: NDArray[np.float64]
+    used: NDArray[np.float64]
+    room: NDArray[np.float64]
 
 
 @compiled
-def evidence(
-    source: Unsigned,
-    target: Unsigned,
-    pairs: Unsigned,
-    free: NDArray[np.bool_],
-    weighted: NDArray[np.float64],
-    near: NDArray[np.float64],
-    found: NDArray[np.float64],
+def climb(
+    source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors, schedule: NDArray[np.float64], cut_share: float
 ) -> None:
-    """Add, to each pair (u, c) of a free node u, the sum over neighbors x of u and y of c of weighted(x, y).
+    """Move the shares, step by step, towards those that keep most edges.
 
-    weighted : (n_pairs,) 0 of what is no pair; near : (n_target,) 0
+    source, target : rows of all nodes by one kind of link, then by the next
+    schedule       : (n_steps, 3) factor of the scores, length of the step, and 1 if small shares are dropped after it
     """
-    (indptr, neighbor), (indptr_there, neighbor_there), (first, candidate) = source, target, pairs
-    for u in range(len(free)):
-        if not free[u]:
+    n_pairs, lost = 0.0, 0.0
+    for u in range(len(pairs.free)):
+        if pairs.free[u]:
+            n_pairs += pairs.indptr[u + 1] - pairs.indptr[u]
+    for step in range(len(schedule)):
+        bold, length, cut = schedule[step]
+        spread = np.sqrt((_score(source, target, pairs, factors) + lost) / max(n_pairs, 1.0))
+        _exponentiate(pairs, np.float32(-bold / spread if spread > 0 else 0.0), np.float32(bold))
+        _balance(pairs, factors)
+        part = np.float32(length)
+        for j in range(pairs.indptr[-1]):
+            pairs.share[j] += part * (pairs.mass[j] - pairs.share[j])
+        if cut:
+            lost += _drop(pairs, np.float32(cut_share))
+
+
+@compiled
+def balance(pairs: Pairs, factors: Factors) -> None:
+    """Write the first shares: exp(prior), balanced."""
+    _exponentiate(pairs, np.float32(0.0), np.float32(1.0))
+    _balance(pairs, factors)
+    for j in range(pairs.indptr[-1]):
+        pairs.share[j] = pairs.mass[j]
+
+
+@inner
+def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -> float:
+    """Write the distances of free rows; the sum of their squares."""
+    (indptr, neighbor), (indptr_target, neighbor_target) = source, target
+    first, near, n, n_target = pairs.indptr, factors.near, len(pairs.free), len(factors.near)
+    squares = 0.0
+    for u in range(n):
+        if not pairs.free[u]:
             continue
-        for i in range(indptr[u], indptr[u + 1]):
-            x = neighbor[i]
-            for j in range(first[x], first[x + 1]):
-                near[candidate[j]] += weighted[j]
-        for j in range(first[u], first[u + 1]):
-            c = candidate[j]
-            total = found[j]
-            for i in range(indptr_there[c], indptr_there[c + 1]):
-                total += near[neighbor_there[i]]
-            found[j] = total
-        for i in range(indptr[u], indptr[u + 1]):
-            x = neighbor[i]
-            for j in range(first[x], first[x + 1]):
-                near[candidate[j]] = 0.0
+        start, stop = first[u], first[u + 1]
+        for j in range(start, stop):
+            pairs.distance[j] = 0.0
+        for kind in range((len(indptr) - 1) // n):
+            row = kind * n + u
+            for i in range(indptr[row], indptr[row + 1]):
+                for j in range(first[neighbor[i]], first[neighbor[i] + 1]):
+                    c = pairs.candidate[j]
+                    near[c] += pairs.share[j] * factors.weight[c]
+            for j in range(start, stop):
+                total, row_target = 0.0, kind * n_target + pairs.candidate[j]
+                for i in range(indptr_target[row_target], indptr_target[row_target + 1]):
+                    total += near[neighbor_target[i]]
+                pairs.distance[j] += total
+            for i in range(indptr[row], indptr[row + 1]):
+                for j in range(first[neighbor[i]], first[neighbor[i] + 1]):
+                    near[pairs.candidate[j]] = 0.0
+        most = 0.0
+        for j in range(start, stop):
+            pairs.distance[j] *= factors.source[u] * factors.target[pairs.candidate[j]]
+            most = max(most, pairs.distance[j])
+        for j in range(start, stop):
+            pairs.distance[j] = most - pairs.distance[j]
+            if pairs.distance[j] < _TIE * most:
+                pairs.distance[j] = 0.0
+            squares += pairs.distance[j] * pairs.distance[j]
+    return squares
 
 
-@compiled
-def balance(
-    first: NDArray[np.uint64],
-    candidate: NDArray[np.uint32],
-    mass: NDArray[np.float64],
-    share: NDArray[np.float64],
-    used: NDArray[np.float64],
-) -> None:
-    """Scale the masses of pairs so that columns sum to at most 1 and rows to 1, in turns; rows come last.
+@inner
+def _exponentiate(pairs: Pairs, slope: np.float32, bold: np.float32) -> None:
+    """Write exp(slope distance + bold prior), so that the largest mass of a row is 1."""
+    for u in range(len(pairs.free)):
+        most = -np.float32(np.inf)
+        for j in range(pairs.indptr[u], pairs.indptr[u + 1]):
+            pairs.mass[j] = slope * pairs.distance[j] + bold * pairs.prior[j]
+            most = max(most, pairs.mass[j])
+        for j in range(pairs.indptr[u], pairs.indptr[u + 1]):
+            pairs.mass[j] = np.exp(pairs.mass[j] - most)
 
-    share, used : (n_target,) what is left of each column, at first 1, and what rows ask of it
-    """
-    for sweep in range(_SWEEPS + 1):
+
+@inner
+def _balance(pairs: Pairs, factors: Factors) -> None:
+    """Scale the masses so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn)."""
+    first, candidate, mass, room, used = pairs.indptr, pairs.candidate, pairs.mass, factors.room, factors.used
+    room[:] = 1.0
+    for _ in range(_SWEEPS):
         used[:] = 0.0
         for u in range(len(first) - 1):
             total = _SLACK
             for j in range(first[u], first[u + 1]):
-                total += mass[j] * share[candidate[j]]
+                total += mass[j] * room[candidate[j]]
+            scale = 1.0 / total
             for j in range(first[u], first[u + 1]):
-                if sweep < _SWEEPS:
-                    used[candidate[j]] += mass[j] / total
-                else:
-                    mass[j] = mass[j] * share[candidate[j]] / total
+                used[candidate[j]] += mass[j] * scale
         for c in range(len(used)):
-            share[c] = 1.0 / max(used[c], 1.0)
+            room[c] = 1.0 / max(used[c], 1.0)
+    for u in range(len(first) - 1):
+        total = _SLACK
+        for j in range(first[u], first[u + 1]):
+            mass[j] *= room[candidate[j]]
+            total += mass[j]
+        for j in range(first[u], first[u + 1]):
+            mass[j] /= total
+
+
+@inner
+def _drop(pairs: Pairs, cut_share: np.float32) -> float:
+    """Drop pairs whose share is below this part of the largest of the row; the sum of their squared distances."""
+    first, n_kept, start, lost = pairs.indptr, np.uint64(0), np.uint64(0), 0.0
+    for u in range(len(first) - 1):
+        stop, most = first[u + 1], np.float32(0.0)
+        for j in range(start, stop):
+            most = max(most, pairs.share[j])
+        for j in range(start, stop):
+            if pairs.share[j] < cut_share * most:
+                lost += pairs.distance[j] * pairs.distance[j]
+                continue
+            pairs.candidate[n_kept], pairs.position[n_kept] = pairs.candidate[j], pairs.position[j]
+            pairs.share[n_kept], pairs.prior[n_kept] = pairs.share[j], pairs.prior[j]
+            n_kept += np.uint64(1)
+        start, first[u + 1] = stop, n_kept
+    return lost
 
 
 @compiled

@@ -16,10 +16,10 @@ from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.release import SocialGraph
-from unmask.segments import segment_max
 
 if TYPE_CHECKING:
-    from unmask.graphs.attacks._sides import Links
+    from unmask.graphs.attacks._climb import Factors, Pairs
+    from unmask.graphs.attacks._sides import Links, Unsigned
 
 STEPS = 25
 """Of the climb; longer ones become too sure."""
@@ -27,7 +27,7 @@ STEPS = 25
 VOTE = 0.03
 """The least share of a node that the belief lists."""
 
-_TIE = 1e-6  # of what is equal but for rounding, such as the halves of a node that two twins hold
+_TIE = 1e-4  # of what is equal but for rounding, such as the halves of a node that two twins hold
 
 
 @dataclass(frozen=True)
@@ -100,102 +100,95 @@ class Climb:
         mapping, listed = _mapping(support, share), share >= VOTE
         return matching_of(
             mapping,
-            (row[listed], support.candidate[listed], np.log(share[listed])),
+            (row[listed], support.candidate[listed], np.log(share[listed], dtype=np.float64)),
             n_target=support.target.n_nodes,
             sweeps=[int(np.count_nonzero((mapping >= 0) & (support.image < 0)))],
             visits=STEPS * _visits(support),
             attack=repr(self),
         )
 
-    def shares(self, support: Support) -> NDArray[np.float64]:
+    def shares(self, support: Support) -> NDArray[np.float32]:
         """(n_pairs,) P after the last step, in the order of `support.candidate`."""
-        alike = None if support.ratio is None else support.ratio / self.scale
-        return self.climbed(support, None if alike is None else 8 * alike, alike)
-
-    def climbed(
-        self,
-        support: Support,
-        first: NDArray[np.float64] | None,
-        alike: NDArray[np.float64] | None = None,
-        *,
-        steps: int = STEPS,
-        bold: int = 3,
-    ) -> NDArray[np.float64]:
-        """(n_pairs,) P after so many steps, with bold + t in the place of 3 + t.
-
-        first : (n_pairs,) log-shares that P begins with, before they are scaled; None where all candidates share alike
-        alike : (n_pairs,) l / scale; None for 0
-        """
-        relations, (rare, discount) = _relations(support.source, support.target), self._weights(support)
-        pairs, free, n_target = (support.indptr, support.candidate), support.image < 0, support.target.n_nodes
-        even = 1.0 / np.diff(support.indptr)[support.row]
-        share = even if first is None else balanced(pairs, first, n_target)
-        for step in range(steps):
-            told = discount * _evidence(relations, pairs, free, share * rare, n_target)
-            logit = (bold + step) * (told / spread(told, support) + (0.0 if alike is None else alike))
-            share += 2 / (step + 3) * (balanced(pairs, logit, n_target) - share)
-        return share
-
-    def _weights(self, support: Support) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n_pairs,) the w of its target node, and (d_u d_c)^-gamma."""
-        here, there, candidate = support.source.degree, support.target.degree, support.candidate
-        rare = np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * np.maximum(there, 1))))[candidate]
-        return rare, np.maximum(here[support.row] * there[candidate], 1.0) ** -self.gamma
+        if support.ratio is None:
+            return climb(support, gamma=self.gamma)
+        prior = support.ratio / self.scale
+        return climb(support, gamma=self.gamma, start=8 * prior, prior=prior)
 
 
-def _relations(source: SocialGraph, target: SocialGraph) -> list[tuple[Links, Links]]:
-    """The edges of both sides; where both have directions, their links out, and their links in."""
-    if source.way is None or target.way is None:
-        return [(read_only(source.indptr, source.neighbor), read_only(target.indptr, target.neighbor))]
-    here, there = DirectedGraph.of(source), DirectedGraph.of(target)
-    out = read_only(here.out_indptr, here.out_neighbor), read_only(there.out_indptr, there.out_neighbor)
-    back = read_only(here.in_indptr, here.in_neighbor), read_only(there.in_indptr, there.in_neighbor)
-    return [out, back]
+def climb(
+    support: Support,
+    *,
+    gamma: float,
+    start: NDArray[np.float64] | None = None,
+    prior: NDArray[np.float64] | None = None,
+    steps: range = range(STEPS),
+    boldness: int = 3,
+    cut_steps: tuple[int, ...] = (4, 8, 14),
+    cut_share: float = 0.01,
+) -> NDArray[np.float32]:
+    """Return the shares of the pairs after the last step of `Climb`, in the order of the support; 0 of dropped pairs.
 
-
-def spread(told: NDArray[np.float64], support: Support) -> float:
-    """The s of `Climb`; 1 where no pair is told from another, but for rounding."""
-    top = np.maximum(segment_max(told, support.indptr, empty=0.0), 0.0)
-    gap = np.repeat(top, np.diff(support.indptr)) - told
-    root = float(np.sqrt(gap @ gap / max(len(support), 1)))
-    return root if root > _TIE * top.max(initial=0.0) else 1.0
-
-
-def balanced(pairs: Links, logit: NDArray[np.float64], n_target: int) -> NDArray[np.float64]:
-    """(n_pairs,) exp(logit) scaled so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn).
-
-    With more nodes than candidates both cannot be: then the rows hold, and columns are full.
+    start    : (n_pairs,) log-shares before the first step, before they are balanced; None: all candidates share alike
+    prior    : (n_pairs,) l / scale; None for 0
+    steps    : the t of each step, with boldness + t in the place of 3 + t
+    cut_steps, cut_share : after these steps pairs are dropped whose share is below this part of the largest of the row
     """
-    from unmask.graphs.attacks._climb import balance
+    from unmask.graphs.attacks import _climb
 
-    first = pairs[0]
-    mass = np.exp(logit - np.repeat(segment_max(logit, first, empty=0.0), np.diff(first)))
-    balance(*unsigned(pairs), mass, np.ones(n_target), np.empty(n_target))
-    return mass
-
-
-def _evidence(
-    relations: list[tuple[Links, Links]],
-    pairs: Links,
-    free: NDArray[np.bool_],
-    weighted: NDArray[np.float64],
-    n_target: int,
-) -> NDArray[np.float64]:
-    """(n_pairs,) the G of `Climb` for P w: each kind of link speaks for a pair by itself."""
-    from unmask.graphs.attacks._climb import evidence
-
-    found, near = np.zeros(len(weighted)), np.zeros(n_target)
-    for here, there in relations:
-        evidence(unsigned(here), unsigned(there), unsigned(pairs), free, weighted, near, found)
-    return found
+    pairs, factors = _arrays(support, start, gamma)
+    if start is None:
+        pairs.share[:] = (1.0 / np.maximum(np.diff(support.indptr), 1))[support.row]
+    else:
+        _climb.balance(pairs, factors)
+    pairs.prior[:] = 0.0 if prior is None else prior
+    schedule = np.array([(boldness + t, 2 / (t + 3), t in cut_steps) for t in steps], dtype=np.float64).reshape(-1, 3)
+    source, target = _relations(support.source, support.target)
+    _climb.climb(source, target, pairs, factors, schedule, cut_share)
+    share = np.zeros(len(support.candidate), dtype=np.float32)
+    n_pairs = int(pairs.indptr[-1])
+    share[pairs.position[:n_pairs]] = pairs.share[:n_pairs]
+    return share
 
 
-def _mapping(support: Support, share: NDArray[np.float64]) -> NDArray[np.int32]:
+def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -> tuple[Pairs, Factors]:
+    """The arrays on which the loops work; the prior is the start."""
+    from unmask.graphs.attacks._climb import Factors, Pairs
+
+    n, degree = len(support.candidate), support.target.degree
+    share, distance, mass = (np.zeros(n, dtype=np.float32) for _ in range(3))
+    prior = np.zeros(n, dtype=np.float32) if start is None else start.astype(np.float32)
+    indptr, candidate = support.indptr.astype(np.uint64), support.candidate.astype(np.uint32)
+    pairs = Pairs(indptr, support.image < 0, candidate, np.arange(n, dtype=np.uint32), share, distance, mass, prior)
+    discount, discount_target = (
+        (np.maximum(graph.degree, 1.0) ** -gamma).astype(np.float32) for graph in (support.source, support.target)
+    )
+    weight = np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * np.maximum(degree, 1))))
+    near, used, room = np.zeros((3, len(degree)))
+    return pairs, Factors(discount, discount_target, weight, near, used, room)
+
+
+def _relations(source: SocialGraph, target: SocialGraph) -> list[Unsigned]:
+    """The edges of each side; where both have directions, their links out, and then their links in."""
+    if source.way is None or target.way is None:
+        return [_rows((side.indptr, side.neighbor)) for side in (source, target)]
+    links = (DirectedGraph.of(source), DirectedGraph.of(target))
+    return [_rows((one.out_indptr, one.out_neighbor), (one.in_indptr, one.in_neighbor)) for one in links]
+
+
+def _rows(out: Links, into: Links | None = None) -> Unsigned:
+    """The rows of one kind of link, or of two kinds, one after the other."""
+    if into is None:
+        return unsigned(read_only(*out))
+    indptr = np.append(out[0], out[0][-1] + into[0][1:])
+    return unsigned(read_only(indptr, np.append(out[1], into[1])))
+
+
+def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:
     """The target node that holds more than half of a node, and more of it than of any other; -1 where there is none."""
     mapping = np.full(len(support.image), -1, dtype=np.int32)
     sure = np.flatnonzero(share > 0.5 + _TIE)
     node, candidate = support.row[sure], support.candidate[sure]
-    most, rivals = np.zeros(support.target.n_nodes), np.zeros(support.target.n_nodes, dtype=np.int64)
+    most, rivals = np.zeros(support.target.n_nodes, np.float32), np.zeros(support.target.n_nodes, dtype=np.int64)
     np.maximum.at(most, candidate, share[sure])
     np.add.at(rivals, candidate, share[sure] > most[candidate] - _TIE)
     alone = (share[sure] == most[candidate]) & (rivals[candidate] == 1)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.graphs.attacks._kernels import common
-from unmask.graphs.attacks.climb import Climb, spread
+from unmask.graphs.attacks.climb import climb
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support, nearest
 from unmask.graphs.auxiliary import Auxiliary
@@ -145,7 +145,8 @@ def _first(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
     if not source.n_edges or not target.n_edges:
         return mapping
     support, likeness = _support(source, target)
-    share = Climb().climbed(support, 3 * likeness / spread(likeness, support), steps=_STEPS, bold=2)
+    spread = float(np.sqrt(np.mean(likeness**2))) or 1.0
+    share = climb(support, gamma=0.25, start=3 * likeness / spread, steps=range(_STEPS), boldness=2, cut_steps=())
     row, taken = support.row, np.zeros(target.n_nodes, dtype=np.bool_)
     for at in np.argsort(-share, kind="stable").tolist():
         u, c = row[at], support.candidate[at]
