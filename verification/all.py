@@ -50,6 +50,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "lattice": (),
     "economics_campaign": ("--games", "50000"),
     "graphs_pairs": (),
+    "graph_confidence": (),
     "location_study": (),
     "intervals": (),
     "charts": (),

@@ -1,4 +1,4 @@
-"""What attacks on real pairs announce by themselves, and calibrated on known people, and what comes true."""
+"""What scores of attacks on real pairs would announce, read as probabilities, and what comes true."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from graphs_draws import PAIRS, SEEDS, WITHIN
+from graphs_draws import PAIRS, SEEDS
 from graphs_runs import Attack, percent, rng_of
 from numpy.typing import NDArray
 from scipy import special
@@ -20,7 +20,6 @@ from unmask.graphs import (
     Pair,
     Rematch,
     SeedPairs,
-    calibrated,
     datasets,
     log_odds,
     select_seeds,
@@ -33,11 +32,6 @@ ATTACKS: dict[str, Attack] = {
     "rematch": Rematch(),
     "rematch, forced": Rematch(forced=True),
 }
-
-KNOWN = (0.1, 0.5)
-"""Shares of all people of the source, seeds aside, on whom a belief is calibrated."""
-
-DRAWS = 10
 
 
 class Attacked(NamedTuple):
@@ -60,18 +54,14 @@ class Attacked(NamedTuple):
 
 
 def announced() -> Section:
-    """What the model announces, and what a calibration on known people does, beside what comes true."""
+    """What the model of `Rematch` announces of the matches of attacks, next to what comes true."""
     found = {(name, attack): _attacked(name, attack) for name in PAIRS for attack in ATTACKS}
-    gaps = {(key, share): _gaps(one, share) for key, one in found.items() for share in KNOWN}
     return Section(
         title=f"Real pairs, {SEEDS:.0%} random seeds: names that are right, announced and realized, over all names",
-        header=("pair", "attack", "recall", "precision", "the model says", *(f"off, {s:.0%} known" for s in KNOWN)),
-        rows=tuple(_row(key, one, gaps) for key, one in found.items()),
-        notes=(
-            f"Off: mean distance (largest) of announced from realized precision, over {DRAWS} draws of known people.",
-            "Realized: of the people who were not known. Names of people who are in one network only are wrong.",
-        ),
-        verdicts=tuple(_verdicts(found, gaps)),
+        header=("pair", "attack", "recall", "precision", "the model says"),
+        rows=tuple(_row(key, one) for key, one in found.items()),
+        notes=("Realized: names of people who are in one network only are wrong.",),
+        verdicts=tuple(_verdicts(found)),
     )
 
 
@@ -82,37 +72,13 @@ def _attacked(name: str, attack: str) -> Attacked:
     return Attacked(pair, seeds, belief, log_odds(pair.target, pair.source, belief.mapping))
 
 
-def _gaps(one: Attacked, share: float) -> NDArray[np.float64]:
-    """(2, DRAWS) announced minus realized precision, of the names of people who were not known; and its standard error.
-
-    The error is that of two samples: of the names by which it was calibrated, and of those that are announced.
-    """
-    score, people = one.score.copy(), np.setdiff1d(np.arange(one.pair.source.n_nodes), one.seeds.source)
-    score[one.seeds.source] = np.inf
-    found = []
-    for draw in range(DRAWS):
-        known = rng_of("known", share, draw).permutation(people)[: round(share * len(people))]
-        fitted = calibrated(one.belief, score, known, one.pair.truth[known])
-        asked = np.setdiff1d(one.names, known)
-        stated = np.exp(fitted.log_probability[fitted.indptr[asked]].astype(np.float64))
-        realized = one.right[asked].mean()
-        sampled = 1 / fitted.provenance["calibrated_on"] + 1 / len(asked)
-        found.append((stated.mean() - realized, np.sqrt(realized * (1 - realized) * sampled)))
-    return np.array(found).T
-
-
-def _row(
-    key: tuple[str, str], one: Attacked, gaps: dict[tuple[tuple[str, str], float], NDArray[np.float64]]
-) -> tuple[str, ...]:
+def _row(key: tuple[str, str], one: Attacked) -> tuple[str, ...]:
     found = rates(one.belief.mapping, one.pair.truth, one.seeds.source)
     says = special.expit(one.score[one.names]).mean()
-    off = (f"{percent(np.abs(gaps[key, s][0]).mean())} ({percent(np.abs(gaps[key, s][0]).max())})" for s in KNOWN)
-    return (*key, percent(found.recall or 0.0), percent(found.precision or 0.0), percent(says), *off)
+    return (*key, percent(found.recall or 0.0), percent(found.precision or 0.0), percent(says))
 
 
-def _verdicts(
-    found: dict[tuple[str, str], Attacked], gaps: dict[tuple[tuple[str, str], float], NDArray[np.float64]]
-) -> Iterator[Verdict]:
+def _verdicts(found: dict[tuple[str, str], Attacked]) -> Iterator[Verdict]:
     off = {
         key: float(special.expit(one.score[one.names]).mean() - one.right[one.names].mean())
         for key, one in found.items()
@@ -123,14 +89,3 @@ def _verdicts(
         f"the model is off by {100 * off[worst]:+.1f} points for {worst[1]} on {worst[0]}",
         all(one.belief.status == "scores" for one in found.values()),
     )  # fmt: skip
-    for share in KNOWN:
-        gap, error = np.concatenate([gaps[key, share] for key in found], axis=1)
-        mean, inside = float(np.abs(gap).mean()), float(np.mean(np.abs(gap) <= 1.96 * error))
-        yield Verdict(
-            f"calibrated on {share:.0%} of the people, announced is realized within 3 points, on average", "-",
-            f"{percent(mean)}, the largest of {len(gap)} {percent(float(np.abs(gap).max()))}", mean <= WITHIN,
-        )  # fmt: skip
-        yield Verdict(
-            f"and within the error of its samples in nine of ten draws, {share:.0%}", "-",
-            f"{percent(inside)} % of draws", inside >= 0.9,
-        )  # fmt: skip

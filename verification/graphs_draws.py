@@ -33,6 +33,7 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
+from unmask.graphs.attacks.ensemble import Success
 
 PAIRS = ("douban", "acm-dblp", "allmovie-tmdb")
 
@@ -60,13 +61,13 @@ SINGLE: dict[str, Attack] = {
 """Attacks beside which the ensemble stands; who is re-identified is their likeliest candidate."""
 
 DRAWN = (
-    "pair", "Hits@1", "best alone", "there: off", "worst tenth", "all: off", "worst tenth", "present", "first", "CPU s",
+    "pair", "Hits@1", "best alone", "there: off", "worst tenth", "margin", "of anybody", "first", "CPU s",
 )  # fmt: skip
 """What is told of a `Draw`."""
 
 SAID_OF_DRAWN = (
-    "Off: announced minus realized, of people in both networks, and of everybody. Worst tenth: beyond chance.",
-    "Present: share of everybody announced to be in both, and the truth. First: CPU s until a first answer.",
+    "Off: announced minus realized, of people in both networks. Worst tenth: beyond chance.",
+    "Of anybody: bound of the right matches, and these. First: CPU s until a first answer.",
 )
 
 
@@ -95,6 +96,18 @@ class Draw(NamedTuple):
     def hits(self) -> float:
         """Hits@1."""
         return float(self.right[self.there].mean())
+
+    @property
+    def success(self) -> Success | None:
+        """The success announced of people who are in both networks."""
+        there = np.zeros(len(self.belief.mapping), dtype=np.bool_)
+        there[self.there] = True
+        return self.belief.expected_success(there)
+
+    @property
+    def margin(self) -> float:
+        """Of the announced success."""
+        return 0.0 if self.belief.estimate is None else self.belief.estimate.margin
 
     def gap(self, people: NDArray[np.int64], announced: NDArray[np.float64]) -> float:
         """Announced minus realized, on average."""
@@ -176,30 +189,21 @@ def measured(name: str, pair: Pair, seeds: SeedPairs, are: Literal["sample", "ch
 
 def drawn_row(one: Draw) -> tuple[str, ...]:
     """The cells of `DRAWN`."""
-    belief, share = one.belief, one.belief.presence
-    refused = ("-", "-", "-")
-    everybody = refused if share is None else (
-        percent(one.gap(one.all, belief.right)), percent(one.worst_tenth(one.all, belief.right)),
-        f"{percent(share.value)} of {percent(len(one.there) / len(one.all))}",
-    )  # fmt: skip
-    there = refused[:2] if belief.earned == "scores" else (
-        percent(one.gap(one.there, belief.there)), percent(one.worst_tenth(one.there, belief.there))
+    said = one.success
+    there = ("-", "-", "-", "-") if said is None else (
+        percent(one.gap(one.there, one.belief.if_there)), percent(one.worst_tenth(one.there, one.belief.if_there)),
+        percent(one.margin), f"{percent(said.of_anybody_high)} for {percent(float(one.right[one.all].mean()))}",
     )  # fmt: skip
     best = f"{percent(one.single[0])} {one.single[1]}"
-    return one.name, percent(one.hits), best, *there, *everybody, f"{one.first:.0f}", f"{one.seconds:.0f}"
+    return one.name, percent(one.hits), best, *there, f"{one.first:.0f}", f"{one.seconds:.0f}"
 
 
 def pooled(found: Sequence[Draw]) -> float:
     """The largest gap of a tenth of announced probability with 50 people in all draws, of people who are there."""
-    parts = [one.tenths(one.there, one.belief.there) for one in found]
+    parts = [one.tenths(one.there, one.belief.if_there) for one in found]
     gaps = [0.0]
     for k in range(10):
         own = np.array([part[k] for part in parts if k in part])
         if len(own) and own[:, 0].sum() >= 50:
             gaps.append(abs(float(np.average(own[:, 1] - own[:, 2], weights=own[:, 0]))))
     return max(gaps)
-
-
-def error_of(share: float, n_seeds: int) -> float:
-    """1.96 standard errors of a share that so many seeds tell, and 3 points."""
-    return WITHIN + 1.96 * float(np.sqrt(share * (1 - share) / n_seeds))

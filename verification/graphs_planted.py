@@ -61,7 +61,7 @@ def _few(graph: SocialGraph, one: Announced) -> Iterator[Verdict]:
     except UnmaskError as error:
         said = str(error)
     yield Verdict("0 seeds: refused in a sentence", "-", said[:40], said.startswith("there are no seeds"))
-    yield Verdict("1 seed: announces no probability", "-", one.refused[0][:40], one.earned == "scores")
+    yield Verdict("1 seed: announces no probability", "-", one.refused[0][:40], one.confidence == "scores")
 
 
 def thin(kept: float = 0.15, wrong: float = 0.5) -> Section:
@@ -93,4 +93,4 @@ def _hits(pair: Pair, seeds: SeedPairs) -> tuple[float, float]:
     belief = Ensemble()(pair.target, Auxiliary(pair.source, seeds))
     there = np.setdiff1d(pair.common, seeds.source)
     hits = float(np.mean(belief.mapping[there] == pair.truth[there]))
-    return hits, float(np.nan_to_num(belief.there[there]).mean()) - hits
+    return hits, float(np.nan_to_num(belief.if_there[there]).mean()) - hits

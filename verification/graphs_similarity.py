@@ -92,4 +92,4 @@ def _right(pair: Pair, seeds: NDArray[np.int64], known: Similarity | None) -> tu
     belief = Ensemble()(pair.target, Auxiliary(pair.source, (seeds, pair.truth[seeds]), known))
     people = np.setdiff1d(np.arange(pair.source.n_nodes), seeds)
     hits = float(np.mean(belief.mapping[people] == pair.truth[people]))
-    return hits, float(np.nan_to_num(belief.there[people]).mean()) - hits
+    return hits, float(np.nan_to_num(belief.if_there[people]).mean()) - hits

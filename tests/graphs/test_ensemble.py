@@ -1,12 +1,14 @@
-"""The ensemble: its deals, the logit and the presence score against enumeration, and what it announces."""
+"""The ensemble: its rounds, the logit against enumeration, and what it announces."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import optimize
+from scipy.sparse import csgraph
 
 from unmask import UnmaskError
 from unmask.errors import FailedError
@@ -22,14 +24,11 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
-from unmask.graphs.attacks.ensemble import APART, _auc
+from unmask.graphs.attacks.ensemble import MAX_AUC, _auc
 from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
-from unmask.graphs.attacks.presence import RIDGE, probability, scored, share_present
-from unmask.graphs.attacks.rounds import DELETED, FEW, HELD, KEPT, Round, Stage, deal, kinds_for, run_round, tallied
+from unmask.graphs.attacks.rounds import Round, Stage, kinds_for, run_round, split_seeds, tallied
 from unmask.graphs.attacks.support import rematch
-from unmask.graphs.attacks.weighing import Scene
 from unmask.graphs.seeds import Guessed
-from unmask.promise import Check
 
 
 def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
@@ -40,44 +39,37 @@ def planted(n=400, overlap=(0.7, 0.8), n_seeds=100, seed=0):
 
 
 def attacked(pair, seeds, **settings):
-    return Ensemble(**{"rounds": 2, **settings})(pair.target, Auxiliary(pair.source, seeds))
+    return Ensemble(**settings)(pair.target, Auxiliary(pair.source, seeds))
+
+
+def presence(pair, seeds):
+    """People in both graphs who are no seeds."""
+    there = pair.truth >= 0
+    there[seeds.source] = False
+    return there
 
 
 # --- deals and votes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n", "rounds", "among"), [(31, 7, 7), (80, 1, 20), (224, 30, 56), (450, 20, 225), (1265, 10, 1265)]
-)
-def test_seeds_are_held_in_the_same_number_of_rounds_and_some_deleted_in_as_many(n, rounds, among):
-    parts = deal(n, rounds, np.random.default_rng(1))
-    for part, of in ((HELD, n), (DELETED, among)):
-        assert np.all((parts == part).sum(axis=1) == of // 5)
-        times = (parts == part).sum(axis=0)
-        assert np.count_nonzero(times) <= of
-        assert np.ptp(np.sort(times)[n - of :]) <= 2
-
-
-def test_one_seed_more_never_changes_how_many_are_deleted_by_more_than_one():
-    deleted = [(deal(n, 1, np.random.default_rng(1)) == DELETED).sum() for n in range(FEW, 1_000)]
-    assert set(np.diff(deleted)) == {0, 1}
-
-
-def test_few_seeds_are_all_kept():
-    assert np.all(deal(9, 3, np.random.default_rng(0)) == KEPT)
+@given(n=st.integers(0, 400), draw=st.integers(0, 99))
+def test_each_seed_is_withheld_once_in_a_half_and_once_in_a_fifth(n, draw):
+    parts = split_seeds(n, rng=np.random.default_rng(draw))
+    for rounds in (parts[:2], parts[2:]):
+        assert np.all(rounds.sum(axis=0) == 1)
+        assert np.ptp(rounds.sum(axis=1)) <= 1
 
 
 def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     pair, seeds = planted(100, n_seeds=40)
-    part = deal(40, 1, np.random.default_rng(0))[0]
+    withheld = split_seeds(40, rng=np.random.default_rng(0))[2]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
-    stage = Stage.of(pair.target, Auxiliary(pair.source, seeds), part)
+    stage = Stage(pair.target, Auxiliary(pair.source, seeds), withheld)
     found = run_round(stage, rematch(stage.release, stage.known), kinds)
     person, candidate = np.divmod(found.pair, pair.target.n_nodes)
     owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
     assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))
-    assert not np.isin(person, seeds.source[part == KEPT]).any()
-    assert not np.isin(candidate, seeds.target[part == DELETED]).any()  # they have no edge
+    assert not np.isin(person, seeds.source[~withheld]).any()
     assert found.vote.max() <= 1 + 1e-6
 
 
@@ -88,18 +80,9 @@ def test_graph_matching_votes_wherever_it_runs():
         assert ("dense" in kinds_for(graph, known)) == votes
 
 
-def test_graph_matching_counts_in_what_rounds_cost_and_leaves_ten():
-    def planned(n):
-        graph = SocialGraph.from_edges(np.arange(n - 1), np.arange(1, n))
-        everybody = np.arange(100)
-        return Ensemble()._planned(Scene(graph, Auxiliary(graph, (everybody, everybody))))
-
-    assert (planned(1000), planned(2000), planned(2001)) == (30, 10, 30)
-
-
 def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
-    one = Round(np.zeros(0, np.int8), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
-    two = Round(np.zeros(0, np.int8), np.array([1]), np.array([[0.5]], np.float32))
+    one = Round(np.zeros(0, bool), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
+    two = Round(np.zeros(0, bool), np.array([1]), np.array([[0.5]], np.float32))
     tally = tallied((one, two), np.array([[True, True], [True, False]]), 3)
     assert tally.person.tolist() == [0, 0, 1]
     assert tally.candidate.tolist() == [0, 1, 1]
@@ -152,89 +135,37 @@ def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against
         assert (i < 4 and moved[i] < 0) or loss(moved, given, right, first)[0] >= best - 1e-6
 
 
-# --- presence -------------------------------------------------------------------------------------------------------
-
-
-def test_the_score_announces_the_share_and_the_features_that_it_was_given():
-    rng = np.random.default_rng(0)
-    present, open_ = rng.normal(1, 1, (300, 2)), rng.normal(0, 1, (900, 2))
-    b = scored(present, open_, 0.3)
-    p = probability(b, open_)
-    assert_allclose(p.sum(), 0.3 * 900, rtol=1e-4)
-    assert_allclose(p @ open_, 0.3 * 900 * present.mean(axis=0) - 2 * RIDGE * b[1:], rtol=1e-3)
-
-
-def test_the_score_is_the_best_on_a_grid():
-    rng = np.random.default_rng(1)
-    present, open_ = rng.normal(0.5, 1, (50, 1)), rng.normal(0, 1, (80, 1))
-    b = scored(present, open_, 0.4)
-
-    def value(at):
-        g = at[0] + open_[:, 0] * at[1]
-        return 0.4 * 80 * (at[0] + at[1] * present.mean()) - np.logaddexp(0, g).sum() - RIDGE * at[1] ** 2
-
-    grid = [(x, y) for x in np.linspace(-3, 3, 61) for y in np.linspace(-3, 3, 61)]
-    assert max(map(value, grid)) <= value(b) + 1e-6
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
-@pytest.mark.parametrize("between", [0.0, 1.0])
-def test_the_share_of_a_mixture_is_found(share, between):
-    """Also if the model of each fold sees everybody, its own seeds and the open people, higher or lower."""
-    rng = np.random.default_rng(2)
-    held, deleted = rng.normal(2, 1, (400, 1)), rng.normal(-1, 1, (400, 1))
-    there = rng.random(3000) < share
-    open_ = np.where(there, rng.normal(2, 1, 3000), rng.normal(-1.5, 1, 3000))[:, None]
-    fold = np.arange(400) % 5
-    higher = between * np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
-    held, deleted = (side + higher[fold, None] for side in (held, deleted))
-    found = share_present(held, deleted, [open_ + up for up in higher], (fold, fold), most=1.0)
-    assert abs(found.value - share) < 0.06
-    assert found.low - 0.02 <= share <= found.high + 0.02  # which are one standard error wide
-
-
-@pytest.mark.parametrize(("deleted_at", "known"), [(-2.0, True), (1.0, False)])
-def test_the_share_is_known_as_well_as_absent_people_can_be_told_from_present_ones(deleted_at, known):
-    """Nobody knows how present the absent look: not at all, as here, or as much as deleted seeds."""
-    rng = np.random.default_rng(4)
-    held, deleted = rng.normal(1, 1, (200, 1)), rng.normal(deleted_at, 1, (50, 1))
-    open_ = np.append(rng.normal(1, 1, 500), rng.normal(-2, 1, 500))[:, None]
-    found = share_present(held, deleted, [open_] * 5, (np.arange(200) % 5, np.arange(50) % 5), most=1.0)
-    assert found.low < 0.5 < found.high + 0.02
-    assert (found.high - found.low < 0.15) == known
-    assert (found.low == 0) != known
-
-
-@pytest.mark.parametrize(("n_deleted", "known"), [(8, False), (800, True)])
-def test_from_few_deleted_seeds_nobody_knows_how_present_the_absent_look(n_deleted, known):
-    """That none of few is seen does not say that there are none; nor do folds without one."""
-    rng = np.random.default_rng(4)
-    held, deleted = rng.normal(1, 1, (800, 1)), rng.normal(-2, 1, (n_deleted, 1))
-    open_ = np.append(rng.normal(1, 1, 5000), rng.normal(-2, 1, 5000))[:, None]
-    folds = np.arange(800) % 5, np.arange(n_deleted) % 3
-    found = share_present(held, deleted, [open_] * 5, folds, most=1.0)
-    assert found.low < 0.5 < found.high
-    assert (found.high - found.low < 0.1) == known
-
-
 # --- the whole ------------------------------------------------------------------------------------------------------
 
 
 def test_announced_is_realized_on_a_planted_pair():
-    pair, seeds = planted(500, n_seeds=120)
-    belief = attacked(pair, seeds, rounds=3)
-    there = np.setdiff1d(pair.common, seeds.source)
+    pair, seeds = planted(400, n_seeds=110)
+    belief = attacked(pair, seeds)
+    there = presence(pair, seeds)
     right = (belief.mapping == pair.truth)[there].mean()
-    assert belief.earned == "calibrated"
+    assert (belief.confidence, belief.refused, belief.status) == ("calibrated", (), "scores")
     assert right > 0.3
-    assert abs(np.nan_to_num(belief.there[there]).mean() - right) < belief.margin < 0.1
+    for success in (belief.expected_success(there), belief.expected_success()):
+        assert success.low <= right <= success.high
+        assert success.mean - success.low < 0.1
+    everybody = np.delete(belief.mapping == pair.truth, seeds.source).mean()
+    assert everybody <= success.of_anybody_high
 
 
-def test_the_fewer_seeds_tell_it_the_farther_the_mean_may_be_off():
-    few = attacked(*planted(60, n_seeds=2))
-    assert few.margin is None
-    assert replace(few, check=Check(30, 0.5, 0.5, refuted=False)).margin == pytest.approx(1.96 * 0.5 / 32**0.5)
-    assert replace(few, check=Check(30, 0.9, 1.0, refuted=False)).margin > 0.05
+def test_few_seeds_make_a_bound_and_no_probability():
+    pair, seeds = planted(250, overlap=(0.7, 0.6), n_seeds=32)
+    belief = attacked(pair, seeds)
+    there = presence(pair, seeds)
+    success = belief.expected_success(there)
+    assert (belief.confidence, success.mean, success.low) == ("bound", None, None)
+    assert (belief.mapping == pair.truth)[there].mean() <= success.high
+
+
+def test_no_probability_is_announced_from_fewer_rounds():
+    belief = attacked(*planted(100, n_seeds=40), rounds=2)
+    assert belief.confidence == "scores"
+    assert belief.expected_success() is None
+    assert "rounds is 2, and it takes 8" in belief.refused[0]
 
 
 def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing():
@@ -244,32 +175,35 @@ def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing
     seeds = select_seeds(pair, "random", 60, rng)
     belief = attacked(pair, seeds)
     assert np.mean((belief.mapping == pair.truth)[np.setdiff1d(np.arange(300), seeds.source)]) < 0.06
-    assert np.nanmean(np.delete(belief.there, seeds.source)) < 0.1
+    assert np.nanmean(np.delete(belief.if_there, seeds.source)) < 0.1
+    assert belief.expected_success().high < 0.15
 
 
-def test_chosen_seeds_and_few_seeds_refuse_what_they_cannot_bear():
+def test_chosen_guessed_and_few_seeds_announce_no_probability():
     pair, seeds = planted(250, n_seeds=90)
-    chosen = attacked(pair, seeds, seeds_are="chosen")
-    assert (chosen.presence, chosen.status, chosen.earned) == (None, "scores", "scores")
-    assert "chosen" in chosen.refused[0]
-    partial = attacked(pair, seeds, seeds_are="partial")
-    assert (partial.presence, partial.status, partial.earned) == (None, "scores", "calibrated")
-    assert "some of the people in both" in partial.refused[0]
-    guessed = attacked(pair, Guessed(*seeds))  # though they are right: nobody knows that
-    assert (guessed.presence, guessed.status, guessed.earned) == (None, "scores", "scores")
-    assert guessed.refused[0].startswith("seeds were guessed")
-    few = attacked(pair, type(seeds)(seeds.source[:10], seeds.target[:10]))
-    assert few.earned == "scores"
-    assert few.check is None
+    chosen = attacked(pair, seeds, seeds_are="chosen", rounds=1)
+    guessed = attacked(pair, Guessed(*seeds), rounds=1)  # though they are right: nobody knows that
+    few = attacked(pair, SeedPairs(seeds.source[:10], seeds.target[:10]))
+    for belief, why in ((chosen, "chosen"), (guessed, "seeds were guessed"), (few, "10 seeds are too few")):
+        assert belief.confidence == "scores"
+        assert belief.expected_success() is None
+        assert any(why in sentence for sentence in belief.refused)
 
 
-def test_nothing_is_said_of_people_who_may_be_absent_where_their_share_is_known_badly():
-    vague = attacked(*planted(250, n_seeds=90))
-    assert (vague.presence, vague.status, vague.earned) == (None, "scores", "calibrated")
-    assert "it is only known that" in vague.refused[0]
-    clear = attacked(*planted(600, overlap=(0.6, 1.0), n_seeds=240), rounds=5)
-    assert clear.status == "model"
-    assert clear.refused == ()
+@pytest.mark.parametrize("kind", ["snowball", "circle"])
+def test_seeds_that_are_near_each_other_announce_no_probability_and_say_why(kind):
+    rng = np.random.default_rng(0)
+    graph = datasets.watts_strogatz(500, 6, 0.05, rng=rng)
+    pair = split(graph, 0.9, 0.8, rng).shuffled(rng=rng)
+    if kind == "snowball":
+        near = csgraph.breadth_first_order(pair.source.adjacency(), pair.common[0], return_predecessors=False)
+        seeds = near[pair.truth[near] >= 0][:80]
+    else:
+        seeds = pair.common[np.argsort(pair.source.labels[pair.common])[:80]]
+    belief = attacked(pair, SeedPairs(seeds, pair.truth[seeds]), rounds=1)
+    assert belief.confidence == "scores"
+    assert any("times as" in why for why in belief.refused)
+    assert belief.dispersion.is_clustered
 
 
 def strangers(n=120, n_seeds=40):
@@ -283,12 +217,12 @@ def strangers(n=120, n_seeds=40):
 
 def test_where_edges_tell_nothing_a_similarity_does_and_is_announced_as_it_is():
     pair, alike, most_similar, seeds = strangers()
-    belief = Ensemble(rounds=5)(pair.target, Auxiliary(pair.source, (seeds, seeds), alike))
+    belief = Ensemble()(pair.target, Auxiliary(pair.source, (seeds, seeds), alike))
     free = np.arange(len(seeds), 120)
     right = np.mean(belief.mapping[free] == free)
     assert right >= np.mean(most_similar[free] == free) - 0.05
     assert right > 0.4
-    assert abs(np.nan_to_num(belief.there[free]).mean() - right) < 0.15
+    assert abs(np.nan_to_num(belief.if_there[free]).mean() - right) < 0.15
 
 
 def test_a_similarity_that_tells_nothing_changes_next_to_nothing():
@@ -307,17 +241,17 @@ def test_a_similarity_that_tells_nothing_changes_next_to_nothing():
 def test_seeds_with_most_edges_do_not_pass_for_a_sample():
     pair, _ = planted(250)
     top = select_seeds(pair, "top", 80, np.random.default_rng(0))
-    belief = attacked(pair, top)
-    assert (belief.presence, belief.status, belief.earned) == (None, "scores", "scores")
-    assert "more edges than others in both networks (AUC 0." in belief.refused[0]
+    belief = attacked(pair, top, rounds=1)
+    assert belief.confidence == "scores"
+    assert any("more edges than others in both networks (AUC 0." in why for why in belief.refused)
 
 
 def test_seeds_with_fewest_edges_do_not_pass_for_a_sample():
     pair, _ = planted(250)
     least = pair.common[np.argsort(pair.source.degree[pair.common], kind="stable")[:80]]
     belief = attacked(pair, SeedPairs(least, pair.truth[least]), rounds=1)
-    assert (belief.presence, belief.earned) == (None, "scores")
-    assert "fewer edges than others in both networks (AUC 0." in belief.refused[0]
+    assert belief.confidence == "scores"
+    assert any("fewer edges than others in both networks (AUC 0." in why for why in belief.refused)
 
 
 def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
@@ -329,8 +263,8 @@ def test_sampled_seeds_pass_though_people_who_are_absent_have_few_edges():
     truth[core] = np.arange(len(core))
     pair = Pair(graph, graph.take(core), truth)
     seeds = select_seeds(pair, "random", 90, rng)
-    assert _auc(pair.source.degree, seeds.source) > APART > _auc(pair.target.degree, seeds.target)
-    assert attacked(pair, seeds, rounds=1).earned == "calibrated"
+    assert _auc(pair.source.degree, seeds.source) > MAX_AUC > _auc(pair.target.degree, seeds.target)
+    assert not any("edges than others" in why for why in attacked(pair, seeds, rounds=1).refused)
 
 
 def test_seeds_do_not_stand_out_where_there_is_nobody_else():
@@ -344,21 +278,16 @@ def test_a_first_answer_comes_before_the_second_round():
     pair, seeds = planted(100, n_seeds=40)
     said = []
     attacked(pair, seeds, progress=said.append)
-    assert said[0] == "round 1 of at most 2"
+    assert said[0] == "round 1 of 8"
     assert said[1].startswith("so far: names about ")
     assert said[1].endswith(" % (Rematch; 8 held-back seeds)")
-    assert said[2].startswith("round 2 of at most 2; so far: names about ")
-
-
-def test_rounds_end_when_the_last_one_changes_nothing():
-    (pair, seeds), said = planted(100, overlap=(1.0, 1.0), n_seeds=40), []
-    assert len(attacked(pair, seeds, rounds=30, progress=said.append).sweeps) < 15
-    assert said[-1].startswith("a round from all seeds; so far: names about ")
+    assert said[2].startswith("round 2 of 8; so far: names about ")
+    assert said[-1].startswith("round 8 of 8; so far: names about ")
 
 
 def test_the_same_rng_gives_the_same_belief():
     pair, seeds = planted(100, n_seeds=40)
-    first, second = (attacked(pair, seeds) for _ in range(2))
+    first, second = (attacked(pair, seeds, rounds=3) for _ in range(2))
     assert np.array_equal(first.mapping, second.mapping)
     assert np.array_equal(first.log_probability, second.log_probability)
 
@@ -381,14 +310,14 @@ def test_wrong_seeds_lower_what_is_announced():
     wrong[:10] = np.roll(wrong[:10], 1)
     right, misled = (attacked(pair, type(seeds)(seeds.source, t)) for t in (seeds.target, wrong))
     free = np.setdiff1d(pair.common, seeds.source)
-    assert np.nan_to_num(misled.there[free]).mean() < np.nan_to_num(right.there[free]).mean()
+    assert np.nan_to_num(misled.if_there[free]).mean() < np.nan_to_num(right.if_there[free]).mean()
 
 
 def test_no_seeds_and_unknown_words_are_refused():
     graph = SocialGraph.from_edges([0, 1], [1, 2])
     with pytest.raises(UnmaskError, match="no seeds"):
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
-    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, partial, chosen, guessed"):
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, chosen, guessed"):
         Ensemble(seeds_are="some")
 
 

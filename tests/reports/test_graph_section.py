@@ -207,7 +207,7 @@ def test_of_classes_alike_the_one_with_most_edges_is_most_at_risk():
 
 
 def test_an_ensemble_has_no_passes():
-    announced = Announcement(there=0.5, right=None, came_true=None, present=None, held="")
+    announced = Announcement(0.5, 0.4, 0.6, None, came_true=None, held="")
     shown_ = render(data(replace(bare(), attacks=(attack(announced=announced, steps=(1320, 1283)),))))
     assert "How the attack runs through the network" not in shown_
     assert "Ensemble gives its matches scores of its own" in shown_
@@ -547,18 +547,32 @@ def test_no_chart_is_drawn_over_a_single_place():
 
 
 @pytest.mark.parametrize(
-    ("there", "right", "said"),
-    [
-        (0.9, 0.6, "rematch announces probabilities: where a line leaves the dotted one"),
-        (0.9, None, "rematch speaks of people in the release alone; matches of others pull its line down"),
-        (None, None, "A score is no probability"),
-    ],
-)
-def test_whom_an_announcement_is_about_is_said_beside_what_came_true_of_all_matches(there, right, said):
-    present = None if right is None else (0.7, 0.6, 0.8)
-    announced = Announcement(there=there, right=right, came_true=0.5, present=present, held="")
+    ("if_there", "said"),
+    [(0.9, "rematch speaks of people in the release alone; matches of others pull its line down"),
+     (None, "A score is no probability")],
+)  # fmt: skip
+def test_whom_an_announcement_is_about_is_said_beside_what_came_true_of_all_matches(if_there, said):
+    announced = Announcement(if_there, if_there, if_there, None, came_true=0.5, held="")
     one = replace(bare().attacks[0], certainty=bins(), announced=announced)
     assert said in Page(page(graph(one, transition=(), overlaps=(), anonymity=()))).text.replace("\u00a0", " ")
+
+
+ANNOUNCED = Announcement(0.52, 0.47, 0.57, 0.31, came_true=0.25, held="announced 50 %, realized 51 % of 90 people")
+
+
+@pytest.mark.parametrize(
+    ("announced", "said"),
+    [
+        (ANNOUNCED, ("52.0 % of its matches of people in the release are right (calibrated, 47.0 % to 57.0 %)",
+                     "at most 31.0 % are matched rightly (a bound, not an estimate)")),
+        (replace(ANNOUNCED, if_there=None, if_there_low=None), ("announces a bound: at most 57.0 % of its matches",)),
+        (replace(ANNOUNCED, if_there=None, if_there_low=None, if_there_high=None, refused=("seeds are near",)),
+         ("announces no probability: seeds are near.",)),
+    ],
+)  # fmt: skip
+def test_success_is_announced_or_bounded_or_refused_with_the_reason(announced, said):
+    sentences = " ".join(found(replace(bare(), attacks=(attack(announced=announced),))))
+    assert all(one in sentences for one in said)
 
 
 def test_wrong_matches_show_no_gain_as_who_names_nobody_has_none():

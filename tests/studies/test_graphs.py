@@ -1,6 +1,5 @@
 """The standard audit of a network: figures are those of the evaluation, people keep their numbers, doubt is told."""
 
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,7 +35,6 @@ from unmask.measures.rates import RATES, SPREADS, Taken, coverage
 from unmask.measures.success import standing
 from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
-from unmask.reports.findings.graph import announcements
 from unmask.reports.sections.closing import not_run_groups
 from unmask.reports.words import percent, plural
 
@@ -86,15 +84,6 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
 def summed(trials):
     found = rows(trials, release="r", adversary="a")
     return summary(trials, found, release="r", attack="a", seeds="top", n_seeds=3)
-
-
-def test_scores_of_all_runs_say_the_same():
-    likely = Announcement(there=0.8, right=0.5, came_true=0.3, present=(0.5, 0.4, 0.6), held="")
-    there = np.full(200, 0.8)
-    whole = replace(trial(20, 10, certainty=0.5), announced=likely, there=there)
-    refuses = replace(trial(20, 10, certainty=0.8), announced=replace(likely, right=None, present=None), there=there)
-    assert [one.sure for one in summed([whole, whole]).certainty] == [pytest.approx(0.5)]
-    assert [one.sure for one in summed([whole, refuses]).certainty] == [pytest.approx(0.8)]
 
 
 @pytest.mark.parametrize("name", ["Nar09", "Ensemble"])
@@ -463,38 +452,48 @@ def test_g4_by_default_every_attack_is_run_and_what_was_not_is_said():
 
 
 def test_what_the_ensemble_announces_stands_beside_what_came_true():
-    scene, asked = {"r": Derived(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble(rounds=2)}, runs=1)
+    scene, asked = {"r": Derived(friends(), 0.9, 0.9)}, plan(attacks={"Ensemble": Ensemble()}, runs=1)
     told = []
     chosen = audit_graph(scene, replace(asked, n_seeds=40), progress=told.append)
     drawn = audit_graph(scene, replace(asked, seeds="random", n_seeds=90))
     (of_chosen,), (of_drawn,) = (found.subject("graph").attacks for found in (chosen, drawn))
-    assert (of_chosen.announced.there, of_chosen.announced.right) == (None, None)
-    assert "Not announced: seeds were chosen and not sampled" in " ".join(sentences(chosen))
-    assert " ".join(sentences(chosen)).count("Not announced:") == 1
-    pair = split(friends(), 0.9, 0.9, np.random.default_rng(0))
-    partly = Acquired(pair.target, pair.source, pair.truth, truth_partial=True)
-    in_part = audit_graph({"r": partly}, replace(asked, seeds="random", n_seeds=90))
-    (said,) = announcements(in_part.subject("graph"))
-    absent = "seeds are a sample of some of the people in both networks, so that who is absent cannot be told"
-    assert dict(in_part.not_run)["what Ensemble expects of people who may not be in r"] == absent
+    assert (of_chosen.announced.if_there, of_chosen.announced.if_there_high) == (None, None)
+    why = "announces no probability: seeds were chosen and not sampled"
+    assert " ".join(sentences(chosen)).count(why) == 1
     assert dict(chosen.not_run)["what Ensemble expects of people in r"].startswith("seeds were chosen and not sampled")
-    assert re.search(r"\(calibrated; held-back seeds tell it within 1?\d points\)\. Held-back seeds", said)
-    assert "Not announced: seeds are a sample of some of the people" in said
+    assert dict(drawn.not_run)["what Ensemble expects of people who may not be in r"] == "nothing tells who is absent"
     assert told[-1] == f"so far: re-identifies {100 * of_chosen.recall:.1f} % (Ensemble), r"
-    assert of_drawn.announced.there == pytest.approx(of_drawn.recall, abs=0.15)
-    assert 0.05 < of_drawn.announced.margin < 0.15
-    assert of_drawn.announced.came_true <= of_drawn.recall
-    assert "Held-back seeds: announced" in " ".join(sentences(drawn))
+    said = of_drawn.announced
+    assert said.if_there_low <= of_drawn.recall <= said.if_there_high
+    assert said.came_true <= said.of_anybody_high
+    text = " ".join(sentences(drawn))
+    assert "(calibrated, " in text
+    assert "(a bound, not an estimate)" in text
+    assert "Held-back seeds: announced" in text
+
+
+def test_with_a_partial_truth_nothing_bounds_what_is_right_of_anybody():
+    pair = split(friends(), 0.9, 0.9, np.random.default_rng(0))
+    scenes = {
+        "whole": Acquired(pair.target, pair.source, pair.truth),
+        "part": Acquired(pair.target, pair.source, pair.truth, truth_partial=True),
+    }
+    found = audit_graph(scenes, plan(attacks={"Ensemble": Ensemble()}, runs=1, seeds="random", n_seeds=90))
+    whole, part = (attack.announced for attack in found.subject("graph").attacks)
+    assert whole.of_anybody_high is not None
+    assert (part.if_there, part.of_anybody_high) == (whole.if_there, None)
 
 
 def test_what_one_run_refuses_is_announced_of_none():
-    clear = Announcement(there=0.9, right=0.6, came_true=0.5, present=(0.7, 0.6, 0.8), held="h")
-    vague = replace(clear, there=0.7, right=None, present=None, held="v", refused=("too wide",))
-    silent = replace(vague, there=None, held="s", refused=("refuted",))
-    for order in ((clear, vague), (vague, clear)):
+    clear = Announcement(
+        if_there=0.9, if_there_low=0.8, if_there_high=1.0, of_anybody_high=0.6, came_true=0.5, held="h"
+    )
+    bound = replace(clear, if_there=None, if_there_low=None, if_there_high=0.8, held="b")
+    silent = replace(bound, if_there_high=None, of_anybody_high=None, held="s", refused=("refuted",))
+    for order in ((clear, bound), (bound, clear)):
         of_both = summed([replace(trial(10, 0), announced=one) for one in order]).announced
-        assert of_both == replace(vague, there=pytest.approx(0.8))
-    assert summed([replace(trial(10, 0), announced=one) for one in (clear, vague, silent)]).announced == silent
+        assert of_both == replace(bound, if_there_high=pytest.approx(0.9), of_anybody_high=pytest.approx(0.6))
+    assert summed([replace(trial(10, 0), announced=one) for one in (clear, bound, silent)]).announced == silent
     assert summed([replace(trial(10, 0), announced=clear)] * 2).announced == clear
 
 

@@ -20,7 +20,6 @@ from unmask.graphs.attacks import (
     Refinement,
     Rematch,
     Support,
-    calibrated,
     log_odds,
 )
 from unmask.graphs.auxiliary import Auxiliary
@@ -82,7 +81,6 @@ __all__ = [
     "Support",
     "SwitchEdges",
     "Together",
-    "calibrated",
     "co_location",
     "criteria",
     "datasets",

@@ -51,7 +51,6 @@ class Run:
     sweeps    : matches in each pass
     hidden    : what it discloses of those who have separated their identities, where some have
     announced : how sure the attack said it was, where it says so
-    there     : its scores if the person is in the release, where it tells these apart
     """
 
     truth: Truth
@@ -63,7 +62,6 @@ class Run:
     sweeps: tuple[int, ...]
     hidden: Disclosure | None = None
     announced: Announcement | None = None
-    there: Floats | None = None
 
     @property
     def known(self) -> bool:
@@ -97,18 +95,15 @@ class Run:
         return float(np.mean(self.outcome[self.named] == Outcome.HIT))
 
 
-def informed(attack: Attack, method: str, pair: Pair, *, anybody: bool = False, partial: bool = False) -> Attack:
+def informed(attack: Attack, method: str, pair: Pair, *, anybody: bool = False) -> Attack:
     """The attack; an `Ensemble` is told of seeds that are no sample of all who are in both graphs.
 
-    method  : how seeds are chosen, "given" where they are not; anybody : also of people with several identities
-    partial : of people who are nobody by the truth, somebody may be in the release
+    method : how seeds are chosen, "given" where they are not; anybody : also of people with several identities
     """
     if not isinstance(attack, Ensemble):
         return attack
     of_all = method == "random" and (anybody or not np.any(pair.identities > 1))
-    if method != "given" and not of_all:
-        return replace(attack, seeds_are="chosen")
-    return replace(attack, seeds_are="partial") if partial and attack.seeds_are == "sample" else attack
+    return attack if method == "given" or of_all else replace(attack, seeds_are="chosen")
 
 
 def attempt(
@@ -148,7 +143,6 @@ def attempt(
         sweeps=tuple(belief.sweeps.tolist()),
         hidden=hidden,
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
-        there=belief.there if isinstance(belief, Announced) else None,
     )
     standing.cache_clear()  # which would hold the belief
     places.cache_clear()
@@ -180,11 +174,10 @@ def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats
 
     It is 1 / (1 + exp(-log-odds)) of the match under the model of `Rematch`, which any adversary can work out of any
     mapping. It orders names; a probability it would be if the model held, which on real networks it does not.
-    `Ensemble` has its own: the probability that the name is right, or, where that is refused, right if the person is
-    there.
+    `Ensemble` has its own: the probability that the name is right if the person is there.
     """
     if isinstance(belief, Announced):
-        return np.where(np.isin(outcome, NAMED), belief.there if belief.presence is None else belief.right, np.nan)
+        return np.where(np.isin(outcome, NAMED), belief.if_there, np.nan)
     odds = log_odds(pair.target, pair.source, belief.mapping)
     return np.where(np.isin(outcome, NAMED) & (belief.mapping >= 0), scipy.special.expit(odds), np.nan)
 
@@ -192,19 +185,23 @@ def certainty(belief: Matching, pair: Pair, outcome: NDArray[np.int8]) -> Floats
 def announcement(belief: Announced, outcome: NDArray[np.int8], truth: Truth) -> Announcement:
     """What the belief announces of people who are no seeds, on average, and what came true.
 
-    `there` is over the people who are in both graphs, over all where the truth is not known.
+    The mean is over people who are known to be in both graphs. The bound for everybody takes a truth about everybody or
+    none: with a partial truth seeds stand for the people whom it knows.
     """
-    free = outcome != Outcome.SEED
-    asked = np.isin(outcome, FINDABLE) if truth.judged.any() else free
-    share = belief.presence
+    free, known = outcome != Outcome.SEED, truth.judged
+    complete = bool(known[free].all())
+    success = belief.expected_success(np.isin(outcome, FINDABLE) if known.any() else None)
+    estimate, spread = belief.estimate, belief.dispersion
     return Announcement(
-        there=float(np.nan_to_num(belief.there[asked]).mean()) if belief.earned == "calibrated" else None,
-        right=None if share is None else float(np.nan_to_num(belief.right[free]).mean()),
-        came_true=float(np.mean(outcome[free] == Outcome.HIT)) if truth.judged[free].all() else None,
-        present=None if share is None else (share.value, share.low, share.high),
-        held=str(belief.check or ""),
+        if_there=success and success.mean,
+        if_there_low=success and success.low,
+        if_there_high=success and success.high,
+        of_anybody_high=success.of_anybody_high if success and (complete or not known.any()) else None,
+        came_true=float(np.mean(outcome[free] == Outcome.HIT)) if complete else None,
+        held="" if estimate is None else str(estimate.check),
+        curve=() if estimate is None else estimate.curve,
         refused=belief.refused,
-        margin=belief.margin,
+        seed_ratio=None if spread is None else spread.ratio,
     )
 
 
@@ -253,8 +250,8 @@ def not_taken(filed: Audit, said: Announcement | None, *, release: str, attack: 
         elif said is None:
             yield f"what {attack} expects", why
         else:
-            whom = f"people who may not be in {release}" if said.there is not None else f"people in {release}"
-            yield f"what {attack} expects of {whom}", "; ".join(said.refused)
+            whom = f"people in {release}" if said.refused else f"people who may not be in {release}"
+            yield f"what {attack} expects of {whom}", "; ".join(said.refused) or "nothing tells who is absent"
 
 
 # --- what runs come to ----------------------------------------------------------------------------------------------
@@ -285,26 +282,29 @@ def summary(
         names=round(float(np.mean([run.named.sum() for run in runs]))),
         by_degree=tuple(_degrees(runs)) if recall else (),
         steps=runs[0].sweeps,
-        certainty=tuple(bins(_of_one_kind(runs))) if recall else (),
+        certainty=tuple(bins(runs)) if recall else (),
         announced=_over_runs([run.announced for run in runs if run.announced is not None]),
     )
 
 
 def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
-    """Means over the runs, None where one of them refuses; held-back seeds, and refusals, of the run that refuses most,
-    the first of equals.
+    """Means over the runs, None where one of them refuses; the rest is of the run that announces least, the first of
+    equals.
     """
     if not said:
         return None
-    least = min(said, key=lambda one: (one.there is not None, one.present is not None))
-    shares = [one.present for one in said if one.present is not None]
-    low_high = None if least.present is None else np.mean(shares, axis=0).tolist()
+    least = min(said, key=lambda one: (one.if_there_high is not None, one.if_there is not None))
+
+    def mean(name: str) -> float | None:
+        return None if getattr(least, name) is None else mean_of(getattr(one, name) for one in said)
+
     return replace(
         least,
-        there=None if least.there is None else mean_of(one.there for one in said),
-        right=None if low_high is None else mean_of(one.right for one in said),
+        if_there=mean("if_there"),
+        if_there_low=mean("if_there_low"),
+        if_there_high=mean("if_there_high"),
+        of_anybody_high=mean("of_anybody_high"),
         came_true=mean_of(one.came_true for one in said),
-        present=None if low_high is None else (low_high[0], low_high[1], low_high[2]),
     )
 
 
@@ -348,13 +348,6 @@ def _degrees(runs: Sequence[Run]) -> Iterator[DegreeRisk]:
         if found.recall is not None:
             people = round(found.people / len(runs))
             yield DegreeRisk(found.low, found.high, people, found.recall, found.precision)
-
-
-def _of_one_kind(runs: Sequence[Run]) -> Sequence[Run]:
-    """The runs with scores that say the same: if the person is in the release, where one run can say no more."""
-    if all(run.announced is None or run.announced.present is not None for run in runs):
-        return runs
-    return [run if run.there is None else replace(run, certainty=run.there) for run in runs]
 
 
 def bins(runs: Sequence[Run]) -> Iterator[CertaintyBin]:

@@ -182,7 +182,7 @@ def _attempt(
 
 def _told(attack: Attack, scene: Scene, pair: Pair, plan: Plan, progress: Callable[[str], None]) -> Attack:
     """The attack; an `Ensemble` is told how seeds came about, keeps its rounds, and tells of them."""
-    ready = informed(attack, scene.seeds_name(plan), pair, partial=scene.truth_partial)
+    ready = informed(attack, scene.seeds_name(plan), pair)
     return replace(ready, folder=plan.checkpoint, progress=progress) if isinstance(ready, Ensemble) else ready
 
 

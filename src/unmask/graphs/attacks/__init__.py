@@ -1,7 +1,6 @@
 """(release, what the adversary knows) -> belief. No attack ever sees the truth."""
 
 from unmask.graphs.attacks.assignment import GraphMatching
-from unmask.graphs.attacks.calibration import calibrated
 from unmask.graphs.attacks.climb import Climb
 from unmask.graphs.attacks.degrees import DegreeMatching
 from unmask.graphs.attacks.directed import DirectedNar09
@@ -35,6 +34,5 @@ __all__ = [
     "Refinement",
     "Rematch",
     "Support",
-    "calibrated",
     "log_odds",
 ]

@@ -1,11 +1,11 @@
-"""One adversary who runs the others on random parts of the seeds, lets them vote, and learns what a vote is worth."""
+"""An adversary who runs other attacks on random parts of the seeds and weighs their votes by withheld seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
@@ -15,142 +15,143 @@ from unmask.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
-from unmask.graphs.attacks.presence import Share
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import FEW, HELD, KEPT, Round, Stage, deal, run_round, work
+from unmask.graphs.attacks.rounds import MIN_SEEDS, Round, Stage, run_round, split_seeds
+from unmask.graphs.attacks.seed_dispersion import SeedDispersion, measure_seed_dispersion
+from unmask.graphs.attacks.success import (
+    Candidates,
+    Scene,
+    SuccessEstimate,
+    count_right,
+    estimate_success,
+    initial_model,
+    rank_candidates,
+)
 from unmask.graphs.attacks.support import rematch
-from unmask.graphs.attacks.weighing import Found, Scene, Told, Voted, present, told_by, unweighed, weighed
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed
-from unmask.promise import Check
 
-SeedsAre = Literal["sample", "partial", "chosen", "guessed"]
+SeedsAre = Literal["sample", "chosen", "guessed"]
 
-ENOUGH = 80
-"""Seeds from which on the probability that a person is there at all is announced."""
+ROUNDS = 8
+"""Two without a half of the seeds, five without a fifth, and one from all seeds."""
 
-APART = 0.7
+MAX_AUC = 0.7
 """The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample.
 Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
 """
 
-VAGUE = 0.05
-"""What is right of everybody is not announced where half of the range of the share of people who are there, times how
-often a match is right of those, is more.
-"""
+MAX_MARGIN = 0.1
+"""A wider margin makes the announced success a bound."""
 
-LEAST = 10
-"""Rounds in any case, so that each seed is held in two: from one nobody can tell what more rounds add."""
 
-SETTLED = 0.02
-"""The share of votes for candidates who took the lead in the last round, below which another is not worth it."""
+class Success(NamedTuple):
+    """Expected share of right matches among people who are in the release, and its 95 % interval.
 
-WORK = 6_000_000
-"""The `work` of all rounds together, at most: about a minute. Two are run in any case, and where graph matching votes
-`LEAST`.
-"""
+    mean, low       : None where the margin is so wide that only the bound `high` is announced
+    of_anybody_high : bound of the share of right matches among all people but the seeds
+    """
+
+    mean: float | None
+    low: float | None
+    high: float
+    of_anybody_high: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Announced(Matching):
-    """The belief of `Ensemble`: whom it names, and how likely that is to be right, in two numbers of two statuses.
+    """The belief of `Ensemble`: matches, and the probability that each is right if the person is in the target.
 
-    there    : (n_observations,) probability that the name is right if the person is in the target; nan without a name,
-               and of seeds, which are given
-    earned   : `calibrated` where held seeds bear it out; else `scores`, and no probability is announced
-    check    : of seeds that were held back, what was announced beside what came true; None where they are too few
-    presence : share of the people who are no seeds that is in the target, with bounds; None where it is refused
-    refused  : why a number is not announced, a sentence each
+    if_there    : (n_observations,) probability that the match is right if the person is in the target; nan without a
+                  match, and of seeds, which are given
+    confidence  : `calibrated` where withheld seeds support the probabilities, `bound` where they are too few for more
+                  than an upper bound, `scores` where no probability is announced
+    estimate    : success of withheld seeds; None where they are too few
+    dispersion  : how the seeds are spread; None where it was not tested
+    max_present : share of the people who are no seeds that can be in the target at most, by its number of nodes
+    refused     : why no probability is announced, a sentence each
 
-    The belief itself is about everybody. With `presence` its status is `model`, and it lists
-    P(in the target) P(c | in the target); without, the status is `scores`, and it lists P(c | in the target).
+    The belief lists P(c | in the target), of everybody. Its status is `scores`, as nothing tells who is absent.
     """
 
-    there: NDArray[np.float64]
-    earned: Literal["calibrated", "scores"]
-    check: Check | None
-    presence: Share | None
+    if_there: NDArray[np.float64]
+    confidence: Literal["calibrated", "bound", "scores"]
+    estimate: SuccessEstimate | None
+    dispersion: SeedDispersion | None
+    max_present: float
     refused: tuple[str, ...]
 
-    @property
-    def right(self) -> NDArray[np.float64]:
-        """(n_observations,) probability that the name is right, by the belief itself; nan without one, 1 of seeds."""
-        named = self.candidate == self.mapping[self.row]
-        found = np.full(len(self.mapping), np.nan)
-        found[self.row[named]] = np.exp(self.log_probability[named], dtype=np.float64)
-        return found
+    def expected_success(self, present: NDArray[np.bool_] | None = None) -> Success | None:
+        """Return the announced success; None where no probability is announced.
 
-    @property
-    def margin(self) -> float | None:
-        """By how much the mean of `there` may be off by the luck of the held seeds that tell it: 1.96 standard errors
-        of a share of so many people, one more of them right and one more wrong. None where they are too few.
+        present : (n_observations,) people who are known to be in the target; None where that is not known of anybody
         """
-        if self.check is None:
+        if self.estimate is None or self.confidence == "scores":
             return None
-        likely = (self.check.people * self.check.realized + 1) / (self.check.people + 2)
-        return float(1.96 * np.sqrt(likely * (1 - likely) / (self.check.people + 2)))
+        if present is None:
+            mean, margin = self.estimate.mean, self.estimate.blind_margin
+        else:
+            mean, margin = float(np.nan_to_num(self.if_there[present]).mean()), self.estimate.margin
+        low, high = max(0.0, mean - margin), min(1.0, mean + margin)
+        if self.confidence == "bound":
+            return Success(None, None, high, self.max_present * high)
+        return Success(mean, low, high, self.max_present * high)
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by held-back seeds.
+    """The strongest adversary here: rerun attacks on random parts of the seeds, weigh their votes by withheld seeds.
 
     A round runs `Rematch` both ways (whom it maps, and what it lists), `Climb` with gamma .25, and 0 and .5 up to
-    100,000 nodes, and in small graphs `Irma` and, from where a climb ends, `GraphMatching`. It knows three quarters of
-    the seeds (less of more than 225, three fifths of 900 or more). A fifth of all seeds is treated like anybody; so is
-    the rest, whose images have lost their edges, so that they are absent for certain. Votes of a kind of attack for a
-    pair (u, c) over the rounds, x_j(u, c), make the probability that c is u if u is in the target,
+    100,000 nodes, and in small graphs `Irma` and, from where a climb ends, `GraphMatching`. Eight rounds are run: two
+    without a random half of the seeds each, five without a fifth, and one from all seeds. Votes of a kind of attack for
+    a pair (u, c) over some rounds, x_j(u, c), make the probability that c is u if u is in the target,
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 
-    with the features of `logit.choices`; w and a are fitted to seeds that were held back, so that a kind of attack that
-    is worthless on these graphs has no weight. Votes are always those of as many rounds as a seed is held in: of
-    others, p is the mean over bags of so many, raised by what that mean knows more than a bag. Where ten rounds or more
-    are affordable, one more runs from all seeds. By how much it announces more than rounds from parts of them says what
-    seeds are worth here, and that is its weight beside the bags: with success in proportion to seeds^e it is e. Whether
-    a person is in the target at all is learned from held seeds (present), from all others (a mixture) and from deleted
-    ones (a bound), see `presence.share_present`. What is announced of a seed comes from models that did not see it.
+    with the features of `logit.choices`; w and a are fitted to seeds that were withheld, so that a kind of attack that
+    is worthless on these graphs has no weight. A seed has votes of two rounds, without half and without a fifth of the
+    seeds. Of others, p is the mean over the pairs of a round without a fifth and the round from all seeds. What is
+    announced of a seed comes from models that did not see it.
 
-    Named is the best candidate of everybody who has one, whether likely or not; two people may be taken for one node.
-    See `Announced` for the two probabilities. Both are learned from seeds: neither is announced with fewer than 30, or
-    if seeds were chosen or guessed, or look it: if degree tells them from others with an AUC above .7, on average of
-    both graphs, or below .3.
-    The second is not announced with fewer than 80 either, or where the share of people who are there is known so badly
-    that half of its range moves the mean over everybody by more than 5 points (`VAGUE`).
+    Matched is the best candidate of everybody who has one, whether likely or not; two people may be matched to one
+    node. p holds for people who are in the target and resemble the seeds. It is refused with fewer than 30 seeds, if
+    seeds were chosen or guessed, and if they are not spread as a random sample: if degree tells them from others with
+    an AUC above .7, on average of both graphs, or below .3, or if they are near each other (`measure_seed_dispersion`).
+    If the margin of the mean success is above 10 points, only a bound is announced.
 
-    rounds    : at most; 10, and more as long as the last one made other candidates than before the leaders of 2 % of
-                the votes. In large graphs as many as take about a minute (`WORK`), and at least 2, but 10 where graph
-                matching votes, whatever that takes: 70 CPU s with 2,000 people. With fewer than 10 seeds there is
-                nothing to leave out, and one round
-    seeds_are : `sample`: a random sample of the people in both graphs; `partial`: of some of them, so that "is in the
-                target" cannot be told from "could be a seed"; `chosen`: by degree, say, so that others are not
-                re-identified as often as held-back seeds; `guessed`: found without the truth (`Guessed` always are)
+    Nothing tells who is absent. For the share of right matches among everybody, `Success.of_anybody_high` is a bound
+    from the number of nodes alone, and not an estimate.
+
+    rounds    : 8; with fewer, which are rounds without a fifth of the seeds and the one from all seeds, no probability
+                is announced. With fewer than 10 seeds there is nothing to leave out, and one round
+    seeds_are : `sample`: a random sample of the people in both graphs; `chosen`: by degree, say, so that others are not
+                re-identified as often as withheld seeds; `guessed`: found without the truth (`Guessed` always are)
     listed    : candidates that the belief lists of a node, at most
     folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
                 one; see `kept`. What is announced is the same
-    progress  : is told of each round, and which share of held-back seeds is named rightly so far: first by `Rematch`,
+    progress  : is told of each round, and which share of withheld seeds is matched rightly so far: first by `Rematch`,
                 as soon as one of its steps changes little
 
-    Draws the deal and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
+    Draws the parts and exact ties from `rng`, from a fixed seed where there is none. No truth is used.
 
     Assumes: what the attacks assume; that seeds are right. Where some are wrong, all numbers come out too low.
 
-    Fails when: no attack gets beyond its seeds; or people who are absent look as present as held seeds do, which the
-    bounds of `presence` then show.
+    Fails when: no attack gets beyond its seeds; or seeds are no random sample in a way that neither their degrees nor
+    their places in the networks show.
 
     >>> from unmask.graphs.release import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> belief = Ensemble()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
-    >>> belief.mapping, belief.earned  # two seeds are too few to announce a probability
+    >>> belief.mapping, belief.confidence  # two seeds are too few to announce a probability
     (array([0, 1, 2, 3, 4, 5], dtype=int32), 'scores')
 
     Bagging: L. Breiman, "Bagging predictors", Machine Learning 1996; the logit: D. McFadden, "Conditional logit
-    analysis of qualitative choice behavior", 1974; presence: M. C. du Plessis, G. Niu & M. Sugiyama, "Convex
-    formulation for learning from positive and unlabeled data", ICML 2015.
+    analysis of qualitative choice behavior", 1974.
     """
 
-    rounds: int = 30
+    rounds: int = ROUNDS
     seeds_are: SeedsAre = "sample"
     listed: int = 10
     folder: Path | None = field(default=None, compare=False, repr=False)
@@ -173,52 +174,67 @@ class Ensemble:
         seeded(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
         scene = Scene(release, knowledge)
-        seeds_are = "guessed" if isinstance(knowledge.seeds, Guessed) else self.seeds_are
-        silent = list(_silent(scene, seeds_are))
-        refused = silent + list(_undecided(scene, seeds_are))
-        found = self._run(scene, deal(scene.n_seeds, self._planned(scene), rng))
-        voted = unweighed(found) if scene.n_seeds < FEW else weighed(found, rng)
-        if voted.learned is not None and voted.learned.check.refuted:
-            silent.append(f"held-back seeds refute it: {voted.learned.check}")
-            refused += silent[-1:]
-        presence = None if refused else present(scene, voted)
-        if presence is not None and (vague := list(_vague(presence[0], voted))):
-            presence, refused = None, vague
-        return self._announced(scene, found, voted, rng, presence=presence, silent=bool(silent), refused=refused)
+        refused, dispersion = self._refusals(scene, rng)
+        rounds, estimate = self._run(scene, rng), None
+        fifths, halves, whole = rounds[:5], rounds[5:-1], rounds[-1]
+        if halves:
+            candidates, estimate = estimate_success(scene, halves, fifths, whole, rng=rng)
+            refused += [f"held-back seeds refute it: {estimate.check}"] * estimate.check.refuted
+        else:
+            bags = [[one, whole] for one in rounds[:-1]] or [[whole]]
+            candidates = rank_candidates(scene, bags, [initial_model(scene)], rng=rng)
+        bare, if_there = self._listed(scene, candidates, rounds)
+        fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
+        return Announced(
+            **fields,
+            if_there=if_there,
+            confidence=_confidence(estimate, refused),
+            estimate=estimate,
+            dispersion=dispersion,
+            max_present=min(1.0, (release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)),
+            refused=tuple(refused),
+        )
 
-    def _planned(self, scene: Scene) -> int:
-        if scene.n_seeds < 10:
-            return 1
-        affordable = WORK // work(scene.release, scene.knowledge, scene.kinds)
-        return min(self.rounds, max(LEAST if "dense" in scene.kinds else 2, affordable))
+    def _refusals(self, scene: Scene, rng: np.random.Generator) -> tuple[list[str], SeedDispersion | None]:
+        """Why no probability is announced, by the seeds alone; and how these are spread, where that was tested."""
+        seeds_are = "guessed" if isinstance(scene.knowledge.seeds, Guessed) else self.seeds_are
+        refused = list(_too_few(scene, self.rounds))
+        if seeds_are != "sample":
+            return [*refused, _NO_SAMPLE[seeds_are]], None
+        if scene.n_seeds < MIN_SEEDS:
+            return refused, None
+        refused += _unlike(float(np.mean(list(map(_auc, scene.degrees, scene.seeds)))))
+        if not (scene.release.n_edges and scene.knowledge.graph.n_edges):
+            return [*refused, "a network has no edge, so that it is not known how the seeds are spread"], None
+        spread = measure_seed_dispersion(scene.knowledge.graph, scene.release, scene.seeds, rng=rng)
+        return [*refused, *_clustered(spread)], spread
 
-    def _run(self, scene: Scene, parts: NDArray[np.int8]) -> Found:
-        """Rounds until another one changes next to nothing, or all that are planned, and one from all seeds, where
-        there is time for it and somebody to tell what it is worth.
+    def _run(self, scene: Scene, rng: np.random.Generator) -> list[Round]:
+        """The rounds: without each fifth of the seeds, without each half where that tells a probability, and the one
+        from all seeds.
         """
-        found, said = Found(scene, parts[:0], ()), ""
-        for at, part in enumerate(parts, 1):
-            self._say(f"round {at} of at most {len(parts)}{said}")
-            made = self._round(scene, part, first=at == 1)
-            found = Found(scene, parts[:at], (*found.rounds, made))
-            said = _so_far("all votes", *found.rightly)
-            if at >= LEAST and found.unsettled < SETTLED:
-                break
-        if len(parts) < LEAST or scene.n_seeds < FEW:
-            return found
-        self._say(f"a round from all seeds{said}")
-        return found._replace(whole=self._round(scene, np.full_like(parts[0], KEPT), first=False))
+        parts = split_seeds(scene.n_seeds, rng=rng)
+        learns = scene.n_seeds >= MIN_SEEDS and self.rounds >= ROUNDS
+        n_parts = 7 if learns else 0 if scene.n_seeds < 10 else min(5, self.rounds - 1)
+        plan = [*np.roll(parts, -2, axis=0)[:n_parts], np.zeros(scene.n_seeds, dtype=np.bool_)]
+        rounds: list[Round] = []
+        for at, withheld in enumerate(plan, 1):
+            so_far = _so_far("all votes", *count_right(scene, rounds[:5])) if rounds else ""
+            self._say(f"round {at} of {len(plan)}{so_far}")
+            rounds.append(self._round(scene, withheld, first=at == 1))
+        return rounds
 
-    def _round(self, scene: Scene, part: NDArray[np.int8], *, first: bool) -> Round:
+    def _round(self, scene: Scene, withheld: NDArray[np.bool_], *, first: bool) -> Round:
         """A round that was kept, or a new one; the first of all tells what `Rematch` finds."""
-        stage = Stage.of(scene.release, scene.knowledge, part)
+        stage = Stage(scene.release, scene.knowledge, withheld)
         if self.folder is not None and (before := kept(self.folder, stage)) is not None:
             return before
 
-        def told(mapping: NDArray[np.int32]) -> None:
-            self._say(_so_far(Rematch.__name__, *_named_of_held(scene, part, mapping)).removeprefix("; "))
+        def report(mapping: NDArray[np.int32]) -> None:
+            source, target = (side[withheld] for side in scene.seeds)
+            self._say(_so_far(Rematch.__name__, int((mapping[source] == target).sum()), len(source)).removeprefix("; "))
 
-        found = run_round(stage, rematch(stage.release, stage.known, told if first else None), scene.kinds)
+        found = run_round(stage, rematch(stage.release, stage.known, report if first else None), scene.kinds)
         if self.folder is not None:
             keep(self.folder, stage, found)
         return found
@@ -227,53 +243,29 @@ class Ensemble:
         if self.progress is not None and what:
             self.progress(what)
 
-    def _announced(
-        self,
-        scene: Scene,
-        found: Found,
-        voted: Voted,
-        rng: np.random.Generator,
-        *,
-        presence: tuple[Share, list[NDArray[np.float64]]] | None,
-        silent: bool,
-        refused: Sequence[str],
-    ) -> Announced:
-        """The belief, from what is voted and, bag by bag, how likely each person is to be there.
-
-        silent : whether no probability is announced at all
-        """
-        told = told_by(scene, voted, None if presence is None else presence[1], rng)
-        bare = self._listed(scene, found, told)
-        sure = np.full(len(scene.image), np.nan)
-        sure[told.person[told.first]] = told.there[told.first]
-        fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
-        return Announced(
-            **{**fields, "status": "scores" if presence is None else "model"},
-            there=sure,
-            earned="scores" if silent else "calibrated",
-            check=None if voted.learned is None else voted.learned.check,
-            presence=None if presence is None else presence[0],
-            refused=tuple(refused),
-        )
-
-    def _listed(self, scene: Scene, found: Found, told: Told) -> Matching:
-        """Seeds for certain, and of each other person the likeliest candidates."""
+    def _listed(
+        self, scene: Scene, candidates: Candidates, rounds: Sequence[Round]
+    ) -> tuple[Matching, NDArray[np.float64]]:
+        """Seeds for certain, and of each other person the likeliest candidates; and the probability of the first."""
         here, shown = scene.seeds
-        mapping, first = scene.image.astype(np.int32), told.first
-        mapping[told.person[first]] = told.candidate[first]
-        kept = (told.place < self.listed) & (told.all > 0)
-        row, candidate = np.append(told.person[kept], here), np.append(told.candidate[kept], shown)
-        certain = np.append(np.log(told.all[kept]), np.zeros(len(here)))
-        return matching_of(
-            mapping, (row, candidate, certain), n_target=scene.release.n_nodes,
-            sweeps=[len(one.pair) for one in found.rounds], visits=0, attack=repr(self),
+        mapping, first = scene.image.astype(np.int32), candidates.first
+        mapping[candidates.person[first]] = candidates.candidate[first]
+        if_there = np.full(len(mapping), np.nan)
+        if_there[candidates.person[first]] = candidates.probability[first]
+        listed = (candidates.rank < self.listed) & (candidates.probability > 0)
+        row = np.append(candidates.person[listed], here)
+        log_p = np.append(np.log(candidates.probability[listed]), np.zeros(len(here)))
+        belief = matching_of(
+            mapping, (row, np.append(candidates.candidate[listed], shown), log_p), n_target=scene.release.n_nodes,
+            sweeps=[len(one.pair) for one in rounds], visits=0, attack=repr(self),
         )  # fmt: skip
+        return belief, if_there
 
 
-def _named_of_held(scene: Scene, part: NDArray[np.int8], mapping: NDArray[np.int32]) -> tuple[int, int]:
-    """How many held seeds the mapping names rightly, and how many there are."""
-    source, target = (side[part == HELD] for side in scene.seeds)
-    return int((mapping[source] == target).sum()), len(source)
+def _confidence(estimate: SuccessEstimate | None, refused: Sequence[str]) -> Literal["calibrated", "bound", "scores"]:
+    if estimate is None or refused:
+        return "scores"
+    return "bound" if estimate.margin > MAX_MARGIN else "calibrated"
 
 
 def _so_far(by: str, right: float, held: int) -> str:
@@ -281,50 +273,46 @@ def _so_far(by: str, right: float, held: int) -> str:
     return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
 
 
-def _silent(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
-    """Why no probability is announced: nobody could test it, or those who could are unlike the others."""
-    if scene.n_seeds < FEW:
+_NO_SAMPLE = {
+    "guessed": "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right",
+    "chosen": "seeds were chosen and not sampled, so that held-back seeds do not stand for other people",
+}
+
+
+def _too_few(scene: Scene, rounds: int) -> Iterator[str]:
+    """Why no probability can be tested."""
+    if scene.n_seeds < MIN_SEEDS:
         seeds = "1 seed is" if scene.n_seeds == 1 else f"{scene.n_seeds} seeds are"
-        yield f"{seeds} too few to test a probability, expected at least {FEW}: these are scores"
-    if seeds_are == "guessed":
-        yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
-    elif seeds_are == "chosen":
-        yield "seeds were chosen and not sampled, so that held-back seeds do not stand for other people"
-    elif scene.n_seeds >= FEW:
-        yield from _unlike(float(np.mean(list(map(_auc, scene.degrees, scene.seeds)))))
+        yield f"{seeds} too few to test a probability, expected at least {MIN_SEEDS}: these are scores"
+    elif rounds < ROUNDS:
+        yield f"rounds is {rounds}, and it takes {ROUNDS} to test a probability: these are scores"
 
 
 def _unlike(auc: float) -> Iterator[str]:
     """Why held-back seeds do not stand for others, by how often a seed has more edges."""
-    if auc > APART:
+    if auc > MAX_AUC:
         yield (
             f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by "
             "it, or people who are absent have few: the two cannot be told apart"
         )
-    elif auc < 1 - APART:
+    elif auc < 1 - MAX_AUC:
         yield (
             f"seeds have fewer edges than others in both networks (AUC {auc:.2f}), so that held-back seeds do not "
             "stand for other people"
         )
 
 
-def _undecided(scene: Scene, seeds_are: SeedsAre) -> Iterator[str]:
-    """Why nothing is announced about people who may be absent, where something is of those who are not."""
-    if seeds_are == "partial":
-        yield "seeds are a sample of some of the people in both networks, so that who is absent cannot be told"
-    if FEW <= scene.n_seeds < ENOUGH:
-        yield f"{scene.n_seeds} seeds are too few to tell who is absent; it takes at least {ENOUGH}"
-
-
-def _vague(share: Share, voted: Voted) -> Iterator[str]:
-    """Why nothing is announced about people who may be absent, where their share is known too badly."""
-    assert voted.learned is not None
-    if (share.high - share.low) / 2 * float(voted.learned.top.mean()) > VAGUE:
-        yield (
-            f"it is only known that {100 * share.low:.0f} % to {100 * share.high:.0f} % of the people who are not "
-            "seeds are in both networks, too wide a range to say how likely a match is to be right where the person "
-            "may be absent"
-        )
+def _clustered(spread: SeedDispersion) -> Iterator[str]:
+    """Why held-back seeds do not stand for others, by where they are."""
+    if not spread.is_clustered:
+        return
+    by_community = spread.has_uneven_communities and spread.community_ratio > spread.ratio
+    found = (
+        f"{spread.community_ratio:.1f} times as unevenly spread over communities as a random draw"
+        if by_community
+        else f"next to each other: {spread.ratio:.1f} times as many seeds around them as in a random draw"
+    )
+    yield f"seeds are {found}, so that held-back seeds do not stand for people who are far from them"
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:

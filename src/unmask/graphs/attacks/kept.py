@@ -29,7 +29,7 @@ def kept(folder: Path, stage: Stage) -> Round | None:
     """
     try:
         with _file(folder, stage).open("rb") as file, np.load(file) as stored:
-            return Round(stage.part, stored["pair"], stored["vote"])
+            return Round(stage.withheld, stored["pair"], stored["vote"])
     except DAMAGED:
         return None
 
@@ -57,8 +57,8 @@ def _file(folder: Path, stage: Stage) -> Path:
 
 
 def _inputs(stage: Stage) -> Iterator[NDArray[np.generic]]:
-    for graph in (stage.release, stage.known.graph):
+    for graph in (stage.release, stage.knowledge.graph):
         yield from (graph.indptr, graph.neighbor, *(() if graph.way is None else (graph.way,)))
-    if (alike := stage.known.similarity) is not None:
+    if (alike := stage.knowledge.similarity) is not None:
         yield from (alike.source, alike.target, alike.weight)
-    yield from (*stage.seeds, stage.part)
+    yield from (*stage.knowledge.seeds, stage.withheld)

@@ -1,4 +1,4 @@
-"""Attacks rerun on random parts of the seeds: who is taken for whom how often, with seeds left out on purpose."""
+"""Attacks that are rerun on random parts of the seeds, and their votes for pairs of people and nodes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,8 @@ from unmask.graphs.attacks.support import Support, rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
-FEW = 30
-"""Seeds below which none is held back: too few to tell how often a vote is right."""
-
-MANY = 900
-"""Seeds from which on all take part in deletions; of fewer n, n / 900 of them, and at least a quarter. A deleted image
-takes its edges from everybody else: with 200 seeds that costs a round more than it gains by being unlike the others,
-with 1,300 it does not; with 400, on one pair of networks, it costs 3 points, of which this rule leaves less than 1.
-"""
+MIN_SEEDS = 30
+"""Fewer seeds are too few to test a probability."""
 
 IRMA = 10_000
 """Nodes of the larger graph up to which `Irma` votes."""
@@ -33,14 +27,11 @@ IRMA = 10_000
 SEVERAL = 100_000
 """Nodes of the larger graph up to which `Climb` votes with several discounts."""
 
-KEPT, HELD, DELETED = 0, 1, 2
-"""What became of a seed in a round: known, treated like anybody else, or that and its image without edges."""
-
 _LEAST = 0.02  # listed candidates that are less likely have no vote
 
 _STEPS = 10  # of `GraphMatching`; from the center all 30 move its hits by -1 to 3 points on thin networks
 
-Vote = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.float64]]
+Vote = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
 """People, candidates, and how much is voted for each."""
 
 Votes = dict[str, list[Vote]]
@@ -48,14 +39,14 @@ Votes = dict[str, list[Vote]]
 
 
 class Round(NamedTuple):
-    """One round.
+    """The votes of one round.
 
-    part  : (n_seeds,) KEPT, HELD or DELETED
-    pair  : (n_pairs,) source node * target nodes + target node, ascending: whoever has a vote
-    vote  : (n_pairs, n_kinds) mean over the attacks of a kind
+    withheld : (n_seeds,) seeds that the attacks did not know
+    pair     : (n_pairs,) source node * target nodes + target node, ascending: pairs with a vote
+    vote     : (n_pairs, n_kinds) mean over the attacks of a kind
     """
 
-    part: NDArray[np.int8]
+    withheld: NDArray[np.bool_]
     pair: NDArray[np.int64]
     vote: NDArray[np.float32]
 
@@ -84,98 +75,48 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[
     return ("named", "listed", "climb", *(kind for kind, votes in asked.items() if votes))
 
 
-def work(release: SocialGraph, knowledge: Auxiliary[SocialGraph], kinds: Sequence[str]) -> int:
-    """What a round costs: edges and four times nodes of both graphs, as often as they are gone over, and n^3 / 10,000
-    for graph matching of n nodes. A million take about seven seconds.
+def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return which seeds are withheld in each round: (7, n_seeds), two random halves, then five random fifths.
 
-    `Rematch` both ways with the support count three quarters, and each climb a quarter.
+    Each seed is withheld once in a half and once in a fifth, which are independent.
+
+    >>> split_seeds(10, rng=np.random.default_rng(0)).sum(axis=1)
+    array([5, 5, 2, 2, 2, 2, 2])
     """
-    graphs = release, knowledge.graph
-    climbs = 1 + 2 * ("discounted" in kinds) + 3 * ("alike" in kinds)
-    dense = max(graph.n_nodes for graph in graphs) ** 3 // 10_000 if "dense" in kinds else 0
-    return sum(graph.n_edges + 4 * graph.n_nodes for graph in graphs) * (3 + climbs) // 4 + dense
-
-
-def deal(n: int, n_rounds: int, rng: np.random.Generator) -> NDArray[np.int8]:
-    """(n_rounds, n) what becomes of each seed in each round: a fifth is held, and a fifth of those who take part in
-    deletions is deleted, dealt like cards.
-
-    Each seed is held in the same number of rounds, give or take one; so often is each deleted that takes part in that:
-    a share of min(max(n / `MANY`, 1/4), 1). Of fewer than `FEW` seeds a tenth is held and none deleted.
-
-    >>> for n in (60, 450, 900):
-    ...     parts = deal(n, 5, np.random.default_rng(0))
-    ...     print((parts == HELD).sum(axis=1), (parts == DELETED).sum(axis=1))
-    [12 12 12 12 12] [3 3 3 3 3]
-    [90 90 90 90 90] [45 45 45 45 45]
-    [180 180 180 180 180] [180 180 180 180 180]
-    """
-    part = np.full((n_rounds, n), KEPT, dtype=np.int8)
-    some = rng.permutation(n)[: 0 if n < FEW else min(max(n * n // MANY, n // 4), n)]
-    for left_out, of, many in ((HELD, np.arange(n), n // (5 if n >= FEW else 10)), (DELETED, some, len(some) // 5)):
-        cards = np.empty(0, dtype=np.int64)
-        for row in part:
-            if len(cards) < 2 * len(of):
-                cards = np.append(cards, rng.permutation(of))
-            chosen = cards[row[cards] == KEPT]
-            chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])][:many]
-            row[chosen] = left_out
-            cards = _without_first(cards, chosen)
-    return part
-
-
-def _without_first(cards: NDArray[np.int64], drawn: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The cards without the first of each that was drawn."""
-    value, first = np.unique(cards, return_index=True)
-    return np.delete(cards, first[np.isin(value, drawn)])
+    half, fifth = rng.permutation(n_seeds) % 2, rng.permutation(n_seeds) % 5
+    return np.array([half == 0, half == 1, *(fifth == part for part in range(5))])
 
 
 class Stage(NamedTuple):
-    """What the attacks of a round see: the release without the edges of deleted images, and the seeds that are kept.
-
-    seeds : source nodes, and target nodes, of all seeds; part: (n_seeds,) what became of each
-    """
+    """The networks of a round, all seeds, and (n_seeds,) those that its attacks do not know."""
 
     release: SocialGraph
-    known: Auxiliary[SocialGraph]
-    seeds: tuple[NDArray[np.int64], NDArray[np.int64]]
-    part: NDArray[np.int8]
+    knowledge: Auxiliary[SocialGraph]
+    withheld: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, release: SocialGraph, knowledge: Auxiliary[SocialGraph], part: NDArray[np.int8]) -> Stage:
-        """A round in which this becomes of the seeds."""
-        source, target = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
-        thinned = _without_edges_of(release, target[part == DELETED])
-        known = replace(knowledge, seeds=(source[part == KEPT], target[part == KEPT]))
-        return cls(thinned, known, (source, target), part)
+    @property
+    def known(self) -> Auxiliary[SocialGraph]:
+        """The knowledge without the seeds that are withheld."""
+        source, target = self.knowledge.seeds
+        return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))
 
 
 def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
-    """The votes of all attacks; nobody but a seed is taken for its image. forward: what `rematch` believes of it."""
-    votes, n, (source, target) = _votes(stage, forward, kinds), stage.release.n_nodes, stage.seeds
-    free, free_there = np.ones(stage.known.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
-    free[source[stage.part == KEPT]], free_there[target] = False, False
+    """Return the votes of all attacks; only a seed is matched to its image. forward : the belief of `rematch`"""
+    votes, n, (source, target) = _votes(stage, forward, kinds), stage.release.n_nodes, stage.knowledge.seeds
+    free, free_target = np.ones(stage.knowledge.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
+    free[source[~stage.withheld]], free_target[target] = False, False
     pair, kind, vote = (np.concatenate(column) for column in zip(*_flat(votes, kinds, n), strict=True))
-    kept = free[pair // n] & (free_there[pair % n] | np.isin(pair, source * n + target))
-    pairs, at = np.unique(pair[kept], return_inverse=True)
+    allowed = free[pair // n] & (free_target[pair % n] | np.isin(pair, source.astype(np.int64) * n + target))
+    pairs, at = np.unique(pair[allowed], return_inverse=True)
     table = np.zeros((len(pairs), len(kinds)), dtype=np.float32)
-    np.add.at(table, (at, kind[kept]), vote[kept])
-    return Round(stage.part, pairs, table)
-
-
-def _without_edges_of(graph: SocialGraph, nodes: NDArray[np.int64]) -> SocialGraph:
-    """The graph where these nodes have no edge."""
-    if not len(nodes):
-        return graph
-    gone = np.zeros(graph.n_nodes, dtype=np.bool_)
-    gone[nodes] = True
-    u, v = graph.edges()
-    return graph.with_edges(np.flatnonzero(~gone[u] & ~gone[v]))
+    np.add.at(table, (at, kind[allowed]), vote[allowed])
+    return Round(stage.withheld, pairs, table)
 
 
 def _flat(
     votes: Votes, kinds: Sequence[str], n: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating]]]:
     """(pairs, kinds, votes) of each attack; several of one kind share its vote."""
     for at, kind in enumerate(kinds):
         for u, c, vote in votes[kind]:
@@ -200,7 +141,7 @@ def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
         votes["irma"] = [_named(Irma()(release, known))]
     if "dense" in kinds:
         u, c, share = votes["climb"][-1]
-        first = sparse.csr_array((share, (u, c)), shape=(known.graph.n_nodes, release.n_nodes))
+        first = sparse.csr_array((share.astype(np.float64), (u, c)), shape=(known.graph.n_nodes, release.n_nodes))
         votes["dense"] = [_named(GraphMatching(steps=_STEPS).begun(release, known, first))]
     return votes
 

@@ -42,25 +42,35 @@ class CertaintyBin:
 
 @dataclass(frozen=True)
 class Announcement:
-    """How sure an attack says it is of its names, as means over people and runs, beside what came true.
+    """The success that an attack announces, as means over people and runs, next to what came true.
 
-    there     : probability that the name of a person who is in the release is right; over such people, all but the
-                seeds where the truth is not known. None where seeds that were held back do not bear it out
-    right     : probability that the name of anybody is right, of people who are absent too; None where a run refuses
-    came_true : share of everybody but the seeds whose name is right; None where the truth is not known of all
-    present   : share of the others who are in the release, by the attack, and its bounds; None where a run refuses
-    held      : of held-back seeds, what was announced and what came true, in the run that refuses most
-    refused   : why a number is not announced, in that run
-    margin    : by how much `there` may be off by the luck of the seeds that tell it, in that run
+    if_there        : probability that the match of a person who is in the release is right; over such people, all but
+                      the seeds where the truth is not known. None where a run refuses it or announces a bound alone
+    if_there_low, if_there_high : its 95 % interval; a bound has no `if_there_low`, and a refusal neither
+    of_anybody_high : bound of the share of everybody but the seeds whose match is right, from the number of nodes
+    came_true       : that share; None where the truth is not known of all
+    held            : of withheld seeds, what was announced and what came true, in the run that announces least
+    curve           : share of the seeds that were known, and share of withheld seeds that one round matched rightly
+    refused         : why no probability is announced, in that run
+    seed_ratio      : seeds around seeds, compared with random draws; None where that was not tested
     """
 
-    there: float | None
-    right: float | None
+    if_there: float | None
+    if_there_low: float | None
+    if_there_high: float | None
+    of_anybody_high: float | None
     came_true: float | None
-    present: tuple[float, float, float] | None
     held: str
+    curve: tuple[tuple[float, float], ...] = ()
     refused: tuple[str, ...] = ()
-    margin: float | None = None
+    seed_ratio: float | None = None
+
+    @property
+    def margin(self) -> float | None:
+        """Half of the interval; None where there is none."""
+        if self.if_there_low is None or self.if_there_high is None:
+            return None
+        return (self.if_there_high - self.if_there_low) / 2
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from unmask.measures.interval import wilson
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import (
+    Announcement,
     DegreeRisk,
     GraphRisk,
     OverlapPoint,
@@ -161,23 +162,41 @@ def announcements(graph: GraphRisk) -> Iterator[str]:
         if (said := attack.announced) is None:
             continue
         where = f" on {release_name(attack.release)}" if several_releases(graph) else ""
-        start = f"{attack.attack}{where} announces how likely a name is to be right"
-        parts = []
-        if said.there is not None:
-            came = f", and {percent(attack.recall)} are" if attack.recall is not None else ""
-            off = "" if said.margin is None else f"; held-back seeds tell it within {100 * said.margin:.0f} points"
-            parts.append(f"{percent(said.there)} on average if the person is in the release{came} (calibrated{off})")
-        if said.right is not None and said.present is not None:
-            came = f", and {percent(said.came_true)} are" if said.came_true is not None else ""
-            share, low, high = (percent(one, 0) for one in said.present)
-            parts.append(
-                f"{percent(said.right)} of anybody{came} (a model: it takes {share} of them, {low} to {high}, to be in "
-                "the release)"
-            )
+        name = f"{attack.attack}{where}"
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        why = f" Not announced: {'; '.join(said.refused)}." if said.refused else ""
-        told = f"{start}: {'; '.join(parts)}." if parts else f"{attack.attack}{where} announces no probability."
-        yield told + held + why
+        curve = "".join(
+            f" With {percent(x, 0)} of the seeds, one round matches {percent(y)} of them." for x, y in said.curve
+        )
+        yield (_announced(name, attack) or _refused(name, said)) + _of_anybody(said) + held + curve
+
+
+def _announced(name: str, attack: StructureAttack) -> str:
+    """The announced success of people who are in the release, next to what came true; nothing where it is refused."""
+    said = attack.announced
+    if said is None or said.if_there_high is None:
+        return ""
+    came = f"; {percent(attack.recall)} are" if attack.recall is not None else ""
+    if said.if_there is None or said.if_there_low is None:
+        high = percent(said.if_there_high)
+        return f"{name} announces a bound: at most {high} of its matches of people in the release are right{came}."
+    low, high = percent(said.if_there_low), percent(said.if_there_high)
+    return (
+        f"{name} announces that {percent(said.if_there)} of its matches of people in the release are right "
+        f"(calibrated, {low} to {high}){came}."
+    )
+
+
+def _refused(name: str, said: Announcement) -> str:
+    return f"{name} announces no probability: {'; '.join(said.refused)}."
+
+
+def _of_anybody(said: Announcement) -> str:
+    """The bound for everybody, next to what came true."""
+    if said.of_anybody_high is None:
+        return ""
+    came = f"; {percent(said.came_true)} are" if said.came_true is not None else ""
+    high = percent(said.of_anybody_high)
+    return f" Of all people, at most {high} are matched rightly (a bound, not an estimate){came}."
 
 
 def people_of(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> int:

@@ -66,11 +66,14 @@ def _at_most(graph: GraphRisk) -> Iterator[str]:
 def _sure(graph: GraphRisk) -> Iterator[str]:
     """What the attack that announces probabilities says of its names, on the first release."""
     said = next((one.announced for one in graph.attacks if one.announced is not None), None)
-    if said is not None and said.there is not None:
-        anybody = "who is absent cannot be told" if said.right is None else f"{percent(said.right)} of anybody"
-        off = "" if said.margin is None else f", give or take {100 * said.margin:.0f} points"
-        yield f"{percent(said.there)} right if the person is in the release{off}; {anybody}"
-    elif said is not None:
+    if said is None:
+        return
+    if said.if_there is not None and said.margin is not None:
+        off = f"give or take {100 * said.margin:.0f} points"
+        yield f"{percent(said.if_there)} right if the person is in the release, {off}"
+    elif said.if_there_high is not None:
+        yield f"at most {percent(said.if_there_high)} right if the person is in the release (a bound)"
+    else:
         yield "no probability is announced"
 
 

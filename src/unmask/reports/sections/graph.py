@@ -239,12 +239,12 @@ def _by_score(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:
 def _scores(graph: GraphRisk) -> str:
     """Whether the scores that are drawn are probabilities, and what it means where a line leaves the dotted one."""
     drawn = [attack for _, attack in shown(graph)]
-    sure = {one.attack: one.announced for one in drawn if one.announced is not None and one.announced.there is not None}
-    if any(one.right is None for one in sure.values()):
+    sure = dict.fromkeys(
+        one.attack for one in drawn if one.announced is not None and one.announced.if_there is not None
+    )
+    if sure:
         return f"{listed([*sure])} speaks of people in the release alone; matches of others pull its line down."
-    alone = " alone" * (len({one.attack for one in drawn}) > len(sure))
-    whose = f"{listed([*sure])}{alone} announces probabilities" if sure else "A score is no probability"
-    return f"{whose}: where a line leaves the dotted one, it promises too much or too little."
+    return "A score is no probability: where a line leaves the dotted one, it promises too much or too little."
 
 
 def _by_pass(graph: GraphRisk, looks: Looks) -> tuple[Loose, ...]:

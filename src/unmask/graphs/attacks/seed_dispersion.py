@@ -1,0 +1,164 @@
+"""A test of whether seeds are spread over two networks as a random sample of their people is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.errors import UnmaskError
+from unmask.graphs.communities import communities
+from unmask.graphs.release import SocialGraph
+
+MAX_P_VALUE = 0.005
+"""Level of each of the two tests: that of the largest of 200 draws."""
+
+MIN_RATIO, MIN_COMMUNITY_RATIO = 1.2, 1.5
+"""Smaller effects are not evidence, whatever their p-value: people who are in both networks are clustered, too."""
+
+MAX_STRATA = 10
+MIN_STRATUM_SEEDS = 10
+
+_MIN_EXPECTED = 0.5  # seeds of a community, which divide
+_BLOCK_CELLS = 20_000_000  # nodes times draws at a time
+
+
+@dataclass(frozen=True)
+class SeedDispersion:
+    """How seeds are spread, compared with random draws of nodes with the same degrees. Of both networks, the larger
+    p-value and the smaller ratio.
+
+    p_value, ratio                     : of the share of seeds among neighbors, and among their other neighbors
+    community_p_value, community_ratio : of the unevenness of seeds over communities
+    """
+
+    p_value: float
+    ratio: float
+    community_p_value: float
+    community_ratio: float
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the seeds are not a random sample, by either test."""
+        return (self.p_value <= MAX_P_VALUE and self.ratio >= MIN_RATIO) or self.has_uneven_communities
+
+    @property
+    def has_uneven_communities(self) -> bool:
+        """Whether the seeds are not a random sample, by the communities that they are from."""
+        return self.community_p_value <= MAX_P_VALUE and self.community_ratio >= MIN_COMMUNITY_RATIO
+
+
+def measure_seed_dispersion(
+    auxiliary: SocialGraph,
+    release: SocialGraph,
+    seeds: tuple[NDArray[np.integer], NDArray[np.integer]],
+    *,
+    n_draws: int = 199,
+    rng: np.random.Generator,
+) -> SeedDispersion:
+    """Return how the seeds are spread over both networks, compared with random draws.
+
+    With adjacency M, degrees d, seed indicator s and w = 1 / (d - 1), the statistics are
+
+        T = mean over seeds of (y + z) / 2, y = M s / d, z = (M (w M s) - s M w) / (neighbors of degree above 1)
+        C = sum over communities c of (seeds of c - expected)^2 / max(expected, .5)
+
+    y is the share of seeds among the neighbors of a node, and z that among the neighbors' other neighbors. A draw has
+    the same number of nodes in each stratum of degree. Strata are cut at quantiles of the seeds' degrees: at most 10,
+    with at least 10 seeds each. Communities are those of Louvain.
+
+    Parameters
+    ----------
+    auxiliary, release : SocialGraph
+        The adversary's network and the released one, each with an edge.
+    seeds : pair of (n_seeds,) arrays
+        Nodes of the auxiliary network, and their nodes in the release.
+    n_draws : int
+        Random draws in each network.
+
+    Returns
+    -------
+    SeedDispersion
+        Clustered seeds have small p-values and large ratios in both networks.
+
+    Raises
+    ------
+    UnmaskError
+        If a network has no edge, or there are no seeds.
+
+    Examples
+    --------
+    >>> from unmask.graphs import datasets
+    >>> graph = datasets.watts_strogatz(400, 6, 0.05, rng=np.random.default_rng(0))
+    >>> for seeds in (np.arange(60), np.arange(0, 400, 7)):
+    ...     spread = measure_seed_dispersion(graph, graph, (seeds, seeds), rng=np.random.default_rng(0))
+    ...     print(spread.is_clustered)
+    True
+    False
+    """
+    if not len(seeds[0]) or not (auxiliary.n_edges and release.n_edges):
+        raise UnmaskError("dispersion is measured with at least 1 seed and 1 edge in each network; give more of them")
+    both = [_compare(graph, nodes, n_draws, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
+    p_values, ratios = np.max([p for p, _ in both], axis=0), np.min([ratio for _, ratio in both], axis=0)
+    return SeedDispersion(float(p_values[0]), float(ratios[0]), float(p_values[1]), float(ratios[1]))
+
+
+def _compare(
+    graph: SocialGraph, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """P-values and ratios of T and C in one network."""
+    strata = _strata(graph.degree, seeds)
+    membership = _indicator(communities(graph))
+    quota = np.bincount(strata[seeds], minlength=strata.max() + 1) / np.maximum(np.bincount(strata), 1)
+    expected = membership @ quota[strata]
+    blocks = [_statistics(graph, chosen, membership, expected) for chosen in _draws(strata, seeds, n_draws, rng)]
+    values = np.concatenate(blocks, axis=1)
+    observed, drawn = values[:, :1], values[:, 1:]
+    p_values = (1 + np.count_nonzero(drawn >= observed * (1 - 1e-9), axis=1)) / (1 + n_draws)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return p_values, np.nan_to_num(observed[:, 0] / drawn.mean(axis=1), nan=1.0, posinf=np.inf)
+
+
+def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np.int64]:
+    """(n_nodes,) the stratum of degree of each node."""
+    n_strata = max(1, min(MAX_STRATA, len(seeds) // MIN_STRATUM_SEEDS))
+    cuts = np.unique(np.quantile(degree[seeds], np.arange(1, n_strata) / n_strata))
+    return np.searchsorted(cuts, degree, side="right")
+
+
+def _indicator(community: NDArray[np.int64]) -> sparse.csr_array:
+    """(n_communities, n_nodes) 1 for the members of each."""
+    n = len(community)
+    return sparse.csr_array((np.ones(n), (community, np.arange(n))), shape=(community.max() + 1, n))
+
+
+def _draws(
+    strata: NDArray[np.int64], seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.float64]]:
+    """(n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
+    counts = np.bincount(strata[seeds], minlength=strata.max() + 1)
+    members = [np.flatnonzero(strata == stratum) for stratum in range(len(counts))]
+    width = max(1, _BLOCK_CELLS // len(strata))
+    for start in range(0, n_draws + 1, width):
+        chosen = np.zeros((len(strata), min(width, n_draws + 1 - start)))
+        for column in range(chosen.shape[1]):
+            drawn = [rng.choice(nodes, n, replace=False) for nodes, n in zip(members, counts, strict=True)]
+            chosen[np.concatenate(drawn) if start + column else seeds, column] = 1.0
+        yield chosen
+
+
+def _statistics(
+    graph: SocialGraph, chosen: NDArray[np.float64], membership: sparse.csr_array, expected: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(2, n_columns) T and C of each column of nodes."""
+    matrix, degree = graph.adjacency().astype(np.float64), graph.degree
+    back = np.where(degree > 1, 1.0 / np.maximum(degree - 1, 1), 0.0)
+    near = matrix @ chosen
+    further = matrix @ (back[:, None] * near) - chosen * (matrix @ back)[:, None]
+    share = near / np.maximum(degree, 1)[:, None] + further / np.maximum(matrix @ (degree > 1), 1)[:, None]
+    excess = membership @ chosen - expected[:, None]
+    uneven = (excess**2 / np.maximum(expected, _MIN_EXPECTED)[:, None]).sum(axis=0)
+    return np.array([(chosen * share).sum(axis=0) / (2 * chosen.sum(axis=0)), uneven])

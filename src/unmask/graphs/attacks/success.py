@@ -1,0 +1,190 @@
+"""How often the matches of an ensemble are right, estimated with withheld seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
+from unmask.graphs.attacks.rounds import Round, Tally, kinds_for, leaders, tallied
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.release import SocialGraph
+from unmask.promise import Check
+from unmask.segments import segment_max, segment_sum
+
+Floats = NDArray[np.float64]
+Nodes = NDArray[np.int64]
+
+FOLDS = 5
+
+SCATTER, BLIND_SCATTER = 0.015, 0.025
+"""Standard errors beyond the luck of the seeds, measured over some 30 pairs of networks.
+
+Of the mean of probabilities of people who are known to be in the release, and of its estimate if nobody knows who is.
+"""
+
+
+class Scene:
+    """The graphs, the seeds, and the people who are open.
+
+    seeds : source nodes, and the target node of each; image: (n_source,) the same, -1 of all others
+    free  : source nodes that are no seeds, ascending
+    """
+
+    def __init__(self, release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> None:
+        self.release, self.knowledge = release, knowledge
+        self.seeds = np.asarray(knowledge.seeds[0], np.int64), np.asarray(knowledge.seeds[1], np.int64)
+        self.image = np.full(knowledge.graph.n_nodes, -1)
+        self.image[self.seeds[0]] = self.seeds[1]
+        self.n_seeds, self.free = len(self.seeds[0]), np.flatnonzero(self.image < 0)
+        self.degrees = knowledge.graph.degree, release.degree
+        self.ratios = knowledge.ratios(release)
+        self.kinds = kinds_for(release, knowledge)
+
+    def choices(self, tally: Tally, people: Nodes) -> Choices:
+        """The features of votes for some people."""
+        likeness = None if self.ratios is None else self.ratios.of(tally.person, tally.candidate)
+        return choices(tally, people, self.degrees, self.seeds, likeness)
+
+    def tally(self, rounds: Sequence[Round]) -> Tally:
+        """The votes of rounds for open people."""
+        return tallied(rounds, np.tile(self.image < 0, (len(rounds), 1)), self.release.n_nodes)
+
+    def tally_withheld(self, rounds: Sequence[Round]) -> tuple[Tally, Nodes]:
+        """The votes for each seed of the rounds that withheld it; and the seeds that were withheld, ascending."""
+        counted = np.zeros((len(rounds), len(self.image)), dtype=np.bool_)
+        counted[:, self.seeds[0]] = [one.withheld for one in rounds]
+        return tallied(rounds, counted, self.release.n_nodes), np.flatnonzero(counted.any(axis=0))
+
+
+class SuccessEstimate(NamedTuple):
+    """Success in matching people who are in the release, estimated with withheld seeds.
+
+    mean   : expected share of right matches with all seeds, where nobody knows who is in the release
+    error  : standard error by the luck of the seeds
+    curve  : (share of the seeds that the attacks knew, share of withheld seeds that the votes of one round match)
+    check  : probabilities announced for withheld seeds, and their realized success
+    """
+
+    mean: float
+    error: float
+    curve: tuple[tuple[float, float], ...]
+    check: Check
+
+    @property
+    def margin(self) -> float:
+        """Half of the 95 % interval of a mean of probabilities of people who are known to be in the release."""
+        return float(1.96 * np.hypot(self.error, SCATTER))
+
+    @property
+    def blind_margin(self) -> float:
+        """Half of the 95 % interval of `mean`."""
+        return float(1.96 * np.hypot(self.error, BLIND_SCATTER))
+
+
+class Candidates(NamedTuple):
+    """Candidates of open people, likelier ones of a person first; ascending by person."""
+
+    person: Nodes
+    candidate: Nodes
+    probability: Floats
+
+    @property
+    def first(self) -> Nodes:
+        """Position of the likeliest candidate of each person."""
+        return np.flatnonzero(np.diff(self.person, prepend=-1))
+
+    @property
+    def rank(self) -> Nodes:
+        """(n_pairs,) number of likelier candidates of the person."""
+        first = self.first
+        return np.arange(len(self.person)) - np.repeat(first, np.diff(np.append(first, len(self.person))))
+
+
+def estimate_success(
+    scene: Scene, halves: Sequence[Round], fifths: Sequence[Round], whole: Round, *, rng: np.random.Generator
+) -> tuple[Candidates, SuccessEstimate]:
+    """Return the candidates of open people with their probabilities, and the success that these announce.
+
+    The bag of a seed is the round of a half and the round of a fifth that withheld it. The bags of open people are each
+    round of a fifth with the round from all seeds, whose numbers of seeds have a similar ratio. Five models are fitted,
+    each to the bags of four fifths of the seeds; p(c | u) is the mean over bags and models.
+
+    The estimated mean is the success of withheld seeds, times the growth of the probabilities of open people between a
+    bag as seeds have it and their own bags. Absent people hardly change that ratio; they would lower the mean of the
+    probabilities themselves.
+    """
+    models, announced, right = _cross_fit(scene, [*halves, *fifths], rng)
+    bags = [(fifth, whole) for fifth in fifths]
+    candidates = rank_candidates(scene, bags, models, rng=rng)
+    smaller = [rank_candidates(scene, [(halves[i % 2], fifth)], models, rng=rng) for i, fifth in enumerate(fifths)]
+    growth = _sum_of_first(candidates) / max(float(np.mean(list(map(_sum_of_first, smaller)))), 1e-9)
+    mean = min(1.0, float(right.mean()) * growth)
+    error = float(np.sqrt(((right - announced) ** 2).sum()) / len(right))
+    curve = tuple(_success_of_one_round(scene, rounds) for rounds in (halves, fifths))
+    return candidates, SuccessEstimate(mean, error, curve, Check.of(announced, right, within=0.03))
+
+
+def rank_candidates(
+    scene: Scene, bags: Sequence[Sequence[Round]], models: Sequence[Floats], *, rng: np.random.Generator
+) -> Candidates:
+    """Return the candidates of open people with the mean of their probabilities over bags and models, ties drawn."""
+    n, pairs, probability = scene.release.n_nodes, [], []
+    for bag in bags:
+        tally = scene.tally(bag)
+        features = scene.choices(tally, scene.free)
+        pairs.append(tally.person * n + tally.candidate)
+        probability.append(np.mean([probabilities(theta, features)[0] for theta in models], axis=0) / len(bags))
+    pair, at = np.unique(np.concatenate(pairs), return_inverse=True)
+    person, candidate = np.divmod(pair, n)
+    mean = np.bincount(at, weights=np.concatenate(probability), minlength=len(pair)).astype(np.float64)
+    order = np.lexsort((rng.permutation(n)[candidate], -mean, person))
+    return Candidates(person[order], candidate[order], mean[order])
+
+
+def initial_model(scene: Scene) -> Floats:
+    """The weights before a seed is seen."""
+    n_kinds = len(scene.kinds)
+    return start(n_kinds, n_kinds + 2 + (scene.ratios is not None))
+
+
+def _sum_of_first(candidates: Candidates) -> float:
+    """The sum over people of the probability of their likeliest candidate."""
+    return float(candidates.probability[candidates.first].sum())
+
+
+def _cross_fit(scene: Scene, rounds: Sequence[Round], rng: np.random.Generator) -> tuple[list[Floats], Floats, Floats]:
+    """A model without each fold of the seeds; and of each seed, what the model without it announces, and whether that
+    is right.
+    """
+    tally, people = scene.tally_withheld(rounds)
+    features, right = scene.choices(tally, people), scene.image[tally.person] == tally.candidate
+    fold = rng.permutation(len(people)) % FOLDS
+    fold_of_pair = fold[features.of_pair]
+    models = [fitted(features.take(fold != k), right[fold_of_pair != k], len(scene.kinds)) for k in range(FOLDS)]
+    p = np.array([probabilities(theta, features)[0] for theta in models])[fold_of_pair, np.arange(len(fold_of_pair))]
+    return models, *_best(features.indptr, p, right)
+
+
+def _best(indptr: Nodes, p: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """(n_people,) the largest p of each person, and how often it is of the right candidate; ties are drawn."""
+    most = segment_max(p, indptr, empty=0.0)
+    best = p >= np.repeat(most, np.diff(indptr))
+    hit = segment_sum((best & right).astype(np.float64), indptr)
+    return most, hit / np.maximum(segment_sum(best.astype(np.float64), indptr), 1.0)
+
+
+def count_right(scene: Scene, rounds: Sequence[Round]) -> tuple[int, int]:
+    """Count the withheld seeds that most votes match rightly, and all that were withheld."""
+    tally, people = scene.tally_withheld(rounds)
+    person, candidate, _ = leaders(tally)
+    return int((scene.image[person] == candidate).sum()), len(people)
+
+
+def _success_of_one_round(scene: Scene, rounds: Sequence[Round]) -> tuple[float, float]:
+    """The share of seeds that the rounds know, and the share of withheld seeds that a single round matches."""
+    right, n_withheld = np.sum([count_right(scene, [one]) for one in rounds], axis=0)
+    return 1 - float(np.mean([one.withheld.mean() for one in rounds])), float(right / n_withheld)

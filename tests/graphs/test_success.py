@@ -1,0 +1,102 @@
+"""Success that withheld seeds estimate: bags of rounds, leaders, ties, and the margin."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from unmask.graphs import Auxiliary, SocialGraph
+from unmask.graphs.attacks.rounds import Round, Tally, leaders, split_seeds
+from unmask.graphs.attacks.success import (
+    Scene,
+    count_right,
+    estimate_success,
+    initial_model,
+    rank_candidates,
+)
+
+KITE = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
+
+
+def kite(*seeds):
+    known = np.array(seeds)
+    return Scene(KITE, Auxiliary(KITE, (known, known)))
+
+
+def vote(scene, votes, withheld=None):
+    """A round of votes {(person, candidate): share}, the same of each kind of attack."""
+    withheld = np.zeros(scene.n_seeds, bool) if withheld is None else np.array(withheld)
+    n = scene.release.n_nodes
+    pair = np.array(sorted(u * n + c for u, c in votes), dtype=np.int64)
+    share = np.array([votes[divmod(at, n)] for at in pair.tolist()], np.float32)
+    return Round(withheld, pair, np.repeat(share[:, None], len(scene.kinds), axis=1))
+
+
+def test_the_leader_has_the_largest_mean_share():
+    tally = Tally(np.array([3, 3, 4]), np.array([1, 2, 5]), np.array([[0.2, 0.4], [0.6, 0.2], [0.1, 0.1]]))
+    person, candidate, share = leaders(tally)
+    assert (person.tolist(), candidate.tolist()) == ([3, 4], [2, 5])
+    assert_allclose(share, [0.4, 0.1])
+
+
+def test_withheld_seeds_count_who_is_matched_rightly():
+    scene = kite(0)
+    right = vote(scene, {(0, 0): 0.6, (0, 1): 0.4}, [True])
+    assert count_right(scene, [right, vote(scene, {(2, 2): 1.0})]) == (1, 1)
+    wrong = vote(scene, {(0, 0): 0.3, (0, 1): 0.4}, [True])
+    assert count_right(scene, [wrong, vote(scene, {(2, 2): 1.0})]) == (0, 1)
+
+
+def test_the_votes_for_a_seed_are_those_of_the_rounds_that_withheld_it():
+    scene = kite(0, 1)
+    rounds = [
+        vote(scene, {(0, 0): 1.0}, [True, False]),
+        vote(scene, {(1, 2): 1.0}, [False, True]),
+        vote(scene, {(0, 3): 1.0, (1, 1): 1.0}, [True, True]),
+    ]
+    tally, people = scene.tally_withheld(rounds)
+    assert people.tolist() == [0, 1]
+    assert list(zip(tally.person.tolist(), tally.candidate.tolist(), strict=True)) == [(0, 0), (0, 3), (1, 1), (1, 2)]
+    assert np.all(tally.share == 0.5)
+
+
+def test_candidates_have_the_mean_of_their_probabilities_over_bags_and_the_likeliest_comes_first():
+    scene = kite(0)
+    model, rng = [initial_model(scene)], np.random.default_rng(0)
+    bags = [[vote(scene, {(2, 2): 1.0, (3, 4): 0.2})], [vote(scene, {(2, 2): 1.0, (3, 3): 0.9})]]
+    alone = [rank_candidates(scene, [bag], model, rng=rng) for bag in bags]
+    both = rank_candidates(scene, bags, model, rng=rng)
+    assert (both.person.tolist(), both.candidate.tolist()) == ([2, 3, 3], [2, 3, 4])
+    assert both.rank.tolist() == [0, 0, 1]
+    expected = [alone[0].probability[0], alone[1].probability[1] / 2, alone[0].probability[1] / 2]
+    assert_allclose(both.probability, expected)
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    """Fifty seeds and fifty others, who are matched with even odds in each round."""
+    rng, n = np.random.default_rng(0), 100
+    ring, seeds = SocialGraph.from_edges(np.arange(n), np.roll(np.arange(n), 1)), np.arange(50)
+    scene, parts = Scene(ring, Auxiliary(ring, (seeds, seeds))), split_seeds(50, rng=rng)
+    right = rng.random(n) < 0.5
+
+    def made(withheld):
+        voters = np.append(seeds[withheld], np.arange(50, n))
+        return vote(scene, {(u, u if right[u] else 50 + (u + 1) % 50): 1.0 for u in voters.tolist()}, withheld)
+
+    rounds = [made(part) for part in parts]
+    whole = made(np.zeros(50, bool))
+    return right, *estimate_success(scene, rounds[:2], rounds[2:], whole, rng=rng)
+
+
+def test_success_is_that_of_withheld_seeds_with_their_luck_as_margin(estimate):
+    right, candidates, success = estimate
+    assert success.mean == pytest.approx(right[:50].mean(), abs=0.02)
+    assert_allclose(candidates.probability[candidates.first], right[:50].mean(), atol=0.05)
+    assert success.error == pytest.approx(0.5 / 50**0.5, rel=0.1)
+    assert success.margin == pytest.approx(1.96 * np.hypot(success.error, 0.015))
+    assert success.margin < success.blind_margin
+
+
+def test_the_curve_has_the_success_of_single_rounds_by_the_share_of_seeds(estimate):
+    right, _, success = estimate
+    assert_allclose(success.curve, [(0.5, right[:50].mean()), (0.8, right[:50].mean())])
