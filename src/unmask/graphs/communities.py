@@ -23,7 +23,7 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
     V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks",
     Journal of Statistical Mechanics P10008, 2008.
     """
-    from unmask.graphs.knowledge._kernels import joined  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import joined  # numba is imported where a kernel runs
 
     matrix = graph.adjacency().astype(np.float64).tocsr()
     found, count = np.arange(graph.n_nodes), graph.n_nodes + 1

@@ -113,7 +113,7 @@ def transitivity(graph: SocialGraph) -> float:
     >>> transitivity(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
-    from unmask.graphs.knowledge._kernels import triangles  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import triangles  # numba is imported where a kernel runs
 
     pairs = float((graph.degree * (graph.degree - 1) / 2).sum())
     return float(triangles(graph.indptr, graph.neighbor).sum()) / pairs if pairs else 0.0

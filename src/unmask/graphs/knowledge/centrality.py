@@ -31,7 +31,7 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     U. Brandes, "A faster algorithm for betweenness centrality", Journal of Mathematical Sociology 25, 2001; M. Baglioni
     et al., "Fast exact computation of betweenness centrality in social networks", ASONAM 2012 (folding).
     """
-    from unmask.graphs.knowledge._kernels import dependencies  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import dependencies  # numba is imported where a kernel runs
 
     core, leaves = _folded(graph)
     inner = graph.take(core)
@@ -85,7 +85,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     L. Freeman, "Centrality in social networks", Social Networks 1, 1979; the share: S. Wasserman, K. Faust, "Social
     network analysis", 1994, section 5.2.2.
     """
-    from unmask.graphs.knowledge._kernels import distances  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import distances  # numba is imported where a kernel runs
 
     chosen = np.arange(graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64).reshape(-1)
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < graph.n_nodes:
@@ -106,7 +106,7 @@ def clustering(graph: SocialGraph) -> NDArray[np.float64]:
 
     D. Watts, S. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
     """
-    from unmask.graphs.knowledge._kernels import triangles  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import triangles  # numba is imported where a kernel runs
 
     pairs = graph.degree * (graph.degree - 1) / 2
     return triangles(graph.indptr, graph.neighbor) / np.maximum(pairs, 1.0)

@@ -114,7 +114,7 @@ def _alike(
     source: SocialGraph, target: SocialGraph, members: NDArray[np.int64], by_degree: NDArray[np.int64], tolerance: float
 ) -> list[int]:
     """The target clique that looks like these source nodes, in their order; [] where there is none or another one."""
-    from unmask.graphs.knowledge._kernels import cliques_like, common_neighbors  # numba is imported where one runs
+    from unmask.graphs._kernels import cliques_like, common_neighbors  # numba is imported where one runs
 
     factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # 0.95 * 20 may be above 19
     shared = np.array([[common_neighbors(source.indptr, source.neighbor, a, b) for b in members] for a in members])
