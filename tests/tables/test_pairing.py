@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from unmask.tables import Mondrian, Table
 from unmask.tables.attacks import ClassAttack, pairing
-from unmask.tables.attacks.possible import overlapping
 from unmask.tables.background import Background
 from unmask.tables.cells import compatible
 
@@ -46,7 +45,7 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
         patch.setattr(pairing, "_WIDE", data.draw(st.sampled_from([0, 1 << 22])))
         pairs, mine = pairing.pair(others, release), pairing.pair(release, release)
         found = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
-        told = overlapping(release)
+        told = release.relation is not None
     expected = by_hand(pairs, pairing.fits_of(pairs.columns, missing=missing))
     assert list(zip(*map(np.ndarray.tolist, found), strict=True)) == expected
     meet = by_hand(mine, [compatible(cell.levels, cell.levels, missing=missing) for cell, _ in mine.columns])
@@ -87,11 +86,11 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     types = dict.fromkeys("ab", "number") | {"c": "text"}
     people, release = (Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (stated, hidden))
     pairs = pairing.pair(*((people, release) if side == "released" else (release, people)))
-    tables = pairing.fits_of(pairs.columns, missing="own", observed_is_release=side == "observed")
+    tables = pairing.fits_of(pairs.columns, missing="own")
     monkeypatch.setattr(pairing, "_WIDE", 0)
     monkeypatch.setattr(pairing, "ENOUGH", 0)
     monkeypatch.setattr(pairing, "CHUNK", 50)
-    fits = pairing.fits_of(pairs.columns, missing="own", observed_is_release=side == "observed")
+    fits = pairing.fits_of(pairs.columns, missing="own")
     assert all(isinstance(fit, pairing.Same) for fit in fits)
     found = list(zip(*map(np.ndarray.tolist, pairing.pairs_where(pairs, fits)), strict=True))
     assert found == by_hand(pairs, tables)

@@ -20,7 +20,7 @@ from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 from unmask.tables.renamed import read_renamed, same_labels
-from unmask.tables.stated import PAIRS, TOLERATED, several, whole, without_shared_ends, without_stars
+from unmask.tables.stated import PAIRS, TOLERATED, several, without_shared_ends, without_stars
 
 FITS, EXPLAINED = 0.99, 0.8
 """Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
@@ -130,7 +130,7 @@ def _renamed(known: Column, released: Column, origin: NDArray[np.int64]) -> Read
         return None
     there = np.flatnonzero(origin >= 0)
     label = same_labels(known, released)[released.codes[there]]
-    told = ~(released.levels.gaps | whole(released.levels))[released.codes[there]]
+    told = ~(released.levels.gaps | released.levels.suppressed)[released.codes[there]]
     apart = float(np.mean(told & (label != known.codes[origin[there]]))) if there.size else 0.0
     column = read_renamed(known, released, origin) if apart > 1 - FITS else None
     return None if column is None else Reading("renamed or grouped", column, apart)
@@ -146,7 +146,7 @@ def misfit(known: Column, released: Column) -> float:
     else:
         people = dict(zip(known.levels.labels, known.counts.tolist(), strict=True))
         theirs = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
-    any_value = released.levels.gaps | whole(released.levels)
+    any_value = released.levels.gaps | released.levels.suppressed
     told = np.where(any_value, 0, np.maximum(released.counts - theirs, 0))
     return float(told.sum() / max(len(released.codes), 1))
 

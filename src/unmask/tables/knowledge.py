@@ -13,6 +13,7 @@ from unmask.posterior import Posterior, each_once
 from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.column import Column
+from unmask.tables.notation import UNKNOWN as NOT_KNOWN
 from unmask.tables.release import Table
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
@@ -162,23 +163,22 @@ class Knowledge:
         codes = np.where(redrawn < self.error, fresh, column.codes).astype(np.int32)
         if self.missing == 0.0:
             return replace(column, codes=codes)
-        levels = column.levels if column.levels.missing >= 0 else _with_missing(column.levels)
+        levels = _with_unknown(column.levels)
         return replace(
-            column, codes=np.where(unknown < self.missing, levels.missing, codes).astype(np.int32), levels=levels
+            column, codes=np.where(unknown < self.missing, len(levels) - 1, codes).astype(np.int32), levels=levels
         )
 
 
-def _with_missing(levels: Levels) -> Levels:
-    """The levels and, last, one more for a missing cell."""
+def _with_unknown(levels: Levels) -> Levels:
+    """Return the levels and, last, one for a cell that the adversary does not know."""
     nothing = np.zeros((1, levels.members.shape[1]), dtype=bool)
     bound = [np.nan] if levels.kind == "numeric" else []
     return replace(
         levels,
-        labels=(*levels.labels, MISSING),
+        labels=(*levels.labels, NOT_KNOWN),
         low=np.append(levels.low, bound),
         high=np.append(levels.high, bound),
         members=np.concatenate([levels.members, nothing]),
-        missing=len(levels.labels),
     )
 
 

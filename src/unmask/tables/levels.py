@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.tables.dates import DAYS, MOMENTS
-from unmask.tables.notation import EVERYTHING, MASK
+from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
 from unmask.tables.scales import NUMBERS, Scale
 
 Type = Literal["number", "date", "datetime", "code", "text", "ordinal"]
@@ -44,6 +44,9 @@ Missing = Literal["own", "wildcard", "excluded"]
 class Levels:
     """The distinct cells of one column and what each of them means: a set of atomic values.
 
+    A cell has one of four states: stated, no value (`gaps`), suppressed (`suppressed`, written `*`), or unknown to the
+    adversary (`unknown`, which no file holds).
+
     labels : canonical text of each of the L levels, unique; a missing cell is the empty text.
     type : what the values are; `kind` follows: "numeric" (sets are intervals), "ordinal" or "categorical" (sets are
         subsets of `domain`).
@@ -75,6 +78,30 @@ class Levels:
     def gaps(self) -> NDArray[np.bool_]:
         """(L,) whether a level stands for a missing cell."""
         return np.asarray(np.arange(len(self)) == self.missing)
+
+    @cached_property
+    def suppressed(self) -> NDArray[np.bool_]:
+        """(L,) whether a level is `*`, which may be any value."""
+        return self._is(EVERYTHING)
+
+    @cached_property
+    def unknown(self) -> NDArray[np.bool_]:
+        """(L,) whether a level stands for a cell that the adversary does not know."""
+        return self._is(UNKNOWN)
+
+    @cached_property
+    def sets(self) -> NDArray[np.bool_]:
+        """(L,) stated levels of several values: an interval, a set, a mask or a node of a hierarchy."""
+        return np.asarray(~(self.atomic | self.gaps | self.suppressed | self.unknown))
+
+    def open(self, missing: Missing) -> NDArray[np.bool_]:
+        """(L,) levels that meet every cell: suppressed, unknown, and under "wildcard" missing ones."""
+        found = self.suppressed | self.unknown
+        return found | self.gaps if missing == "wildcard" else found
+
+    def _is(self, label: str) -> NDArray[np.bool_]:
+        at = self.labels.index(label) if label in self.labels else -1
+        return np.asarray(np.arange(len(self)) == at)
 
     @property
     def kind(self) -> Kind:

@@ -19,13 +19,14 @@ _BLOCK = 1 << 18
 
 
 def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
-    """Which levels of two columns may be the same person's: their sets intersect.
+    """Return which levels of two columns may be the same person's, (len(known), len(released)).
 
-    Returns (len(known), len(released)). Numeric levels intersect as intervals; the others by label of their atomic
-    values, so that a value unknown to the other side matches only `*` and the masks that may hide it. A numeric column
-    meets an ordinal or categorical one through the numbers among that one's values, and dates meet moments.
+    Stated levels meet if their sets intersect, and open ones (`Levels.open`) meet every level. Numeric levels intersect
+    as intervals; the others by label of their atomic values, so that a value unknown to the other side meets open cells
+    and the masks that may hide it. A numeric column meets an ordinal or categorical one through the numbers among that
+    one's values, and dates meet moments.
 
-    missing : "own" and "excluded": a missing cell matches only a missing cell; "wildcard": it matches every cell.
+    missing : "own" and "excluded": a missing cell meets missing and open ones; "wildcard": it meets every cell.
 
     >>> from unmask.tables.cells import parse_levels
     >>> known = parse_levels(["25", "30"], as_type="number", column="age")
@@ -47,10 +48,8 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
         match = _intersect(known, released)
     rows, columns = known.gaps, released.gaps
     match[rows] = match[:, columns] = False
-    if missing == "wildcard":
-        match[rows] = match[:, columns] = True
-    else:
-        match[np.ix_(rows, columns)] = True
+    match[np.ix_(rows, columns)] = True
+    match[known.open(missing)] = match[:, released.open(missing)] = True
     assert match.shape == (len(known), len(released))
     return match
 
@@ -68,7 +67,7 @@ def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
         levels = _as_values(levels, values)
     joint = {value: at for at, value in enumerate(dict.fromkeys(values + levels.domain))}
     found = _incidence(levels, joint)[:, : len(values)].tocoo()
-    whole = np.array([at for at, label in enumerate(levels.labels) if label == EVERYTHING], dtype=np.int64)
+    whole = np.flatnonzero(levels.suppressed)
     row = np.concatenate([found.row, np.repeat(whole, len(values))])
     column = np.concatenate([found.col, np.tile(np.arange(len(values)), whole.size)])
     shape = (len(levels), len(values))
@@ -85,8 +84,6 @@ def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
     masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
     for row, column in _overlapping(*masks):
         match[row, column] = True
-    match[[at for at, label in enumerate(known.labels) if label == EVERYTHING]] = True
-    match[:, [at for at, label in enumerate(released.labels) if label == EVERYTHING]] = True
     return match
 
 
@@ -109,7 +106,7 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     """Which joint values a level covers; `*` is left out, since it also covers what the other side alone knows."""
     spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
-    wide = np.array([at for at in np.flatnonzero(levels.place < 0) if levels.labels[at] != EVERYTHING], dtype=np.int64)
+    wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
     row, value = np.nonzero(levels.members[wide])
     masks = {at: mask for at in wide.tolist() if (mask := levels.mask(at))}
     of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))

@@ -137,13 +137,13 @@ def _means(column: Column, group: Ints) -> Recoded:
 def _numbers(column: Column) -> Floats:
     """(L,) the number of each level, nan where a cell is missing."""
     levels = column.levels
-    if column.type != "number" or not (levels.atomic | levels.gaps)[column.counts > 0].all():
+    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[column.counts > 0].all():
         raise UnmaskError(f"column {column.name!r} has cells that are no exact numbers; only numbers have a mean")
     return levels.low
 
 
 def _deviation(column: Column) -> float:
     """Of the numbers of a column; 1 where all are equal."""
-    occurs = (column.counts > 0) & ~column.levels.gaps
+    occurs = (column.counts > 0) & ~(column.levels.gaps | column.levels.unknown)
     x, share = _numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
     return float(np.sqrt(share @ (x - share @ x) ** 2)) or 1.0

@@ -13,6 +13,9 @@ EVERYTHING = "*"
 MISSING = ""
 """The label of a missing cell."""
 
+UNKNOWN = "\0"
+"""The label of a cell that the adversary does not know. No file holds it: `Knowledge(missing=...)` alone makes it."""
+
 MASK = re.compile(r"([^*]+)(\*+)")
 SPECIAL = re.compile(r'[,{}"|~*]|^\s|\s$')
 _SET_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",{}]*[^",{}\s]))\s*(,|$)')

@@ -183,7 +183,7 @@ class AddNoise:
             else:
                 upper, lower = (scipy.special.log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
                 found = upper + np.log1p(-np.exp(lower - upper))
-        gap = true.levels.gaps[:, None] | released.levels.gaps
+        gap = (true.levels.gaps | true.levels.unknown)[:, None] | released.levels.gaps
         return same._replace(log_k=np.where(gap, same.log_k, found))
 
     def _changes(self, name: str) -> bool:
@@ -326,7 +326,7 @@ def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
 def _numbers(column: Column) -> Floats:
     """(n_levels,) the number of each level, nan where a cell is missing."""
     levels = column.levels
-    if column.type != "number" or not (levels.atomic | levels.gaps)[np.unique(column.codes)].all():
+    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[np.unique(column.codes)].all():
         raise UnmaskError(
             f"column {column.name!r} has cells that are no exact numbers; noise is added to numbers alone"
         )

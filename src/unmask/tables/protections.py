@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from unmask.errors import FailedError, UnmaskError
 from unmask.randomness import secret_unless
 from unmask.segments import by_class
-from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.demands import demands_of, secrets_of
@@ -264,14 +263,13 @@ class SuppressCells:
         """
         if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
-        stars = sum(
-            (np.array(cell.levels.labels) == EVERYTHING)[pairing.classes[:, j]].astype(np.int64)
-            for j, (_, cell) in enumerate(pairing.columns)
-        )[klass]
-        gaps = [known.levels.gaps[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
+        hidden = [cell.levels.suppressed[pairing.classes[:, j]] for j, (_, cell) in enumerate(pairing.columns)]
+        stars = np.sum(hidden, axis=0)[klass]
+        known = [column.levels.open(release.missing) for column, _ in pairing.columns]
+        vague = [levels[pairing.observed[:, j]] for j, levels in enumerate(known)]
         fewest = np.full(len(pairing.observed), len(pairing.columns))
         np.minimum.at(fewest, row, stars)
-        return np.asarray(np.any(gaps, axis=0)[row] | (stars == fewest[row]))
+        return np.asarray(np.any(vague, axis=0)[row] | (stars == fewest[row]))
 
 
 @dataclass(frozen=True)

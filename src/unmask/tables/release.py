@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from unmask.tables.reading import Written, check_columns, hand_on_written, read_
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
+if TYPE_CHECKING:
+    from unmask.tables.relation import Relation
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -36,8 +39,9 @@ class Table:
     sensitive : what should not be learned about a person.
     kept : released unchanged, on purpose.
     weight : (n_rows,) positive number of people a row stands for, or None.
-    missing : what a missing cell means when candidates are matched - "own": a value of its own, "wildcard": any value,
-        "excluded": rows with a missing quasi-identifier are left out. Classes always treat it as a value of its own.
+    missing : what a missing cell means when cells are compared - "own": a value of its own, "wildcard": any value,
+        "excluded": rows with a missing quasi-identifier are left out. Classes treat it as a value of its own, and
+        `relation` says which of them meet. A suppressed cell (`*`) meets every cell under each rule.
     order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
     notes : what was recognized or guessed while reading, a sentence each.
     person : (n_rows,) the person of each row; None if each row is a person.
@@ -158,6 +162,13 @@ class Table:
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
         return classes_of(self.quasi_identifiers)
+
+    @cached_property
+    def relation(self) -> Relation | None:
+        """Which classes meet others, see `relation_of`; None where equal rows are the classes of everybody."""
+        from unmask.tables.relation import relation_of  # here: it pairs tables
+
+        return relation_of(self)
 
     @property
     def n_people(self) -> int:

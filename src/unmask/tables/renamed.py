@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
-from unmask.tables.stated import whole
 
 TRUE = 0.99
 """Share of the rows that must be as the rule says: a value has its own label, or the one other that stands for it."""
@@ -83,7 +82,7 @@ class _Seen(NamedTuple):
         value, label = np.divmod(pair, width)
         same = same_labels(known, released)[label] == value
         rows, true = (np.bincount(label, weights=w, minlength=width) for w in (n, n * same))
-        anything = released.levels.gaps | whole(released.levels)
+        anything = released.levels.gaps | released.levels.suppressed
         new = ~anything & (rows > 2 * true)
         moved = np.bincount(value, weights=n * np.where(same, -1, 1))[value] > 0
         return cls(value, label, n, same, new[label] | (moved & ~same & ~anything[label]), anything, new)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.tables.column import Column
-from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.notation import EVERYTHING, MISSING
+from unmask.tables.notation import MISSING
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 
@@ -55,7 +54,7 @@ def _stated(known: Column, stated: Sequence[Column]) -> Column | None:
         if len(known.levels) * len(column.levels) > PAIRS:
             return None
         fits = compatible(known.levels, column.levels, missing="own")
-        used = (column.counts > 0) & ~column.levels.gaps & ~whole(column.levels)
+        used = (column.counts > 0) & ~column.levels.gaps & ~column.levels.suppressed
         held |= {column.levels.labels[cell]: fits[:, cell] for cell in np.flatnonzero(used).tolist()}
     cells = np.array(list(held.values()))
     if not held or known.counts[cells.sum(axis=0) > 1].sum() > TOLERATED * len(known.codes):
@@ -71,7 +70,7 @@ def without_stars(column: Column) -> Column:
     are stated, too.
     """
     levels = column.levels
-    hides = whole(levels)
+    hides = levels.suppressed.copy()
     if levels.kind != "numeric" and several(column) and len(levels) ** 2 <= PAIRS:
         meets = compatible(levels, levels, missing="own") & (column.counts > 0) & ~hides
         hides |= ~levels.atomic & ~levels.gaps & (meets.sum(axis=1) > 1)
@@ -98,10 +97,4 @@ def without_shared_ends(column: Column) -> Column:
 
 def several(column: Column) -> bool:
     """Whether some cells stand for several values, and not for all."""
-    levels = column.levels
-    return bool((~(levels.atomic | levels.gaps | whole(levels))).any())
-
-
-def whole(levels: Levels) -> NDArray[np.bool_]:
-    """(L,) cells that may be any value."""
-    return np.array([label == EVERYTHING for label in levels.labels], dtype=np.bool_)
+    return bool(column.levels.sets.any())

@@ -22,7 +22,7 @@ from unmask.cases.tables import words
 from unmask.cases.tables.as_read import as_read
 from unmask.cases.tables.case import OPTIONAL, Scene
 from unmask.cases.tables.counted import covering
-from unmask.cases.tables.evidence import Evidence, of_each, row_numbers, two_parts
+from unmask.cases.tables.evidence import Evidence, of_each, placed, row_numbers, two_parts
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
@@ -298,7 +298,9 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     rows: Sequence[Row] = case.audited(wanted).rows
     if population.fold is not None and case.truth is not None and case.target != "identity":
-        found = in_turn(scene, attack, made.without, population.fold, case=case, rows=rows, of=wanted)
+        found = in_turn(
+            scene, attack, made.without, population.fold[people.taking_part], case=case, rows=rows, of=wanted
+        )
         rows = [row for row in found if cell.wants(row.measure)]
     return [*covering(rows, release), *useful]
 
@@ -371,12 +373,15 @@ def _informed(attack: Any, protection: Any) -> Any:
 def _known_to(cell: Cell, population: Sample, scene: Scene, attack: Any, rng: np.random.Generator) -> tuple[Scene, Any]:
     """The scene with the people whom this adversary knows, and the attack with the coverage of their register."""
     people, knows = population.members, _known(cell.adversary)
-    scene = replace(scene, foreign=not scene.traced)
+    kept = people.taking_part
+    origin = placed(scene.origin, among=kept) if scene.traced else scene.origin
+    scene = replace(scene, foreign=not scene.traced, origin=origin)
     if isinstance(knows, Register):
-        known = knows(people, scene.origin, rng=rng)
+        known = knows(people.take(kept), scene.origin, rng=rng)
         return replace(scene, known=known, drawn_from=math.inf), replace(attack, coverage=knows.coverage)
-    evidence = _evidence(people, population.control, knows, cell.seed)
-    return evidence.beside(replace(scene, known=evidence.known, drawn_from=float(people.n_people))), attack
+    evidence = _evidence(people, population.control, knows, cell.seed).complete
+    drawn_from = float(people.take(kept).n_people)
+    return evidence.beside(replace(scene, known=evidence.known, drawn_from=drawn_from)), attack
 
 
 @lru_cache(maxsize=2)

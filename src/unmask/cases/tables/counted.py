@@ -9,7 +9,7 @@ from typing import Any, Self
 from unmask.cases.tables import facts
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import REGISTER
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
 from unmask.posterior import Posterior
@@ -19,8 +19,8 @@ from unmask.results import Row
 from unmask.tables import Background, RegisterAttack, Table
 from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
-from unmask.tables.attacks.possible import columns_that_overlap
 from unmask.tables.counting import Reduced
+from unmask.tables.relation import columns_that_overlap
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +65,9 @@ def covering(rows: Iterable[Row], table: Table | Reduced) -> list[Row]:
 
 
 def overlaps(name: str, table: Table | Reduced) -> Iterator[str]:
-    """What is taken for granted of cells of a counted release that may be one another; a wildcard is refused."""
+    """Yield what is assumed of overlapping cells of a counted release whose parts are not compared with each other."""
     wide = [column.name for column in columns_that_overlap(table.quasi_identifiers, missing=table.missing)]
-    if wide and table.missing == "wildcard":
-        raise UnmaskError(
-            f"{name} has missing cells that may be any value, and what adversaries believe then needs the rows in "
-            "memory; leave --engine out, or choose another rule for missing cells (--missing own)"
-        )
-    if wide:
+    if wide and isinstance(table, Reduced) and table.n_parts > 1:
         yield (
             f"{name}: cells of {', '.join(wide)} overlap. Everybody is taken as seen in the class of their own record, "
             "the best case; without --engine the adversary holds every record that fits."

@@ -82,16 +82,24 @@ class Evidence:
         """
         assert self.original is not None
         people = held_back(self.original, share, self.origins.values())
-        register, place = self.register_origin, np.full(self.original.n_rows, ABSENT, dtype=np.int64)
-        place[people.member] = np.arange(people.members.n_rows)
-        return replace(
-            self,
-            original=people.members,
-            origins={name: place[rows] for name, rows in self.origins.items()},
-            register_origin=None if register is None else np.where(register < 0, register, place[register]),
-            control=people.control,
-            row=people.member,
-        )
+        assert people.member is not None
+        return replace(self._of(people.member), control=people.control)
+
+    @cached_property
+    def complete(self) -> Evidence:
+        """The evidence without the people whom the original's rule for missing cells leaves out."""
+        if self.original is None:
+            return self
+        kept = self.original.taking_part
+        return self if len(kept) == self.original.n_rows else self._of(kept)
+
+    def _of(self, people: NDArray[np.int64]) -> Self:
+        """Return the evidence about some people of the original, by their rows."""
+        assert self.original is not None
+        origins = {name: placed(rows, among=people) for name, rows in self.origins.items()}
+        register = None if self.register_origin is None else placed(self.register_origin, among=people)
+        original, row = self.original.take(people), self.rows(people)
+        return replace(self, original=original, origins=origins, register_origin=register, row=row)
 
     def drawn(self) -> Self:
         """The same, once the people are drawn and compared: threads that ask for them would each do it."""
@@ -147,6 +155,16 @@ class Evidence:
     def weight(self) -> NDArray[np.float64] | None:
         """What each control person counts for, where they are unlike those attacked; None: all alike."""
         return None if self.shift is None or self.shift.alike else self.shift.weight
+
+
+def placed(rows: NDArray[np.int64], *, among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each row in an ascending list of rows; ABSENT where it is not there.
+
+    >>> placed(np.array([4, 2, -1]), among=np.array([2, 3, 4])).tolist()
+    [2, 0, -2]
+    """
+    at = np.minimum(np.searchsorted(among, rows), len(among) - 1)
+    return np.where(among[at] == rows, at, ABSENT)
 
 
 def unlike(names: Collection[str], found: Shift) -> str:

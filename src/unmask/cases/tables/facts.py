@@ -26,7 +26,6 @@ from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, Value
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
-from unmask.tables.attacks.possible import overlapping
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
@@ -298,7 +297,7 @@ class Counts:
         self.examined.append(examine(part, reference=self.original))
         self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
         many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
-        if many and (isinstance(attacked, Combinations) or not overlapping(attacked)):
+        if many and (isinstance(attacked, Combinations) or attacked.relation is None):
             for column in attacked.quasi_identifiers:
                 if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
                     self.without[column.name].update(attacked.named(column.name))

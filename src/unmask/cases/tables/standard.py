@@ -15,7 +15,7 @@ from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.counted import by_every_column, by_register, covering, overlaps
 from unmask.cases.tables.crossing import crossing
-from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.evidence import Evidence, placed
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.found import Found, facing
 from unmask.cases.tables.mechanism import by_mechanism
@@ -65,27 +65,27 @@ def audit_tables(
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
     )
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
+    complete = evidence.complete.drawn()
     counts = {
-        name: Counts(name, one, evidence.original, name in foreign, person=evidence.people_of(name, one))
+        name: Counts(name, one, complete.original, name in foreign, person=evidence.people_of(name, one))
         for name, one in everything.items()
     }
-    evidence = evidence.drawn()
-    asked = (None if motive is None else facing(motive, evidence)), evidence, foreign, _people(releases)
+    asked = (None if motive is None else facing(motive, evidence)), complete, foreign, _people(releases)
 
     def attacked(count: Counts) -> Found:
-        return Found(*asked).take(count.release, count.table, _cases(count, evidence))
+        return Found(*asked).take(count.release, count.table, _cases(count, complete))
 
     found, long = Found(*asked), evidence.original is not None and evidence.original.n_rows >= MANY
     for one in (two_at_once if long else map)(attacked, counts.values()):
         found.join(one)
     own = {name: table for name, table in tables.items() if name not in foreign}
-    for scene, cases in crossing(own, evidence):
+    for scene, cases in crossing(own, complete):
         found.join(Found(*asked).take(scene.release, scene.table, cases))
     of_each = {name: [row for row in found.rows if row.release == name] for name in everything}
     found.rows = [row for name, own_rows in of_each.items() for row in covering(own_rows, everything[name])]
     if evidence.watched is not None:
         evidence.watched.by_release(tuple(releases))
-    return _reported(title, found, releases, tables, counts)
+    return _reported(title, found, releases, tables, counts, evidence)
 
 
 def _check(releases: Mapping[str, Table | Reduced], evidence: Evidence) -> None:
@@ -109,9 +109,10 @@ def _reported(
     releases: Mapping[str, Table | Reduced],
     tables: Mapping[str, Table],
     counts: Mapping[str, Counts],
+    evidence: Evidence,
 ) -> ReportData:
     """What was found, and all that is said of the releases besides. tables : those in memory"""
-    evidence, original = found.evidence, found.evidence.original
+    original = evidence.original
     first, price = next(iter(releases.values())), found.price()
     traced = (
         [] if original is None else [(name, original, one) for name, one in tables.items() if name in evidence.origins]
@@ -202,7 +203,9 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
     when the next is made.
     """
     name, table = count.release, count.table
-    origin = np.arange(table.n_rows) if name == ORIGINAL else evidence.origins.get(name)
+    origin = evidence.origins.get(name)
+    if name == ORIGINAL and isinstance(table, Table):
+        origin = placed(np.arange(table.n_rows), among=table.taking_part)
     for part in table.parts():
         scene = evidence.beside(replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign))
         count.see(part, scene.table)

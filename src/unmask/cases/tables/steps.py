@@ -13,7 +13,7 @@ from unmask.cases.tables import facts
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.evidence import Evidence
+from unmask.cases.tables.evidence import Evidence, placed
 from unmask.cases.tables.standard import values
 from unmask.errors import UnmaskError
 from unmask.measures import evaluate, success_probability
@@ -37,9 +37,11 @@ def steps(found: ReportData, releases: Mapping[str, Table], evidence: Evidence) 
     tell nothing are left out. found : the audit of the releases
     """
     for name, release in releases.items():
-        if evidence.known is None or name not in evidence.origins or evidence.synthetic:
+        if evidence.original is None or name not in evidence.origins or evidence.synthetic:
             continue
-        now, present = _told(found, name), _Attacked(name, release, evidence.origins[name], evidence)
+        kept = release.taking_part  # also where a coarser cell is no longer missing
+        release = release.take(kept)
+        now, present = _told(found, name), _Attacked(name, release, evidence.origins[name][kept], evidence)
         told = (c.name for c in release.quasi_identifiers if now and np.count_nonzero(c.counts) > 1)
         tried = two_at_once if release.n_rows >= MANY else map
         for step in tried(partial(present.step, present=now), told):
@@ -97,7 +99,9 @@ class _Attacked:
     @cached_property
     def found(self) -> Told:
         """What the adversary gets."""
-        scene = Scene.of(self.name, self.release, self.origin, self.evidence.known)
+        assert self.evidence.original is not None
+        origin = placed(self.origin, among=self.evidence.original.taking_part)
+        scene = Scene.of(self.name, self.release, origin, self.evidence.complete.known)
         link = scene.link()
         cases = [scene.identity(PROSECUTOR, link), *(_inferred(scene, c.name, link) for c in self.release.sensitive)]
         return {

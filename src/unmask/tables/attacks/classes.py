@@ -14,7 +14,6 @@ from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Same, fits_of, pair, pairs_where
-from unmask.tables.attacks.possible import open_levels, overlapping, possible_people
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
@@ -37,13 +36,13 @@ class ClassAttack:
     A cell that may be anything (`*`; a missing one under "wildcard") hides a value v with the frequency f(v) of the
     stated cells of its column, each spread evenly over the values it contains, half a cell at least, and takes f(v) in
     the place of 1 / volume: Bayes' rule if cells were hidden whatever they held. So a record that states what is
-    known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits nobody
-    whose value is known, so that people who were suppressed are looked for among others: a `model`, too.
+    known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits those
+    alone who have no value, so that people who were suppressed are looked for among others: a `model`, too.
 
-    Told of no people, they take those of the release, the prosecutor's best case: what their classes say,
-    and where cells overlap one possible original, see `possible_people`. A cell that the adversary does not know
-    (missing in the table of people) fits everything and tells nothing; a missing released cell obeys the release's rule
-    for missing cells. A person whom no record fits is believed absent.
+    Told of no people, they take those of the release, each known by their own cells: as of an original that equals the
+    release. Cells that the adversary does not know (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything
+    and tell nothing of a person. A missing cell obeys the release's rule for missing cells. A person whom no record
+    fits is believed absent.
 
     prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
                     values are thought to be distributed as among the people attacked.
@@ -76,11 +75,16 @@ class ClassAttack:
         if isinstance(release, Combinations):
             if people is not None or self.prior_present < 1.0:
                 raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
+            if release.relation is not None:
+                raise UnmaskError(
+                    "rows of several classes may be one person's, as some cells are suppressed (`*`), wildcards or "
+                    "sets that overlap, and an engine takes each class alone; leave --engine out"
+                )
             share = release.counts / release.n_rows
             return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
         if people is None:
-            people = possible_people(release) if overlapping(release) else release
-        if people is release and self.prior_present == 1.0:
+            people = release
+        if people is release and self.prior_present == 1.0 and release.relation is None:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(people, release)
@@ -93,7 +97,8 @@ class ClassAttack:
         for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             one, other = pairing.observed[row, i], pairing.classes[klass, i]
             if isinstance(table, Same):  # each box holds one value, or any
-                log_stated += np.where(table.candidate[other] < 0, _log_share_of_any(cell, table)[one], 0.0)
+                hidden = (table.candidate[other] < 0) & (table.observed[one] >= 0)
+                log_stated += np.where(hidden, _log_share_of_any(cell, table)[one], 0.0)
             else:
                 log_stated += _log_share(known, cell, table, missing=release.missing)[one, other]
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
@@ -121,14 +126,14 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
 
 
 def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) log p(value given the cell), 0 where none is known; see `ClassAttack`.
+    """(n_known_levels, n_released_levels) log p(value given the cell), 0 for open ones; see `ClassAttack`.
 
     fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
     """
-    stated = ~known.levels.gaps
+    stated = ~known.levels.open(missing)
     log_volume = np.log(np.maximum(fits[stated].sum(axis=0), 1))
     table = np.where(stated[:, None], -log_volume, 0.0)
-    anything = open_levels(cell.levels, missing=missing)
+    anything = cell.levels.open(missing)
     if anything.any() and stated.any():
         cells = np.where(anything, 0.0, cell.counts)
         shared = (fits[stated] * np.exp(-log_volume)) @ cells
@@ -137,7 +142,7 @@ def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing:
 
 
 def _log_share_of_any(cell: Column, same: Same) -> NDArray[np.float64]:
-    """(n_known_levels,) the same of cells that may be anything, where the others are exact values."""
+    """(n_known_levels,) the same of open cells, where the others are exact values."""
     cells = np.where(same.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(np.maximum(same.candidate, 0), weights=cells, minlength=int(same.observed.max(initial=-1)) + 1)
     return _log_part(n[same.observed].astype(np.float64), cells)
@@ -193,7 +198,7 @@ class RegisterAttack:
         if isinstance(release, Combinations) or isinstance(people, Combinations):
             return linked(release, people, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, people)
-        row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing, observed_is_release=True))
+        row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
         found = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
         likely = found.each > LEAST
         indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(found.each[likely]))

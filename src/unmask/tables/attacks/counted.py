@@ -131,7 +131,7 @@ def joins(release: Table, register: Table) -> bool:
     and the release may be taken in parts.
     """
     columns = shared_columns(release, register)
-    fits = fits_of(columns, missing=release.missing, observed_is_release=True)
+    fits = fits_of(columns, missing=release.missing)
     several = (
         bool((fit.observed < 0).any() if isinstance(fit, Same) else (fit.sum(axis=0) > 1)[listed.codes].any())
         for fit, (_, listed) in zip(fits, columns, strict=True)
@@ -182,7 +182,7 @@ def _box_cases(release: Table, register: Table) -> Ints:
 def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     """Records of each observation, people of each class, and the observation and class of all pairs that fit."""
     pairing = pair(release, register)
-    fits = fits_of(pairing.columns, missing=release.missing, observed_is_release=True)
+    fits = fits_of(pairing.columns, missing=release.missing)
     many, found, n = not joins(release, register), [], 0
     for chunk in chunks_where(pairing, fits):
         n += len(chunk[0])

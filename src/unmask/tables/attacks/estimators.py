@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,7 +20,6 @@ from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.margins import shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before
-from unmask.tables.column import Column
 from unmask.tables.release import Table
 
 Floats = NDArray[np.float64]
@@ -76,7 +74,7 @@ class ModelAttribute:
         people = release if known.people is None else known.people
         labels, prior, source = before(secret, known.population)
         rng = secret_unless(rng or np.random.default_rng(0))  # always the same: the third digit moves with the draws
-        rows, asked = _features(shared_columns(people, release), known.population, self.bins, rng)
+        rows, asked = _features(people, release, known.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
         distinct, of = np.unique(asked, axis=0, return_inverse=True)
         p = len(rows) * _predicted(self._made(), rows, secret.codes, distinct, len(labels)) + of_release
@@ -117,14 +115,14 @@ def _of_scikit_learn(text: str) -> type:
 
 
 def _features(
-    pairs: Sequence[tuple[Column, Column]], population: Table | None, bins: int, rng: np.random.Generator
+    people: Table, release: Table, population: Table | None, bins: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """(n_rows, n_features) of the released rows, and (n_people, n_features) of the people; pairs : known, released."""
+    """(n_rows, n_features) of the released rows, and (n_people, n_features) of the people."""
     rows, asked = [], []
-    for known, released in pairs:
+    for known, released in shared_columns(people, release):
         there = population is not None and known.name in population.names
         general = population.column(known.name) if population is not None and there else known
-        _, *share = shares(general, (released, known), bins=bins)
+        _, *share = shares(general, (released, known), bins=bins, missing=release.missing)
         width = max(one.shape[1] for one in share)
         numeric = released.levels.kind == known.levels.kind == "numeric"
         value = np.linspace(0, 1, width)[:, None] if numeric else np.eye(width)

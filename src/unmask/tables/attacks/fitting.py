@@ -63,7 +63,7 @@ def _redrawn(attack: BayesAttack, belief: Posterior, release: Table, known: Tabl
     own = mine.codes[first[row]]
     responsibility = _responsibility(attack, known, release, name)[own, theirs.codes[belief.candidate]]
     weight = np.exp(belief.log_probability.astype(np.float64)) * belief.observation_weight[row]
-    weight = np.where(own == mine.levels.missing, 0.0, weight)
+    weight = np.where(mine.levels.open(release.missing)[own], 0.0, weight)
     total = float(weight.sum())
     return float(np.clip(weight @ responsibility / total, SMALLEST, LARGEST)) if total > 0 else SMALLEST
 

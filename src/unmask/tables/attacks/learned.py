@@ -212,12 +212,11 @@ class Shared(NamedTuple):
 def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
     for known, released in shared_columns(people, release):
         general = known if population is None or known.name not in population.names else population.column(known.name)
-        _, share, own = shares(general, (released, known), bins=bins)
-        if known.levels.missing < 0 and bool(np.all(np.diff(own.indptr) == 1)):
+        _, share, own = shares(general, (released, known), bins=bins, missing=release.missing)
+        if bool(np.all(np.diff(own.indptr) == 1)):
             yield Shared(released.codes, share, bins_of(own)[known.codes], own_bins(share.shape[1]))
         else:
             holds = own.toarray() > 0
-            holds[known.levels.gaps] = True
             yield Shared(released.codes, share, known.codes, csr_array(holds.astype(np.float64)))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.tables.cells import compatible
+from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import distinct
 
@@ -23,16 +23,16 @@ Subset = tuple[int, ...]
 """Places of columns."""
 
 
-def shares(reference: Column, others: Sequence[Column], *, bins: int) -> list[csr_array]:
+def shares(reference: Column, others: Sequence[Column], *, bins: int, missing: Missing = "own") -> list[csr_array]:
     """For the reference, then each other column: (n_levels, n_bins) the share of each level that is in each bin.
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
-    several values is spread over their bins as the reference is; one that nobody there fits, or a missing one, is a
-    value of its own.
+    several values is spread over their bins as the reference is, and an open one (`Levels.open`) over all of them; one
+    that nobody there fits, or a missing one, is a value of its own.
     """
     columns = tuple(dict.fromkeys((reference, *others)))
     numeric = all(column.levels.kind == "numeric" for column in columns)
-    parts = _by_size(reference, columns, bins) if numeric else _by_value(reference, columns)
+    parts = _by_size(reference, columns, bins, missing) if numeric else _by_value(reference, columns, missing)
     width = 1 + max(int(bin_.max(initial=0)) for _, bin_, _ in parts)
     found = {
         column: _normalized(csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
@@ -45,34 +45,40 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Level, bin, weight."""
 
 
-def _by_size(reference: Column, columns: Sequence[Column], bins: int) -> list[Entries]:
+def _by_size(reference: Column, columns: Sequence[Column], bins: int, missing: Missing) -> list[Entries]:
     finest = reference.levels
     for column in columns:
         finest = finest.on_scale_of(column.levels)
     scaled = [column.levels.on_scale_of(finest) for column in columns]
-    middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)
+    with np.errstate(invalid="ignore"):  # nan in the middle of a cell that is open
+        middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)
     stated = (reference.counts > 0) & ~np.isnan(middle)
     middle, n = middle[stated], reference.counts[stated]
     at = np.arange(1, bins) / bins
     cuts = np.unique(np.quantile(middle, at, weights=n, method="inverted_cdf")) if len(n) else middle
     people = np.bincount(np.searchsorted(cuts, middle), weights=n, minlength=len(cuts) + 1)
-    every, found = np.arange(len(cuts) + 2), []
+    people = np.append(people, reference.counts[reference.levels.gaps].sum()).astype(np.float64)
+    every, found = np.arange(len(cuts) + 2), list[Entries]()
     for levels in scaled:
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)
-        first[np.isnan(levels.low)] = last[np.isnan(levels.low)] = len(cuts) + 1
-        level, bin_ = np.nonzero((first[:, None] <= every) & (every <= last[:, None]))
-        found.append((level, bin_, np.append(people, 0)[bin_] + 1e-9))
+        first[np.isnan(levels.low)] = last[np.isnan(levels.low)] = last[levels.open(missing)] = len(cuts) + 1
+        first[levels.open(missing)] = 0
+        inside = (first[:, None] <= every) & (every <= last[:, None])
+        level, bin_ = (place.astype(np.int64) for place in np.nonzero(inside))
+        found.append((level, bin_, np.asarray(people[bin_] + 1e-9, dtype=np.float64)))
     return found
 
 
-def _by_value(reference: Column, columns: Sequence[Column]) -> list[Entries]:
-    number = {label: at for at, label in enumerate(reference.levels.labels)}
+def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) -> list[Entries]:
+    vague = reference.levels.open(missing)
+    number = {label: at for at, label in enumerate(reference.levels.labels) if not vague[at]}
     found = []
     for column in columns:
         levels = column.levels
         own = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
+        own &= ~levels.open(missing)
         wide = np.flatnonzero(~own)
-        fits = compatible(reference.levels, levels.select(wide), missing="own")
+        fits = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
         exact = np.concatenate([np.flatnonzero(own), wide[~fits.any(axis=0)]])
         at = [number.setdefault(levels.labels[one], len(number)) for one in exact]
         bin_, which = np.nonzero(fits)

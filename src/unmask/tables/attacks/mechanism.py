@@ -197,7 +197,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
     share = mixed(by_people, independent, pairing.sizes.astype(np.float64))
     log_out = np.log(share * by_people + (1 - share) * independent)
     tables = [
-        np.where(known.levels.gaps[:, None], margin, kernel.log_k[kernel.true])  # of what is not known nothing follows
+        np.where(known.levels.unknown[:, None], margin, kernel.log_k[kernel.true])  # nothing follows from unknown cells
         for (known, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
     found = likeliest(tables, pairing.observed, shown, -log_out, pairing.klass, drop=DROPPED)
@@ -259,7 +259,7 @@ def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, I
 
 def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
     """Of a protection that groups those who are near one another; log_ratio is log p(row)."""
-    gaps = [known.levels.gaps[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
+    gaps = [known.levels.unknown[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
     unknown = np.stack(gaps, axis=1)
     weights, missed = learned(protection, pairing, unknown[pairing.observation], population, rng)
     near = nearest(protection, pairing, pairing.observed, unknown, population)

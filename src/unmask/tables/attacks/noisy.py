@@ -99,13 +99,13 @@ class BayesAttack:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known)
         kept = _kept(known, released, error, missing)
-        stated = ~known.levels.gaps
-        spread = np.maximum(kept[stated].sum(axis=0, keepdims=True), 1e-300)
+        vague = known.levels.open(missing)
+        spread = np.maximum(kept[~vague].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known, released))[:, None]
         with np.errstate(divide="ignore"):
             table = np.log((1 - error.redraw) * kept / spread + redrawn)
         table = np.maximum(table, IMPOSSIBLE)
-        table[known.levels.gaps] = 0.0
+        table[vague] = 0.0
         return np.asarray(table)
 
     def log_redrawn(self, known: Column, released: Column) -> NDArray[np.float64]:
@@ -141,7 +141,7 @@ def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
     fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())
-    log_share[known.levels.gaps] = 0.0
+    log_share[known.levels.open("own")] = 0.0
     return np.asarray(log_share)
 
 
@@ -189,7 +189,6 @@ def gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.floa
         above = left.low[:, None] - right.high
         gap = np.nan_to_num(np.maximum(np.maximum(below, above), 0.0), nan=np.inf)
         table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
-    table[known.levels.gaps] = 0.0
     return np.asarray(table)
 
 

@@ -19,7 +19,6 @@ from unmask.segments import by_class, expanded
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
-from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18
@@ -137,7 +136,10 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 def pair(observed: Table, candidates: Table) -> Pairing:
     """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
     columns = shared_columns(observed, candidates)
-    left, right = (classes_of(side) for side in zip(*columns, strict=True))
+    if observed is candidates:
+        left = right = observed.classes
+    else:
+        left, right = (classes_of(side) for side in zip(*columns, strict=True))
     return Pairing(
         columns=columns,
         observation=left.of_row,
@@ -151,22 +153,22 @@ def pair(observed: Table, candidates: Table) -> Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Same:
-    """Two columns of exact values and `*`: cells go together when they are one value, or one is `*`. For columns too
+    """Two columns of exact values, missing and open cells: cells meet if they are equal or one is open. For columns too
     wide for a table.
 
-    observed, candidate : number of the value of each level, counted over both columns; -1 for `*`
+    observed, candidate : number of the value of each level, counted over both columns; -1 for an open one
     """
 
     observed: NDArray[np.int32]
     candidate: NDArray[np.int32]
 
     @classmethod
-    def of(cls, observed: Column, candidate: Column) -> Same:
-        """The values of two columns, by label."""
-        labels = dict.fromkeys(observed.levels.labels + candidate.levels.labels)
-        number = {label: at for at, label in enumerate(labels)} | {EVERYTHING: -1}
-        sides = ([number[label] for label in column.levels.labels] for column in (observed, candidate))
-        return cls(*(np.array(side, dtype=np.int32) for side in sides))
+    def of(cls, observed: Column, candidate: Column, *, missing: Missing = "own") -> Same:
+        """Number the values of two columns by label."""
+        sides = [column.levels for column in (observed, candidate)]
+        number = {label: at for at, label in enumerate(dict.fromkeys(sides[0].labels + sides[1].labels))}
+        numbers = (np.array([number[label] for label in side.labels], dtype=np.int32) for side in sides)
+        return cls(*(np.where(side.open(missing), np.int32(-1), at) for side, at in zip(sides, numbers, strict=True)))
 
     def meets(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether levels of the first column and of the second go together, one by one."""
@@ -182,40 +184,23 @@ _WIDE = 1 << 22
 """Pairs of levels from which on two columns of exact values are joined."""
 
 
-def fits_of(
-    columns: Iterable[tuple[Column, Column]], *, missing: Missing, observed_is_release: bool = False
-) -> list[Fit]:
-    """For each pair of columns (n_observed_levels, n_candidate_levels): can the two cells be about the same person?
+def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
+    """Return for each pair of columns which of their levels may be the same person's, see `compatible`.
 
-    The release's rule decides about its own missing cells; what the adversary does not know fits everything. Columns of
-    very many exact values on both sides are compared as equal or not: no table.
+    Columns of very many exact values on both sides are compared as equal or not: no table.
     """
     return [
-        Same.of(one, other)
-        if _wide_and_exact(*((other, one) if observed_is_release else (one, other)))
-        else _fit(one.levels, other.levels, missing, observed_is_release=observed_is_release)
+        Same.of(one, other, missing=missing)
+        if _wide_and_exact(one.levels, other.levels)
+        else compatible(one.levels, other.levels, missing=missing)
         for one, other in columns
     ]
 
 
-def _fit(observed: Levels, candidate: Levels, missing: Missing, *, observed_is_release: bool) -> NDArray[np.bool_]:
-    table = compatible(observed, candidate, missing=missing)
-    known = candidate.missing if observed_is_release else observed.missing
-    if known >= 0:
-        table = table.copy()
-        table[(slice(None), known) if observed_is_release else known] = True
-    return table
-
-
-def _wide_and_exact(known: Column, released: Column) -> bool:
-    """Whether a table of the levels would be large, every cell of both is one value, or `*` where it was released, and
-    none is missing.
-    """
-    one, other = known.levels, released.levels
+def _wide_and_exact(one: Levels, other: Levels) -> bool:
+    """Return whether a table of the levels would be large, and every stated cell of both is one value."""
     alike = one.type == other.type or one.kind == other.kind == "categorical"
-    large = len(one) * len(other) > _WIDE and alike and one.missing < 0 and other.missing < 0
-    sets = (other.labels[at] for at in np.flatnonzero(~other.atomic)) if large else ()
-    return large and bool(one.atomic.all()) and all(label == EVERYTHING for label in sets)
+    return len(one) * len(other) > _WIDE and alike and all(not side.sets.any() for side in (one, other))
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

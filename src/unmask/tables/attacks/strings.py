@@ -61,7 +61,9 @@ def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
     """Half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is
     missing.
     """
-    missing = [[column.levels.gaps.astype(int) for column in both] for both in pairing.columns]
+    missing = [
+        [(column.levels.gaps | column.levels.unknown).astype(int) for column in both] for both in pairing.columns
+    ]
     return [
         np.where(equal, 0.0, np.array([1.0, 0.5, 0.0])[np.add.outer(*gaps)])
         for equal, gaps in zip(equal_texts(pairing), missing, strict=True)

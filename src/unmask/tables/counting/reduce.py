@@ -89,10 +89,10 @@ class Reduced:
 
     def parts(self) -> Iterator[Combinations]:
         """The combinations that take part, in about equal parts; a combination is in one part, with all its rows."""
-        if self.n_parts > 1 and self.missing == "wildcard":
+        if self.n_parts > 1 and any(one.levels.open(self.missing).any() for one in self.quasi_identifiers):
             raise UnmaskError(
-                "missing cells as wildcards need all combinations in memory, and they do not fit; give more memory, or "
-                "choose missing='own'"
+                "suppressed cells, and missing ones as wildcards, need all combinations in memory, and they do not "
+                "fit; give more memory (--memory-limit), or suppress rows in the place of cells"
             )
         tests = [self.complete]
         if by := self.divided_by:

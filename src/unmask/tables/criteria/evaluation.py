@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -29,7 +29,6 @@ from unmask.tables.criteria.risk import (
     population_sizes,
     sample_weight_risk,
 )
-from unmask.tables.criteria.wildcards import Meetings, meetings_of, merge
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
@@ -159,10 +158,10 @@ def evaluate(
     `Criteria.reference` says so, as it does without a reference.
     weight : (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
 
-    Missing quasi-identifier cells follow `table.missing`. "own": a missing cell equals only a missing cell.
-    "excluded": such rows are left out, and counted. "wildcard": a missing cell is compatible with every value; the
-    class of a row is then the set of rows compatible with it, so classes overlap, sizes f and the sensitive counts are
-    taken over that set, and averages run over rows.
+    The class of a row is the set of rows that it meets (`cells.compatible`): cells that are equal or have a value in
+    common, and `*` with every cell. Missing cells follow `table.missing`. "own": a missing cell meets missing cells and
+    `*`. "excluded": such rows are left out, and counted. "wildcard": a missing cell meets every cell. Where classes
+    overlap, sizes f and the sensitive counts are taken over that set, and averages run over rows.
 
     Time and memory grow with the rows and the distinct pairs of class and value, never with classes times values.
     """
@@ -203,10 +202,10 @@ def examine(
 ) -> Examined:
     """The criteria of a table, or of a part of one that is counted; the arguments are those of `evaluate`."""
     frame = Frame.of(table)
-    judged = _sensitive(table, sensitive)
+    judged = _sensitive(frame.table, sensitive)
     before = _before(judged, reference)
-    people = None if population is None else population_sizes(table, population)[frame.kept]
-    weight = table.weight if weight is None else weight
+    people = None if population is None else population_sizes(frame.table, population)
+    weight = frame.table.weight if weight is None else weight[table.taking_part]
     return Examined(
         rows=int(frame.rows.sum()),
         rows_missing=frame.rows_missing,
@@ -293,48 +292,40 @@ def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The classes of a table after its missing-cell policy: rows in each, candidates of each, how to merge counts."""
+    """The classes of the rows that take part: rows in each, and candidates of each, the rows of all that it meets."""
 
     table: Table
-    kept: NDArray[np.int64]
     rows: NDArray[np.int64]
     sizes: NDArray[np.int64]
     rows_missing: int
-    meetings: Meetings
 
     @classmethod
     def of(cls, table: Table) -> Frame:
-        """The classes that the table's rule for missing cells leaves, merged where they overlap."""
-        classes = table.classes
-        gap = np.array([c.levels.missing for c in table.quasi_identifiers])
-        absent = (classes.levels == gap) & (gap >= 0)
-        with_gap = absent.any(axis=1)
-        kept = np.flatnonzero(~with_gap) if table.missing == "excluded" else np.arange(len(classes.sizes))
-        if len(kept) == 0:
-            raise UnmaskError(EXCLUDED)
-        rows = np.asarray(classes.sizes[kept], dtype=np.int64)
-        overlap = table.missing == "wildcard" and bool(with_gap.any())
-        meetings = meetings_of(classes.levels, absent) if overlap else ()
-        sizes = merge(meetings, sparse.csr_array(rows[:, None])).toarray()[:, 0] if overlap else rows
-        return cls(table, kept, rows, sizes, int(classes.sizes[with_gap].sum()), meetings)
+        """Return the classes of the rows that the table's rule for missing cells leaves."""
+        table = table if len(table.taking_part) == len(table.classes.of_row) else table.take(table.taking_part)
+        classes, gap = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
+        with_gap = ((classes.levels == gap) & (gap >= 0)).any(axis=1)
+        rows = np.asarray(classes.sizes, dtype=np.int64)
+        frame = cls(table, rows, rows, int(rows[with_gap].sum()))
+        return replace(frame, sizes=frame.summed(rows))
+
+    def summed(self, counts: NDArray[Any]) -> NDArray[Any]:
+        """Return (J,) counts, summed for each class over the classes that it meets."""
+        relation = self.table.relation
+        return counts if relation is None else relation.sums(sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by place."""
-        counts = self.table.histogram(column)
-        if len(self.kept) < counts.shape[0]:
-            counts = counts[self.kept]
+        counts, relation = self.table.histogram(column), self.table.relation
         moved = sparse.csr_array(
-            (counts.data, place[counts.indices], counts.indptr), shape=(len(self.kept), len(overall))
+            (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
         )
-        return Histograms.of(merge(self.meetings, moved) if self.meetings else moved, overall=overall)
+        return Histograms.of(moved if relation is None else relation.sums(moved), overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
         """Risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
-        classes = self.table.classes
-        total = np.asarray(np.bincount(classes.of_row, weight, len(classes.sizes))[self.kept], dtype=np.float64)
-        if self.meetings:
-            total = np.asarray(merge(self.meetings, sparse.csr_array(total[:, None])).toarray()[:, 0], np.float64)
-        risk = sample_weight_risk(self.sizes, total)
+        of_row = self.table.classes.of_row
+        risk = sample_weight_risk(self.sizes, self.summed(np.bincount(of_row, weight, len(self.rows))))
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 

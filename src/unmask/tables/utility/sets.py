@@ -75,7 +75,8 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
     """Exact values, and a point for every released cell that holds none of them: the value itself or its middle."""
     atoms = np.unique(exact)
     for levels in columns:
-        low, high = levels.low[~levels.gaps], levels.high[~levels.gaps]
+        stated = ~(levels.gaps | levels.open("own"))
+        low, high = levels.low[stated], levels.high[stated]
         empty = np.searchsorted(atoms, low, side="left") == np.searchsorted(atoms, high, side="right")
         low, high = low[empty], high[empty]
         middle = np.where(np.isfinite(low), np.where(np.isfinite(high), low / 2 + high / 2, low), high)

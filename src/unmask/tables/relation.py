@@ -1,0 +1,108 @@
+"""Which classes of a table may be about one person: criteria and adversaries count the rows of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
+from unmask.tables.cells import Levels, Missing, compatible
+from unmask.tables.column import Column
+from unmask.tables.counts import group
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from unmask.tables.release import Table
+
+    Counts = csr_array[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """The classes of a table that meet, where some meet others: two classes meet if their cells do in every column.
+
+    levels : (J, d) codes of the classes
+    opened : (J, d) which of these meet every cell
+    pairs  : (J, J) classes that meet; None where classes meet that agree on the columns that neither has open
+    """
+
+    levels: NDArray[np.int32]
+    opened: NDArray[np.bool_]
+    pairs: Counts | None
+
+    def sums(self, counts: Counts) -> Counts:
+        """Return (J, m) counts, summed for each class over the classes that it meets."""
+        if self.pairs is not None:
+            return csr_array(self.pairs @ counts)
+        patterns, of_class = np.unique(self.opened, axis=0, return_inverse=True)
+        members = [np.flatnonzero(of_class.ravel() == i) for i in range(len(patterns))]
+        both = list(zip(patterns, members, strict=True))
+        blocks: list[Any] = [
+            sum(self._sum(mine, theirs, ~(one | other), counts) for other, theirs in both) for one, mine in both
+        ]
+        return csr_array(vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
+
+    def _sum(
+        self, mine: NDArray[np.int64], theirs: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
+    ) -> Counts:
+        """Return for some classes the counts of those others that agree with them on the shared columns."""
+        both, columns = self.levels[np.concatenate((mine, theirs))], np.flatnonzero(shared)
+        key = np.zeros(len(both), dtype=np.int32)
+        if len(columns):
+            key, _, _ = group([both[:, j].copy() for j in columns], (both[:, columns].max(axis=0) + 1).tolist())
+        place = key[len(mine) :], np.arange(len(theirs))
+        gather = csr_array((np.ones(len(theirs), np.int64), place), shape=(int(key.max()) + 1, len(theirs)))
+        return csr_array((gather @ counts[theirs])[key[: len(mine)]])
+
+
+def relation_of(table: Table) -> Relation | None:
+    """Return which classes of a table meet others; None where each meets itself alone, so that equal rows are classes.
+
+    >>> from unmask.tables import Table
+    >>> cells = {"age": ["20", "*"], "sex": ["f", "f"]}
+    >>> [relation_of(Table.read(cells, quasi_identifiers=names)) is None for names in ("sex", ["age", "sex"])]
+    [True, False]
+    """
+    columns, missing, classes = table.quasi_identifiers, table.missing, table.classes
+    if not columns_that_overlap(columns, missing=missing):
+        return None
+    opened = np.stack([one.levels.open(missing)[classes.levels[:, j]] for j, one in enumerate(columns)], axis=1)
+    if all(_disjoint(one.levels.select(_stated(one, missing)), missing) for one in columns):
+        found = Relation(classes.levels, opened, None)
+        met = found.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64)))
+        return found if met.max() > 1 else None
+    row, klass = pairs_where(pair(table, table), fits_of(((one, one) for one in columns), missing=missing))
+    if len(row) == len(opened):
+        return None
+    pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
+    return Relation(classes.levels, opened, pairs)
+
+
+def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:
+    """Return the columns with two different cells that may be the same person's."""
+    found = []
+    for column in columns:
+        used, stated = np.flatnonzero(column.counts), _stated(column, missing)
+        if len(stated) < len(used) > 1 or not _disjoint(column.levels.select(stated), missing):
+            found.append(column)
+    return found
+
+
+def _stated(column: Column, missing: Missing) -> NDArray[np.int64]:
+    """The levels that some row has and that do not meet every cell."""
+    return np.flatnonzero((column.counts > 0) & ~column.levels.open(missing))
+
+
+def _disjoint(levels: Levels, missing: Missing) -> bool:
+    """Whether no two of the levels meet."""
+    if not levels.sets.any():
+        return True
+    if levels.kind == "numeric":
+        low, high = (np.sort(bound[~levels.gaps]) for bound in (levels.low, levels.high))
+        return bool((high[:-1] < low[1:]).all())
+    return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))

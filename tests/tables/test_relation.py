@@ -1,0 +1,149 @@
+"""One relation says which record may be which person: for criteria, adversaries, engines and every rule."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from unmask.cases.tables import audit as audit_releases
+from unmask.reports import ORIGINAL
+from unmask.tables import ClassAttack, Generalize, Table, criteria
+
+RULES = ("own", "wildcard", "excluded")
+TEXTS = {"a": {"a"}, "b": {"b"}, "c": {"c"}, "{a, b}": {"a", "b"}, "{b, c}": {"b", "c"}}
+NUMBERS = {"1": (1, 1), "2": (2, 2), "4": (4, 4), "[1, 2]": (1, 2), "[2, 4]": (2, 4)}
+
+
+def meet(one, other, missing):
+    """The table of the specification, cell by cell."""
+    if "*" in (one, other):
+        return True
+    if "" in (one, other):
+        return one == other or missing == "wildcard"
+    if one in TEXTS:
+        return bool(TEXTS[one] & TEXTS[other])
+    return NUMBERS[one][0] <= NUMBERS[other][1] and NUMBERS[other][0] <= NUMBERS[one][1]
+
+
+def brute_force(rows, values, missing):
+    """Candidates of each row that takes part, and how many of them have each value."""
+    kept = [i for i, row in enumerate(rows) if missing != "excluded" or "" not in row]
+    candidates = [
+        [j for j in kept if all(meet(x, y, missing) for x, y in zip(rows[i], rows[j], strict=True))] for i in kept
+    ]
+    histograms = [[[values[j] for j in met].count(value) for value in sorted(set(values))] for met in candidates]
+    return np.array(list(map(len, candidates))), np.array(histograms)
+
+
+def cells(vague):
+    text = st.sampled_from([*"abc", "{a, b}", "{b, c}"] if vague else [*"abc"])
+    number = st.sampled_from(["1", "2", "4", "[1, 2]", "[2, 4]"] if vague else ["1", "2", "4"])
+    hidden = st.sampled_from(["", "*"])
+    return st.tuples(st.one_of(text, hidden), st.one_of(number, hidden), st.sampled_from(["x", "y", ""]))
+
+
+def frame(rows):
+    a, b, s = zip(*rows, strict=True)
+    return {"a": list(a), "b": list(b), "s": list(s)}
+
+
+def read(rows, missing, **more):
+    roles = {"quasi_identifiers": ["a", "b"], "sensitive": "s", "types": {"a": "text", "b": "number", "s": "text"}}
+    return Table.read(frame(rows), **(roles | {"missing": missing} | more))
+
+
+some_rows = st.booleans().flatmap(lambda vague: st.lists(cells(vague), min_size=1, max_size=9))
+
+
+@given(some_rows, st.sampled_from(RULES))
+def test_criteria_count_every_class_that_a_person_may_be_in(rows, missing):
+    kept = [row for row in rows if missing != "excluded" or "" not in row[:2]]
+    if not kept:
+        return
+    found = criteria.evaluate(read(rows, missing))
+    sizes, histograms = brute_force([row[:2] for row in rows], [row[2] for row in rows], missing)
+    assert (found.rows, found.k) == (len(kept), sizes.min())
+    assert found.prosecutor_average == pytest.approx((1 / sizes).mean())
+    assert found.unique_rows == (sizes == 1).sum()
+    shares = histograms / sizes[:, None]
+    overall = np.array([[row[2] for row in kept].count(value) for value in sorted({row[2] for row in rows})]) / len(
+        kept
+    )
+    assert found.l_distinct == (histograms > 0).sum(axis=1).min()
+    assert found.t_equal == pytest.approx(np.abs(shares - overall).sum(axis=1).max() / 2)
+    assert found.average_privacy_risk == pytest.approx(shares.max(axis=1).mean())
+
+
+def belief(rows, missing):
+    table = read(rows, missing)
+    if missing == "excluded":
+        rows = [row for row in rows if "" not in row[:2]]
+        if not rows:
+            return
+        table = table.take(table.taking_part)
+    found = ClassAttack()(table)
+    expected = [
+        [all(meet(x, y, missing) for x, y in zip(one[:2], other[:2], strict=True)) for other in rows] for one in rows
+    ]
+    assert (found.to_dense() > 0).tolist() == expected
+
+
+@given(some_rows, st.sampled_from(RULES))
+def test_the_adversary_believes_in_every_record_that_meets_the_person_and_in_no_other(rows, missing):
+    belief(rows, missing)
+
+
+def numbers(report, release):
+    """Every number of a release by adversary, target and measure."""
+    return {
+        (row.adversary, row.target, row.measure): (row.posterior, row.prior, row.worst, row.status)
+        for row in report.rows
+        if row.release == release
+    }
+
+
+def same(one, other):
+    """Compare the numbers of one audit with those of another that has more."""
+    assert {key[0] for key in one} <= {key[0] for key in other}
+    for key, (*values, status) in one.items():
+        assert other[key][:3] == pytest.approx(tuple(values), abs=1e-6, nan_ok=True), key
+        assert status == other[key][3], key
+
+
+def without_reference(criteria):
+    return {name: value for name, value in criteria.items() if name != "reference"}
+
+
+def itself(rows, missing, kept, registered):
+    """An audit against the same file has the numbers of an audit alone, and so has the original."""
+    more = {"quasi_identifiers": ["a"], "keep": ["b"]} if kept else {}
+    if missing == "excluded" and all("" in row[: 1 if kept else 2] for row in rows):
+        return
+    names = {"a": [row[0] for row in rows]}
+    register = Table.read(names, quasi_identifiers="a", types={"a": "text"}, missing=missing)
+    known = {"register": register} if registered else {}
+    alone = audit_releases(read(rows, missing, **more), **known)
+    both = audit_releases(
+        read(rows, missing, **more),
+        original=read(rows, missing, **more),
+        origin=np.arange(len(rows)),
+        steps=True,
+        **known,
+    )
+    same(numbers(alone, "release"), numbers(both, "release"))
+    same(numbers(both, ORIGINAL), numbers(both, "release"))
+    for name in (ORIGINAL, "release"):
+        assert without_reference(both.criteria[name]) == without_reference(alone.criteria["release"])
+    assert list(alone.contributions.values()) == list(both.contributions.values())
+    for step in both.steps:
+        table = read(rows, missing, **more)
+        coarser, _ = Generalize({step.column: step.level})(table.take(table.taking_part))
+        for report, success in ((alone, step.success_before), (audit_releases(coarser), step.success)):
+            found = numbers(report, "release")["prosecutor", step.target, "success_probability"]
+            assert success == pytest.approx(found[0], abs=1e-6)
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(some_rows, st.sampled_from(RULES), st.booleans(), st.booleans())
+def test_an_audit_against_itself_equals_an_audit_alone(rows, missing, kept, registered):
+    itself(rows, missing, kept, registered)
