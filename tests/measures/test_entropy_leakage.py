@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import wasserstein_distance
 
 from unmask import Posterior, Truth, UnmaskError
 from unmask.measures import (
     confidence_set_size,
-    earth_mover,
     epsilon_nats,
     evaluate,
     guessing_entropy,
-    information_gain_bits,
     leakages,
     min_entropy_bits,
     min_entropy_smith,
@@ -25,7 +22,6 @@ from unmask.measures import (
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import min_entropy_leakage, sibson_leakage
-from unmask.measures.transport import transport
 
 ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
 
@@ -216,46 +212,6 @@ def test_sibson_grows_from_information_to_maximal_leakage(joint):
     alpha = 2.0
     literal = ((joint.sum(axis=0) * channel**alpha).sum(axis=1) ** (1 / alpha)).sum()
     assert values[3] == pytest.approx(alpha / (alpha - 1) * np.log2(literal), abs=1e-5)
-
-
-@settings(max_examples=80, deadline=None)
-@given(joints(most=7), st.integers(0, 1000))
-def test_earth_mover_on_a_line_equals_wasserstein_and_the_linear_program(joint, seed):
-    z = np.random.default_rng(seed).normal(size=joint.shape[1]).round(1)
-    belief, prior = exact(joint), joint.sum(axis=0)
-    line = each(earth_mover(coordinates=z), belief)
-    rows = joint / joint.sum(axis=1, keepdims=True)
-    assert line == pytest.approx([wasserstein_distance(z, z, row, prior) for row in rows], abs=1e-5)
-    assert line == pytest.approx(each(earth_mover(ground=np.abs(np.subtract.outer(z, z))), belief), abs=1e-5)
-    equal = each(earth_mover(ground=1 - np.eye(len(z))), belief)
-    assert equal == pytest.approx(0.5 * np.abs(rows - prior).sum(axis=1), abs=1e-5)
-
-
-def test_t_closeness_of_the_salaries():
-    # Li, Li & Venkatasubramanian 2007, section 5: {3k, 4k, 5k} against {3k..11k} is 0.375, {6k, 8k, 11k} is 0.167
-    table = np.zeros((2, 9))
-    table[0, [0, 1, 2]] = table[1, [3, 5, 8]] = 1 / 3
-    belief = Posterior.from_dense(table)
-    assert each(earth_mover(coordinates=np.arange(9) / 8), belief) == pytest.approx([0.375, 1 / 6], abs=1e-5)
-    # the divergence cannot tell them apart
-    assert np.ptp(each(information_gain_bits, belief)) == pytest.approx(0, abs=1e-6)
-
-
-def test_earth_mover_refuses_an_open_world_and_two_grounds():
-    open_ = Posterior.from_dense(np.array([[0.5, 0.3]]), prior=np.array([0.4, 0.4]))
-    with pytest.raises(UnmaskError, match="none of these"):
-        each(earth_mover(coordinates=[0.0, 1.0]), open_)
-    with pytest.raises(UnmaskError, match="not both or none"):
-        earth_mover()
-    with pytest.raises(UnmaskError, match="one finite number"):
-        each(earth_mover(coordinates=[0.0, 1.0, 2.0]), Posterior.from_dense(np.array([[0.5, 0.5]])))
-
-
-def test_transport_prefers_the_cheap_way_round():
-    # not a metric: carrying 0 -> 1 -> 2 is cheaper than 0 -> 2, but mass is carried once
-    ground = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]])
-    assert transport(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]), ground) == pytest.approx(5)
-    assert transport(np.array([0.5, 0.5, 0.0]), np.array([0.0, 0.5, 0.5]), ground) == pytest.approx(1)
 
 
 def test_scores_are_refused():

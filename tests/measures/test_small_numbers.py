@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.measures import (
     bayes,
-    earth_mover,
     epsilon_nats,
     estimation_error,
     evaluate,
@@ -40,7 +39,6 @@ def test_c4_leakage_of_a_nearly_private_channel(away):
     assert leakages(belief).epsilon == pytest.approx(np.log1p(2 * away / (0.5 - away)), rel=1e-8)
     assert evaluate(total_variation, belief).posterior == pytest.approx(away, rel=1e-8)
     assert leakages(belief).maximal_bits == pytest.approx(np.log1p(2 * away) / np.log(2), rel=1e-8)
-    assert evaluate(earth_mover(coordinates=[0.0, 1.0]), belief).posterior == pytest.approx(away, rel=1e-8)
     assert epsilon_nats.per_target(belief)[0] > 0
 
 

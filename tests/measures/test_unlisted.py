@@ -14,7 +14,6 @@ from unmask.measures import (
     bayes,
     confidence_set_size,
     correctness,
-    earth_mover,
     estimation_error,
     gibbs,
     min_entropy_bits,
@@ -38,7 +37,6 @@ OF_PLACES = (  # which candidates share must be known: all that are not listed
     *(realized_error(loss, coordinates=np.arange(9.0) ** 2) for loss in ("squared", "absolute")),
     *(of("euclidean", coordinates=np.arange(9.0) ** 2) for of in (sampling_error, correctness)),
     estimation_error(np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))),
-    earth_mover(coordinates=np.arange(9.0) ** 2),
 )
 
 AS_A_WHOLE = (

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask import Truth, UnmaskError
-from unmask.measures import rapid_at
-from unmask.posterior import Posterior
+from unmask import UnmaskError
 from unmask.tables import Background, ModelAttribute, Table
 
 
@@ -76,12 +74,3 @@ def test_what_is_no_estimator_is_refused():
 def test_a_release_of_one_value_needs_no_training():
     one = Table.read({"age": [1, 2], "s": list("uu")}, quasi_identifiers="age", sensitive="s")
     assert ModelAttribute("s", Lookup())(one, Background(PEOPLE)).to_dense()[:, 0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("tau", [0, 0.3, 0.6])
-def test_rapid_against_a_loop(tau):
-    rng = np.random.default_rng(0)
-    p, q, true = rng.dirichlet(np.ones(3), 50), np.array([0.5, 0.3, 0.2]), rng.integers(0, 3, 50)
-    belief = Posterior.from_dense(p, prior=q)
-    expected = [(p[i, v] - q[v]) / (1 - q[v]) > tau for i, v in enumerate(true)]
-    assert rapid_at(tau).per_target(belief, Truth(true)).tolist() == expected

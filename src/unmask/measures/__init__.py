@@ -53,7 +53,6 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
-from unmask.measures.rapid import rapid_at
 from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, Quantity, declare, described
 from unmask.measures.success import (
     bayes_vulnerability,
@@ -64,7 +63,6 @@ from unmask.measures.success import (
     realized_success_at,
     success_probability,
 )
-from unmask.measures.transport import earth_mover
 
 __all__ = [
     "CRITERIA",
@@ -87,7 +85,6 @@ __all__ = [
     "delta_up",
     "described",
     "differential",
-    "earth_mover",
     "effective_set_size",
     "entropy",
     "epsilon_nats",
@@ -109,7 +106,6 @@ __all__ = [
     "min_entropy_smith",
     "mutual_information",
     "rank",
-    "rapid_at",
     "rates",
     "rational",
     "realized_bayes",

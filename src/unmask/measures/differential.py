@@ -217,26 +217,6 @@ def channel(p_y_given_x: ArrayLike) -> Profile:
     )
 
 
-class WorstPair(NamedTuple):
-    """The two secrets that are told apart best: `present` is P, `absent` is Q, `delta` at the epsilon asked for."""
-
-    present: int
-    absent: int
-    delta: float
-
-
-def worst_pair(p_y_given_x: ArrayLike, *, epsilon: float = 0.0) -> WorstPair:
-    """The rows of a channel with the largest delta at this epsilon, the first such pair.
-
-    >>> worst_pair([[0.5, 0.5], [0.4, 0.6], [0.1, 0.9]])
-    WorstPair(present=0, absent=2, delta=0.4)
-    """
-    rows = _checked_rows(np.asarray(p_y_given_x, dtype=np.float64))
-    table = _all_pairs(rows, epsilon)
-    present, absent = divmod(int(table.argmax()), len(rows))
-    return WorstPair(present, absent, float(table[present, absent]))
-
-
 def _all_pairs(rows: Floats, epsilon: float) -> Floats:
     """(n_x, n_x) delta of each ordered pair."""
     out, other = np.empty((len(rows), len(rows))), np.exp(min(epsilon, 700.0)) * rows
@@ -275,66 +255,6 @@ def channel_epsilon(p_y_given_x: ArrayLike) -> float:
     if np.any(bottom[seen] == 0):
         return float(np.inf)
     return float(np.log(top[seen] / bottom[seen]).max())
-
-
-def trade_off_points(p: ArrayLike, q: ArrayLike) -> tuple[Floats, Floats]:
-    """Corners (alpha, beta) of the trade-off curve of two distributions, by the Neyman-Pearson lemma: outputs are taken
-    as evidence for p from the likeliest down; between corners the curve is straight.
-
-    >>> alpha, beta = trade_off_points([0.75, 0.25], [0.25, 0.75])
-    >>> alpha, beta
-    (array([0.  , 0.25, 1.  ]), array([1.  , 0.25, 0.  ]))
-    """
-    rows = _checked_rows(np.stack([np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)]))
-    seen = rows.sum(axis=0) > 0
-    present, absent = rows[:, seen]
-    order = np.argsort(-present / (present + absent), kind="stable")
-    alpha = np.concatenate(([0.0], np.cumsum(absent[order])))
-    beta = 1.0 - np.concatenate(([0.0], np.cumsum(present[order])))
-    return np.minimum(alpha, 1.0), np.maximum(beta, 0.0)
-
-
-def from_trade_off(alpha: ArrayLike, beta: ArrayLike) -> Profile:
-    """The profile of a curve through these corners: delta(e) = max over corners of 1 - beta - e^e alpha.
-
-    alpha, beta : (n_corners,) false alarm rates and misses; the curve is their lower convex hull with (1, 0).
-
-    >>> from_trade_off([0.0, 0.25, 1.0], [1.0, 0.25, 0.0])([0.0, np.log(3.0)]).round(6)
-    array([0.5, 0. ])
-    """
-    a, b = _shares(alpha, "alpha"), _shares(beta, "beta")
-    if a.ndim != 1 or a.shape != b.shape or not a.size:
-        raise UnmaskError(f"alpha has shape {a.shape} and beta {b.shape}, expected one number for each corner")
-    a, b = np.append(a, [0.0, 1.0]), np.append(b, [1.0, 0.0])
-
-    def delta(epsilon: Floats) -> Floats:
-        scale = np.exp(np.minimum(epsilon, 700.0))
-        return np.asarray((1.0 - b[:, None] - scale * a[:, None]).max(axis=0))
-
-    return Profile("from_trade_off", delta)
-
-
-def group(curve: Curve, size: int) -> Curve:
-    """The trade-off curve for a group that is present or absent together: 1 - (1 - f) applied `size` times to alpha.
-
-    curve : f, the curve for one person, such as `Profile.trade_off`. For a pure epsilon the group has size * epsilon,
-            for Gaussian noise size * mu.
-
-    >>> group(gaussian(0.5).trade_off, 2)(np.array([0.05])).round(6), gaussian(1.0).trade_off([0.05]).round(6)
-    (array([0.740489]), array([0.740489]))
-
-    J. Dong, A. Roth and W. Su, "Gaussian differential privacy", 2022, theorem 2.14.
-    """
-    if size < 1:
-        raise UnmaskError(f"the group has {size} members, expected at least 1")
-
-    def together(alpha: Floats) -> Floats:
-        caught = np.asarray(alpha, dtype=np.float64)
-        for _ in range(size):
-            caught = 1.0 - curve(caught)
-        return 1.0 - caught
-
-    return together
 
 
 class PosteriorBound(NamedTuple):

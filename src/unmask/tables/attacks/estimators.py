@@ -52,8 +52,7 @@ class ModelAttribute:
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
     [('no', 0.82), ('yes', 0.18)]
 
-    M. Templ et al., "RAPID: risk of attribute prediction-induced disclosure in synthetic microdata", 2026;
-    `measures.rapid_at` is their measure.
+    M. Templ et al., "RAPID: risk of attribute prediction-induced disclosure in synthetic microdata", 2026.
     """
 
     sensitive: str
