@@ -174,7 +174,7 @@ def test_one_change_fails_the_check(folder: Path, what: str) -> None:
         (["-o", "c.json"], TABLE.replace("purpose", "purpos"), "did you mean 'purpose'?"),
         ([], TABLE, "give --output to write a certificate"),
         (["--check", "gone.json"], TABLE, "cannot be read"),
-        (["--check", "people.csv"], TABLE, "is no JSON"),
+        (["--check", "people.csv"], TABLE, "is not JSON"),
         (["-o", "people.csv", "--force"], TABLE, "people.csv is no name of a JSON file"),
     ],
 )

@@ -159,7 +159,7 @@ def test_a_policy_is_read_with_its_sources(tmp_path: Path):
         ("[[policy]]\nuse = 'stric'\n", "no policy is called 'stric'; did you mean 'strict'?"),
         ("[[policy]]\nuse = 'strict'\nrequire = 'k > 3'\n", "says use and more"),
         ("[[policy]]\nuse = 'gone.toml'\n", "cannot be read"),
-        ("[[policy", "is no TOML file"),
+        ("[[policy", "is not TOML"),
     ],
 )
 def test_a_policy_that_is_none_is_refused_in_a_sentence(tmp_path: Path, text, said):

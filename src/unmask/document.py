@@ -7,15 +7,14 @@ Options of the command line say the same things, and win over the document.
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from unmask import made_by
 from unmask.domains import DOMAINS
-from unmask.errors import FailedError, UnmaskError, nearest
-from unmask.files import text_of
+from unmask.errors import UnmaskError, nearest
+from unmask.files import read_toml
 from unmask.plan import NOTHING, unknown
 from unmask.toml_text import key_of, section, whole_text
 
@@ -69,6 +68,27 @@ HELD: Final = frozenset(
 )
 """Options of `unmask audit` and `unmask protect` that a document says, besides those of `AUDITED`."""
 
+_PART: Final = {"name": str, "use": str, "with": dict, "grid": dict, "knows": dict, "domain": str}
+
+TYPES: Final[Mapping[str, Any]] = {
+    "title": str,
+    "data": [_PART | {"file": str, "columns": dict} | dict.fromkeys(MEANINGS.values(), dict)],
+    "releases": [{"file": str, "origin": str, "synthetic": bool, "protection": str}],
+    "protections": [_PART],
+    "adversaries": [_PART],
+    "policy": [{}],
+    "attackers": [{"name": str, "adversary": str}],
+    "seeds": object,
+    "measures": [str],
+}
+"""Key of a document -> the type of its value: a table with the types of its keys, a list of one type, or a type. Any
+other key is a table.
+"""
+
+_EXAMPLES: Final = {
+    dict: ("table", "{ ... }"), list: ("list", "[...]"), str: ("text", '"..."'), bool: ("truth value", "true"),
+}  # fmt: skip
+
 Settings = Mapping[str, Any]
 
 
@@ -77,19 +97,31 @@ def load(path: Path) -> dict[str, Any]:
 
     Raises `FailedError` for a file that cannot be read, `UnmaskError` for one that is no document.
     """
-    try:
-        given = tomllib.loads(text_of(path))
-    except OSError as error:
-        raise FailedError(f"document {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"document {path.name!r} is not UTF-8 text; expected a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UnmaskError(f"document {path.name!r} is not TOML: {error}") from None
+    given = read_toml(path, "document")
     known = (*KEYS, *(name if one.word is None else one.word for name, one in DOMAINS.items()))
     for key in given:
         if key not in known:
             raise UnmaskError(f"document {path.name!r}: {unknown(key, known, 'it')}")
+    for key in given:
+        entries = [given[key]] if key == "data" and isinstance(given[key], dict) else given[key]
+        _check_types(entries, TYPES.get(key, {}), key, f"document {path.name!r}:")
     return given
+
+
+def _check_types(given: Any, expected: Any, place: str, where: str) -> None:
+    """Raise an error for a value that is not of the type of its place. expected : in the form of `TYPES`"""
+    kind: Any = expected if isinstance(expected, type) else type(expected)
+    if not isinstance(given, kind):
+        of_tables, key = isinstance(expected, list) and expected[0] is not str, place.rpartition(".")[2]
+        example = f"[[{key}]] above each of them" if of_tables else f"{key} = {_EXAMPLES[kind][1]}"
+        name = _EXAMPLES[kind][0] + " of tables" * of_tables
+        raise UnmaskError(f"{where} {place} is not a {name}; expected {example}")
+    if isinstance(expected, dict):
+        for key in given.keys() & expected.keys():
+            _check_types(given[key], expected[key], f"{place}.{key}", where)
+    elif isinstance(expected, list):
+        for at, entry in enumerate(given, 1):
+            _check_types(entry, expected[0], f"{place}[{at}]", where)
 
 
 def populations(given: Settings) -> list[dict[str, Any]]:
@@ -102,8 +134,6 @@ def populations(given: Settings) -> list[dict[str, Any]]:
     """
     data = given.get("data", [])
     entries = [data] if isinstance(data, dict) else data
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UnmaskError("data is no table; expected [data] and below it a file or a use")
     return [_population(entry, given.get("columns", {})) for entry in entries]
 
 
@@ -121,8 +151,6 @@ def by_role(columns: Any) -> dict[str, Any]:
     >>> by_role({"id": "drop", "birth": {"role": "quasi-identifier", "type": "date"}, "ill": "sensitive"})
     {'quasi_identifiers': ['birth'], 'sensitive': ['ill'], 'types': {'birth': 'date'}}
     """
-    if not isinstance(columns, dict):
-        raise UnmaskError('columns is no table; expected [columns] and below it for example age = "quasi-identifier"')
     said = {name: {"role": given} if isinstance(given, str) else given for name, given in columns.items()}
     for name, given in said.items():
         _check_column(name, given)
@@ -151,8 +179,6 @@ def certificate_of(given: Settings) -> dict[str, str]:
     from unmask.reports.certificate import ASKED
 
     said = given.get("certificate", {})
-    if not isinstance(said, dict):
-        raise UnmaskError("certificate is no table; expected [certificate] and below it for example purpose")
     for key in said:
         if key not in ASKED:
             raise UnmaskError(unknown(key, tuple(ASKED), "certificate"))
@@ -279,8 +305,6 @@ def _outside(given: Settings, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, known in BESIDES.items():
         said = given.get(name, {})
-        if not isinstance(said, dict):
-            raise UnmaskError(f"{name} is no table; expected [{name}] and below it {known[0]}")
         for key in said:
             if key not in known:
                 raise UnmaskError(unknown(key, known, name))
@@ -292,16 +316,13 @@ def _outside(given: Settings, folder: Path) -> dict[str, Any]:
 
 def _place(folder: Path, name: Any) -> str:
     """A path of the document, which is beside it."""
-    if not isinstance(name, str):
+    if not isinstance(name, str) or "\0" in name:
         raise UnmaskError(f"the document names a file {name!r}, expected a path")
     return str(folder / name)
 
 
 def _tables(given: Settings, key: str, known: Sequence[str] | None) -> Iterator[Settings]:
-    entries = given.get(key, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UnmaskError(f"{key} is no list of tables; expected [[{key}]] above each of them")
-    for entry in entries:
+    for entry in given.get(key, []):
         for name in entry:
             if known is not None and name not in known:
                 raise UnmaskError(unknown(name, known, key))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unmask.databases import database, failure
-from unmask.errors import FailedError
+from unmask.errors import FailedError, UnmaskError
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,6 +49,42 @@ def text_of(path: Path) -> str:
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "it is a device")
     return path.read_text(encoding="utf-8")
+
+
+LARGEST_DOCUMENT = 64 << 20
+"""Bytes of a document that are read."""
+
+
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """Return the tables of a TOML file. kind : noun for errors, such as document"""
+    found: dict[str, Any] = _parsed(path, kind, tomllib.loads, "TOML")
+    return found
+
+
+def read_json(path: Path, kind: str) -> Any:
+    """Return the value of a JSON file. kind : noun for errors, such as certificate"""
+    return _parsed(path, kind, json.loads, "JSON")
+
+
+def _parsed(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> Any:
+    """Return the content of a document. Pipes and devices are refused: they may never end."""
+    name = f"{kind} {path.name!r}"
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_DOCUMENT + 1)
+        if len(content) > LARGEST_DOCUMENT:
+            raise OSError(errno.EFBIG, f"it is larger than {LARGEST_DOCUMENT >> 20} MiB")
+        return parse(content.decode("utf-8"))
+    except OSError as error:
+        raise FailedError(f"{name} cannot be read: {error.strerror}; check the path") from None
+    except UnicodeDecodeError:
+        raise UnmaskError(f"{name} is not UTF-8 text; expected a {form} file") from None
+    except RecursionError:
+        raise UnmaskError(f"{name} is nested too deeply; expected a {form} file of a few levels") from None
+    except ValueError as error:
+        raise UnmaskError(f"{name} is not {form}: {error}") from None
 
 
 def sha256_of(path: Path) -> str:

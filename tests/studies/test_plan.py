@@ -127,7 +127,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: "seed = 3\n" + text, "did you mean 'seeds'"),
         (lambda text: "seeds = 0\n" + text, "seeds is 0"),
         (lambda text: text.replace("targets = 50", "targets = 0"), "targets is 0, expected at least 1"),
-        (lambda text: text.replace("[[data]]", "data = 3\n[columns]"), "data is no table"),
+        (lambda text: text.replace("[[data]]", "data = 3\n[columns]"), "data is not a list of tables"),
         (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
@@ -141,7 +141,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: CENSUS, "it has no adversaries"),
         (lambda text: 'measures = ["utilty"]\n' + text, "did you mean 'utility'"),
         (lambda text: "seeds = [99999999999999999999]\n" + text, "whole numbers from 0"),
-        (lambda text: text.replace("{ targets = 50 }", "5"), "knows is no table"),
+        (lambda text: text.replace("{ targets = 50 }", "5"), "knows is not a table"),
         (lambda text: text.replace("targets = 50", 'targets = "all"'), "wrong kind"),
         (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "unmask list"),
         (lambda text: text + "[budget]\nmemory_gib = inf\n", "budget.memory_gib"),

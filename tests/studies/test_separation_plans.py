@@ -258,7 +258,7 @@ def test_a_protection_that_knows_nothing_of_eligible_people_is_measured(tmp_path
     plan = tmp_path / "plan.toml"
     own = f'[[protections]]\nname = "halve"\nuse = "{__name__}:Halve"\n'
     plan.write_text(PEOPLE + own + adversary())
-    (cell,) = read_plan(plan).cells()
+    (cell,) = read_plan(plan, allow_code=True).cells()
     found = {row.measure: row.posterior for row in run_cell(cell)}
     assert found["edges_lost"] == pytest.approx(0.5, abs=0.01)
     assert found["utility"] == 1 - max(value for name, value in found.items() if name.endswith("_lost"))

@@ -119,7 +119,8 @@ def _answered(given: dict[str, Any], form: Mapping[str, Any]) -> dict[str, Any]:
 
 def _identifying(given: Mapping[str, Any]) -> Iterator[str]:
     """The adversaries who ask whose record is whose."""
-    return (one["name"] for one in given.get("adversaries", []) if "sensitive" not in one.get("with", {}))
+    asked = [one for one in given.get("adversaries", []) if "sensitive" not in one.get("with", {})]
+    return (one.get("name", one.get("use", "").rpartition(".")[2]) for one in asked)
 
 
 def _first_attacker(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import click
 from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
-from unmask.errors import FailedError, UnmaskError, visible
+from unmask.errors import UnmaskError, visible
+from unmask.files import read_json
 
 CLOSE = 1e-9
 """Numbers that differ by no more than this part are the same: another processor may round the last digits otherwise."""
@@ -51,7 +52,7 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
     refuse_to_overwrite(output, page, force=force)
     text = _audited(document, word)
     if earlier is not None:
-        _check(_read(earlier), json.loads(text))
+        _check(read_json(earlier, "certificate"), json.loads(text))
     elif output is not None and page is not None:
         from unmask.reports.certificate import certificate
 
@@ -96,15 +97,6 @@ def _command(given: Mapping[str, Any], word: str | None) -> list[str]:
     return ["audit"] if there == ["table"] else ["audit", there[0]]
 
 
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FailedError(f"certificate {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except ValueError:
-        raise UnmaskError(f"certificate {path.name!r} is no JSON; expected what `unmask certify -o` wrote") from None
-
-
 def _check(earlier: Any, now: Any) -> None:
     """Say what is the same and what is not; exit 1 where anything is not."""
     compared = list(_compared("", earlier, now))
@@ -142,7 +134,7 @@ def _compared(place: str, one: Any, other: Any) -> Iterator[str]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**1000)  # fits a float
 
 
 def _named(line: Any, at: int) -> str:

@@ -58,7 +58,9 @@ class FromDocument(Command):
         given = document.load(path)
         files, said = self.said(given, path.parent)
         said |= {name: list(split(said[name])) for name in self.names & said.keys()}
-        ctx.default_map = said | ({"policies": [str(path)]} if "policy" in given else {})
+        several = {str(one.name) for one in self.params if one.multiple or one.type is click.UNPROCESSED}
+        typed = {str(one.name): _typed(said[one.name], one) for one in self.params if one.name in said.keys() - several}
+        ctx.default_map = said | typed | ({"policies": [str(path)]} if "policy" in given else {})
         ctx.meta[DOCUMENT] = str(path)
         try:
             rest = super().parse_args(ctx, args)

@@ -66,6 +66,12 @@ class Sentences(click.Group):
                 raise
             click.echo(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
             ctx.exit(FailedError.exit_code)
+        except MemoryError:
+            click.echo("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
+            ctx.exit(FailedError.exit_code)
+        except RecursionError:
+            click.echo("Error: an input is nested too deeply; expected a file of a few levels", err=True)
+            ctx.exit(UnmaskError.exit_code)
         except KeyboardInterrupt:
             click.echo("Error: interrupted before the end; run the same command again", err=True)
             ctx.exit(FailedError.exit_code)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from unmask.economics.attacker import Attacker, parameters
 from unmask.errors import FailedError, UnmaskError, nearest
-from unmask.files import text_of
+from unmask.files import read_toml
 
 EMBEDDED: Final = "case-study"
 """The name of the attacker that comes with the package. Its figures are an assumption, taken from the paper's case."""
@@ -35,18 +35,9 @@ def read_attacker(source: str | Path) -> Attacker:
 def attacker_table(source: str | Path) -> dict[str, Any]:
     """The `[attacker]` table of a TOML file, or the embedded one, as it stands there."""
     name = str(source)
-    try:
-        embedded = files("unmask.economics").joinpath(f"{EMBEDDED}.toml")
-        text = embedded.read_text(encoding="utf-8") if name == EMBEDDED else text_of(Path(source))
-        table = tomllib.loads(text).get("attacker")
-    except OSError as error:
-        raise FailedError(
-            f"attacker {name!r} cannot be read: {error.strerror}; give a TOML file, or {EMBEDDED!r}"
-        ) from None
-    except UnicodeDecodeError:
-        raise UnmaskError(f"attacker {name!r} is not UTF-8 text; expected a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UnmaskError(f"attacker {name!r} is not TOML: {error}") from None
+    embedded = files("unmask.economics").joinpath(f"{EMBEDDED}.toml")
+    given = tomllib.loads(embedded.read_text("utf-8")) if name == EMBEDDED else read_toml(Path(source), "attacker")
+    table = given.get("attacker")
     if not isinstance(table, dict):
         raise UnmaskError(f"attacker {name!r} has no table [attacker]; put the parameters below that line")
     return table

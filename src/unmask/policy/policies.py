@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import FailedError, UnmaskError, nearest
-from unmask.files import text_of
+from unmask.errors import UnmaskError, nearest
+from unmask.files import read_toml
 from unmask.policy.condition import Condition
 
 SHIPPED = resources.files("unmask.policy") / "shipped"
@@ -96,7 +96,7 @@ def read_policy(which: str | Path) -> Policy:
     """
     path = Path(which)
     if path.suffix == ".toml":
-        return policy_of(_load(path), path.parent, title=path.stem)
+        return policy_of(read_toml(path, "policy"), path.parent, title=path.stem)
     if str(which) not in shipped():
         known = nearest(str(which), tuple(shipped()))
         raise UnmaskError(f"no policy is called {str(which)!r}; {known}, a TOML file, or a condition such as k>=5")
@@ -151,12 +151,3 @@ def _placed(name: Any, folder: Path) -> str | Path:
     if not isinstance(name, str):
         raise UnmaskError(f"policy uses {name!r}, expected the name of a policy or a TOML file")
     return folder / name if name.endswith(".toml") else name
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text_of(path))
-    except OSError as error:
-        raise FailedError(f"policy {path.name!r} cannot be read: {error.strerror}; check the path") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        raise UnmaskError(f"policy {path.name!r} is no TOML file; expected [[policy]] entries with require") from None

@@ -26,7 +26,7 @@ from unmask.economics.attacker import Attacker, parameters
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.errors import UnmaskError
-from unmask.files import text_of
+from unmask.files import read_json
 from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Part, Plan, unknown
 from unmask.posterior import Posterior
@@ -74,8 +74,8 @@ def filed_game(study: Path) -> GameData | None:
     if not path.is_file():
         return None
     try:
-        return GameData.of(json.loads(text_of(path)))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return GameData.of(read_json(path, "game"))
+    except (ValueError, LookupError, TypeError, AttributeError):
         raise UnmaskError(f"{GAME} of folder {study.name!r} is damaged; run unmask study again, or delete it") from None
 
 

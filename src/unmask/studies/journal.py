@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
@@ -103,6 +104,8 @@ class Journal:
 
 def _lines(path: Path) -> list[bytes]:
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is no plain file")
         content = path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise FailedError(f"{path.name} cannot be read: {error.strerror}; check the folder") from None
@@ -113,8 +116,11 @@ def _parse(line: bytes) -> Result | None:
     checksum, _, content = line.removesuffix(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(content):
         return None
-    given = json.loads(content)
-    return Result(**{**given, "rows": tuple(given["rows"])})
+    try:
+        given = json.loads(content)
+        return Result(**{**given, "rows": tuple(map(dict, given["rows"]))})
+    except (ValueError, TypeError, LookupError, RecursionError):  # right by its checksum, and no result
+        return None
 
 
 def _replace(path: Path, content: bytes) -> None:

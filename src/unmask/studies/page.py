@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
 from unmask.databases import exact_path
-from unmask.files import engine, text_of
+from unmask.document import load
+from unmask.errors import UnmaskError
+from unmask.files import engine
 from unmask.plan import NOTHING
 from unmask.policy.policies import policy_of
 from unmask.reports.facts.study import (
@@ -159,10 +161,9 @@ def _undominated(spots: Sequence[Spot], *, sign: int) -> tuple[str, ...]:
 
 def _plan(path: Path) -> dict[str, Any]:
     """The plan as text, for quoting: what cannot be read is not quoted."""
-    try:
-        return tomllib.loads(text_of(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {}
+    with suppress(UnmaskError):
+        return load(path)
+    return {}
 
 
 def _parts(plan: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:

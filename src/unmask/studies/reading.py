@@ -57,7 +57,7 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
 
 def _with_control(given: Settings) -> Iterator[Settings]:
     """The entries of `data`; the one table of a document in a file has its control people beside it."""
-    control, entries = _table(given, "control", "the document"), populations(given)
+    control, entries = given.get("control", {}), populations(given)
     for entry in entries:
         told = "file" in control and "file" in entry and len(entries) == 1
         yield {**entry, "control": control["file"]} if told else entry
@@ -71,7 +71,7 @@ def _plan(given: Settings, path: Path, code: Path | None) -> Plan:
         protections=parts["protections"] or (Part(NOTHING, NOTHING, {}, {}),),
         adversaries=parts["adversaries"],
         seeds=_seeds(given.get("seeds", 1)),
-        measures=tuple(_strings(given.get("measures", []), "measures")),
+        measures=tuple(given.get("measures", [])),
         budget=_budget(given.get("budget", {})),
     )
     _check_measures(plan)
@@ -95,8 +95,6 @@ def _check_measures(plan: Plan) -> None:
 
 def _parts(given: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
     entries = given.get(kind, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UnmaskError(f"{kind} is no list of tables; expected [[{kind}]] above each of them")
     if not entries and kind != "protections":
         raise UnmaskError(f"it has no {kind}; expected at least one [[{kind}]]")
     found = [part for at, entry in enumerate(entries, 1) for part in _variants(entry, kind, at, folder, code)]
@@ -113,7 +111,7 @@ def _variants(entry: Settings, kind: str, number: int, folder: Path, code: Path 
     use = entry.get("use", "tables.file" if "file" in entry else None)
     if not isinstance(use, str):
         raise UnmaskError(f'{where} has no `use`; expected a name that `unmask list` shows, such as use = "tables.…"')
-    fixed, grid = _table(entry, "with", where), _table(entry, "grid", where)
+    fixed, grid = entry.get("with", {}), entry.get("grid", {})
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UnmaskError(f"{where}.grid.{key} is no list of values; expected for example {key} = [1, 2, 3]")
@@ -129,13 +127,6 @@ def _variants(entry: Settings, kind: str, number: int, folder: Path, code: Path 
             raise type(error)(f"{where} ({shown}): {error}") from None
 
 
-def _table(entry: Settings, key: str, where: str) -> Settings:
-    value = entry.get(key, {})
-    if not isinstance(value, dict):
-        raise UnmaskError(f"{where}.{key} is no table; expected for example {key} = {{ k = 10 }}")
-    return value
-
-
 def _seeds(given: object) -> tuple[int, ...]:
     if type(given) is int and 1 <= given <= 1_000_000:
         return tuple(range(given))
@@ -144,15 +135,7 @@ def _seeds(given: object) -> tuple[int, ...]:
     raise UnmaskError(f"seeds is {given!r}, expected how many (at least 1), or a list of whole numbers from 0 to 2^63")
 
 
-def _strings(given: object, where: str) -> list[str]:
-    if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
-        raise UnmaskError(f"{where} is no list of names; expected {where} = [...]")
-    return given
-
-
-def _budget(given: object) -> Budget:
-    if not isinstance(given, dict):
-        raise UnmaskError("budget is no table; expected [budget] and below it seconds_per_cell, seconds or memory_gib")
+def _budget(given: Settings) -> Budget:
     _only(given, _OF_BUDGET, "budget")
     for key, value in given.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:

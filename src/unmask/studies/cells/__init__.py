@@ -141,8 +141,6 @@ def _adversary(part: Part, folder: Path) -> Part:
     """An adversary who can know what the plan says, with the attacker of a file in its place."""
     cases = cases_of(part.domain)
     part = _with_attacker(_only(part, cases.ADVERSARY), folder)
-    if not isinstance(part.settings.get("knows", {}), dict):
-        raise UnmaskError("knows is no table; expected for example knows = { targets = 100 }")
     try:
         cases.check(part)
     except TypeError as error:
@@ -226,7 +224,9 @@ def made(part: Part, kind: Kind) -> Any:
     _check_names(part, found, part.use)
     try:
         return found(**{key: _made(value, part, kind) for key, value in part.parameters.items()})
-    except TypeError as error:
+    except UnmaskError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
 
