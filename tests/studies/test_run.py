@@ -169,6 +169,38 @@ def test_a_result_is_the_same_wherever_a_cell_runs(tmp_path):
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning")
+class FakeSpark:
+    """A session whose application runs the function it is given, or fails as a worker does."""
+
+    def __init__(self, master, error=None):
+        self.master, self.error, self.pythonExec, self.defaultParallelism = master, error, "python3", 2
+        self.sparkContext = self.builder = self.SparkSession = self
+
+    def __getattr__(self, _name):  # appName, master, config, getOrCreate, parallelize, map
+        return lambda *_given: self
+
+    def collect(self):
+        if self.error:
+            raise self.error
+        return []
+
+
+@pytest.mark.parametrize(("master", "python"), [("local[2]", sys.executable), ("spark://host:7077", "python3")])
+def test_a_local_spark_runs_the_python_that_runs_unmask(monkeypatch, master, python):
+    fake = FakeSpark(master)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", fake)
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    assert list(on_spark(None)([None])) == []
+    assert fake.pythonExec == python
+
+
+def test_a_failing_worker_of_spark_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", FakeSpark("local[2]", RuntimeError("205 lines with a record")))
+    with pytest.raises(FailedError, match=r"^a worker of Spark failed \(RuntimeError\); its Python needs") as told:
+        list(on_spark(None)([None]))
+    assert "record" not in str(told.value)
+
+
 def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs pyspark and Java 17: pip install '.[spark]'")

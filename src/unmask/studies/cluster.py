@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
@@ -11,6 +13,11 @@ from unmask.extras import not_installed
 from unmask.plan import Cell
 from unmask.studies.journal import Result
 from unmask.studies.workers import finished
+
+WORKER = (
+    "a worker of Spark failed ({}); its Python needs unmask, and the files of the plan under the same paths. What is "
+    "done is kept: run the same command to go on"
+)
 
 WAVE = 4
 """Cells a slot of the cluster is given at a time: results come back after each wave."""
@@ -28,7 +35,11 @@ def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]
         size = WAVE * context.defaultParallelism
         for start in range(0, len(cells), size):
             wave = cells[start : start + size]
-            yield from context.parallelize(wave, len(wave)).map(finished).collect()
+            try:
+                found = context.parallelize(wave, len(wave)).map(finished).collect()
+            except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
+                raise FailedError(WORKER.format(type(error).__name__)) from None
+            yield from found
 
     return submit
 
@@ -39,8 +50,12 @@ def _session(master: str | None) -> Any:
     except ImportError:
         raise not_installed("Spark", "spark", "leave --spark out") from None
     try:
-        return (builder.master(master) if master else builder).getOrCreate()
+        session = (builder.master(master) if master else builder).config("spark.log.level", "OFF").getOrCreate()
     except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
         raise FailedError(
             f"Spark does not start ({type(error).__name__}); is Java installed, is the master up?"
         ) from None
+    context = session.sparkContext
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable  # not the python3 of PATH, which may lack unmask
+    return session
