@@ -41,6 +41,7 @@ def _only_document(text: str | None) -> str | None:
     help="Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.",
 )  # fmt: skip
 @click.option("--probability", default="probability", show_default=True, help="Column that makes a guess a view.")
+@click.option("--noise", metavar="LABEL", help="Label of items in no cluster, such as -1: each is alone. Empty: none.")
 @options(
     "unmask.cases.pseudonyms.case:Sensitivity",
     alpha={}, beta={}, wanted={"flags": ("--contamination-wanted",)}, min_size={}, missing={}, unlabeled={},
@@ -61,6 +62,7 @@ def audit_linkage(
     clusters: tuple[str, ...],
     probability: str,
     own: dict[str, str],
+    noise: str | None,
     engine: str | None,
     dry_run: bool,
     encoding: str | None,
@@ -88,7 +90,8 @@ def audit_linkage(
 
     asked = Sensitivity(**sensitivity)
     names = stems(tuple(map(Path, guesses)))
-    files = Files(truth, guesses, names, item, subject, clusters, probability, asked.missing, asked.unlabeled)
+    columns = (item, subject, clusters, probability)
+    files = Files(truth, guesses, names, *columns, asked.missing, asked.unlabeled, noise)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
     elif own:

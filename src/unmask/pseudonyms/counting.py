@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from unmask.engines import Engine, Kind
 from unmask.engines.given import form_of
 from unmask.engines.room import check_disk, in_words
+from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
@@ -42,16 +43,35 @@ class Labeled:
     """A file of items and their labels: where it is, and the names of the two columns.
 
     name : of the file in messages
+    noise : label of items in no cluster; "" for none, None to ask about a label that may be one
     """
 
     source: str
     item: str
     label: str
+    noise: str | None = ""
 
     @property
     def name(self) -> str:
         """The file without its folder."""
         return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+
+
+NOISE = ("-1", "-1.0", "noise", "outlier", "outliers", "unclustered")
+"""Labels that programs give items in no cluster."""
+
+
+def refuse_noise(name: str, labels: Sequence[str], noise: str | None) -> None:
+    """Refuse labels one of which may mean that an item is in no cluster, unless that is answered: a word, or -1 among
+    whole numbers from 0.
+    """
+    found = [label for label in labels if label.lower() in NOISE]
+    others = any(not label.replace(".0", "").isdecimal() for label in labels if label not in found)
+    if noise is None and found and not (others and found[0].startswith("-1")):
+        raise UnmaskError(
+            f"{name} has the label {found[0]}, which may mean no cluster: add --noise={found[0]}, so that each of its "
+            "items is alone, or --noise= if it is a cluster"
+        )
 
 
 def plan(
@@ -158,8 +178,20 @@ def _taken(engine: Engine, at: int, of: Labeled) -> Kind:
 
 
 def _kept(engine: Engine, at: int, of: Labeled) -> Kind:
-    """The same with the rows of a text file kept, which is read and trimmed once so."""
+    """The same with the rows of a text file kept, which is read and trimmed once so; noise is one cluster an item."""
     kind = _taken(engine, at, of)
+    text = "cast(label as string)"
+    if of.noise:
+        apart = f"case when {text} = {literal(of.noise)} then 'noise ' || cast(item as string) else {text} end"
+        engine.keep(f"kept{at}", f"select item, {apart} as label from f{at}")
+        engine.view(f"f{at}", f"select item, label from kept{at}")
+    elif of.noise is None:
+        known = f"lower({text}) in {NOISE}"
+        doubtful = f"label is not null and ({known} or coalesce(try_cast({text} as double), -2) < 0)"
+        found = engine.rows(
+            f"select {text} as label from f{at} where {doubtful} group by 1 order by not {known} limit 9"
+        )
+        refuse_noise(of.name, found["label"].tolist(), of.noise)
     if Path(of.source).is_file() and form_of(Path(of.source)) == "text":
         engine.keep(f"kept{at}", f"select item, label from f{at}")
         engine.view(f"f{at}", f"select item, label from kept{at}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unmask.engines import Engine
 from unmask.engines.given import SUFFIXES
 from unmask.errors import UnmaskError
-from unmask.pseudonyms.counting import Labeled
+from unmask.pseudonyms.counting import Labeled, refuse_noise
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.pseudonyms.release import absent
 from unmask.view import Missing, Partition, Unlabeled, View, refuse_gaps
@@ -29,6 +29,7 @@ class Files:
     clusters               : columns of clusters or patterns of their names, in every guess; each column is a guess
     probability            : the column that makes a guess a view
     missing, unlabeled     : what an item is that has no label, see `unmask.view`
+    noise                  : label of items in no cluster, in every guess; "" for none, None to ask about such a label
     """
 
     truth: str
@@ -40,6 +41,7 @@ class Files:
     probability: str = "probability"
     missing: Missing = "error"
     unlabeled: Unlabeled = "error"
+    noise: str | None = None
 
     def read(
         self, own: Mapping[str, str], *, encoding: str | None = None
@@ -61,7 +63,8 @@ class Files:
     def labeled(self, engine: Engine) -> tuple[Labeled, dict[str, Labeled]]:
         """The truth and the guesses where they lie; a view is refused, as it needs the items in memory."""
         known = {path: engine.names(path) for path in self.guesses}
-        guesses = {name: Labeled(path, self.item, column) for name, (path, column) in self._named(known).items()}
+        named = self._named(known).items()
+        guesses = {name: Labeled(path, self.item, column, self.noise) for name, (path, column) in named}
         for guess in guesses.values():
             if self.probability in known[guess.source]:
                 raise UnmaskError(
@@ -90,7 +93,8 @@ class Files:
         """A partition; or a view, where there is a column of probabilities."""
         if self.probability not in known:
             columns = self._labeled(path, column, (), encoding)
-            return _partition(path, columns[column], columns[self.item])
+            labels = noise_apart(Path(path).name, columns[column], columns[self.item], self.noise)
+            return _partition(path, labels, columns[self.item])
         by = "partition" if "partition" in known else self.probability
         columns = self._labeled(path, column, (self.probability, by), encoding)
         chance = _probabilities(Path(path).name, columns[self.probability])
@@ -101,7 +105,8 @@ class Files:
             )
         hint = "" if by == "partition" else "; a column `partition` tells partitions of one probability apart"
         try:
-            each = [Partition(columns[column][part == i], columns[self.item][part == i]) for i in range(len(parts))]
+            labels = noise_apart(Path(path).name, columns[column], columns[self.item], self.noise)
+            each = [Partition(labels[part == i], columns[self.item][part == i]) for i in range(len(parts))]
             return View(each, chance[first])
         except UnmaskError as error:
             raise UnmaskError(f"{Path(path).name}: {error}{hint}") from None
@@ -118,6 +123,13 @@ class Files:
         if not there.any():
             raise UnmaskError(f"file {name!r} has no rows, expected at least 1 with a value of {label!r}")
         return columns if not gaps else {column: values[there] for column, values in columns.items()}
+
+
+def noise_apart(name: str, labels: NDArray[Any], items: NDArray[Any], noise: str | None) -> NDArray[Any]:
+    """Return the labels with a cluster of its own for each item whose label means that it is in no cluster."""
+    texts = labels.astype(str)
+    refuse_noise(name, np.unique(texts).tolist(), noise)
+    return np.where(texts == noise, np.char.add("noise ", items.astype(str)), texts) if noise else labels
 
 
 def _like(cluster: str, names: Sequence[str]) -> list[str]:
