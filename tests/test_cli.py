@@ -223,7 +223,9 @@ def test_missing_cells_obey_the_rule(tmp_path, monkeypatch, missing):
     # 6 rows (20, f), 3 rows (20, m), 1 row with an unknown age and f
     rows = [["20", "f"]] * 6 + [["20", "m"]] * 3 + [["?", "f"]]
     write("release.csv", [["age", "sex"], *rows])
-    done = unmask("audit", "release.csv", "-q", "age,sex", "--na", "?", "--missing", missing, "--json")
+    done = unmask(
+        "audit", "release.csv", "-q", "age,sex", "--na", "?", "--missing", missing, "--json", "--smallest-shown", 1
+    )
     (found,) = parsed(done.stdout)["tables"]["criteria"]
     assert found["rows_missing"] == 1
     assert (found["k"], found["rows_excluded"]) == {"own": (1, 0), "wildcard": (3, 0), "excluded": (3, 1)}[missing]

@@ -184,10 +184,10 @@ class ReportData(Found):
         )
 
     def for_programs(self) -> ReportData:
-        """The same without what tells of few people, and without the exact criteria of the original."""
-        exact = {name: values for name, values in self.criteria.items() if name != ORIGINAL}
+        """The same without what tells of few people, and without the criteria of the original."""
         small = self.without_small()
-        return replace(small, criteria=exact, classes=tuple(worst_classes(small.classes)))
+        own = {name: values for name, values in small.criteria.items() if name != ORIGINAL}
+        return replace(small, criteria=own, classes=tuple(worst_classes(small.classes)))
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """The rows as plain values."""

@@ -67,8 +67,12 @@ class GuessLinkage:
     one_by_one: dict[str, float] = field(default_factory=dict)
 
     def without_small(self, least: int, *, tenths: bool) -> GuessLinkage:
-        """Without errors of few subjects; tenths : whether a tenth of the subjects is many enough."""
-        kept = replace(self, miss_include=tuple(point for point in self.miss_include if point[2] >= least))
+        """Without errors of few subjects, few unlabeled items rounded up; tenths : whether a tenth of them is many."""
+        kept = replace(
+            self,
+            miss_include=tuple(point for point in self.miss_include if point[2] >= least),
+            unlabeled=max(self.unlabeled, least) if self.unlabeled else 0,
+        )
         return kept if tenths else replace(kept, worst_linked=(), worst_mixed=())
 
 

@@ -1,0 +1,117 @@
+"""What may be handed on states no count of one to nine people: every fact of every subject, and every row."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import types
+import typing
+from collections.abc import Iterator, Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unmask.reports.facts
+from unmask.reports import ReportData
+from unmask.reports.subject import Subject
+from unmask.results import Row
+
+for module in pkgutil.iter_modules(unmask.reports.facts.__path__):
+    importlib.import_module(f"unmask.reports.facts.{module.name}")
+
+WHOLE = {
+    "about the whole file, or all who were asked": {
+        "people", "n", "n_people", "n_drawn", "n_judged", "n_observations", "drawn_from", "rows", "common", "items",
+        "subjects", "counted", "source_nodes", "target_nodes",
+    },
+    "criteria that a report is for, and levels of a protection": {"k", "l"},
+    "matched numbers, which pages allow": {"names", "steps"},
+    "no people": {
+        "secrets", "observations", "worst_off", "samples", "distinct", "key", "values", "source_edges", "target_edges",
+        "similar", "n_seeds", "runs", "spread_in", "min_size", "clusters", "partitions", "missed", "untested",
+        "parameters", "thresholds", "tornado_size", "sizes", "largest_attacked",
+    },
+}  # fmt: skip
+"""Columns with whole numbers that count no few people, by reason: a new column is suppressed, or is put here."""
+
+EXEMPT = frozenset().union(*WHOLE.values())
+
+FACTS = ("column_risk", "contributions", "steps", "classes", "values", "distribution", "promises", "shapes", "changes")
+
+
+def hints(kind: type) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for one in reversed(kind.__mro__[:-1]):
+        known = {**vars(typing), **vars(importlib.import_module(one.__module__))}
+        for name, written in vars(one).get("__annotations__", {}).items():
+            found[name] = eval(written, known) if "ClassVar" not in written else None
+    return found
+
+
+def made(kind: object, n: int) -> object:
+    """A value of a type, in which every whole number is n."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return made(int if int in inner else next(one for one in inner if one is not type(None)), n)
+    if origin is typing.Literal:
+        return inner[0]
+    if origin is tuple:
+        return (made(inner[0], n),) if inner[-1] is Ellipsis else tuple(made(one, n) for one in inner)
+    if inspect.isclass(origin) and issubclass(origin, Mapping):
+        return {made(inner[0], n): made(inner[1], n)}
+    if dataclasses.is_dataclass(kind):
+        of = hints(kind)
+        return kind(**{one.name: made(of[one.name], n) for one in dataclasses.fields(kind)})
+    return {bool: True, int: n, float: 0.5, str: "x"}[kind]
+
+
+def subjects() -> Iterator[type[Subject]]:
+    found = list(Subject.__subclasses__())
+    while found:
+        one = found.pop()
+        found += one.__subclasses__()
+        if one.__module__.startswith("unmask.reports.facts."):
+            yield one
+
+
+def counts(value: object) -> Iterator[int]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield value
+    elif isinstance(value, Mapping | tuple | list):
+        yield from (n for inner in (value.values() if isinstance(value, Mapping) else value) for n in counts(inner))
+
+
+def small(found: ReportData) -> set[str]:
+    """Columns of what may be handed on that have a count of one to nine."""
+    shown = found.for_programs()
+    rows = [*shown.plain_rows(), *(row for table in shown.tables().values() for row in table)]
+    return {name for row in rows for name, value in row.items() for n in counts(value) if 0 < n < 10}
+
+
+ROW = made(Row, 50)
+
+
+@pytest.mark.parametrize("kind", sorted(subjects(), key=lambda one: one.__name__))
+@given(n=st.integers(1, 9))
+def test_no_subject_states_a_count_of_few_people(kind, n):
+    found = ReportData(title="t", who="w", rows=(ROW,), subjects=(made(kind, n),))
+    assert small(found) <= EXEMPT
+
+
+@given(n=st.integers(1, 9))
+def test_no_fact_of_a_table_states_a_count_of_few_people(n):
+    of = hints(ReportData)
+    facts = {name: made(of[name], n) for name in FACTS}
+    criteria = {"r": {"k": 3, "unique_rows": n, "rows_missing": n, "rows_excluded": n}}
+    found = ReportData(title="t", who="w", rows=(ROW,), criteria=criteria, **facts)
+    assert small(found) <= EXEMPT
+
+
+@given(n=st.integers(1, 9), drawn=st.integers(10, 500))
+def test_no_row_states_how_few_people_were_not_judged(n, drawn):
+    row = dataclasses.replace(ROW, n_people=drawn, n_drawn=drawn, n_judged=drawn - n)
+    (shown,) = ReportData(title="t", who="w", rows=(row,)).for_programs().rows
+    assert not 0 < shown.n_drawn - shown.n_judged < 10
+    again = ReportData(title="t", who="w", rows=(shown,)).for_programs().rows
+    assert again == (shown,)
