@@ -221,7 +221,7 @@ def keep(job: Job, size: int, took: harness.Outcome) -> None:
         "work": job.work, "form": job.case.name, "variant": job.variant, "size": size, "units": units,
         **{name: None if math.isnan(figure) else round(figure, 2) for name, figure in figures.items()},
         "why": took.why, "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1),
-        "day": str(dt.datetime.now(dt.UTC).date()),
+        "code": scale_page.code_of(job.work), "day": str(dt.datetime.now(dt.UTC).date()),
     }  # fmt: skip
     print(json.dumps(row), flush=True)
     if took.why == "failed":  # a fault of the program is no measurement

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,19 @@ UNITS = {
     "attack on a network": ("edges", "wedges"),
 }
 """What the seconds of each kind of work are taken to grow with."""
+
+CODE = {
+    "audit of a table": ("audit.py", "cases/tables", "engines", "measures", "posterior.py", "tables"),
+    "Mondrian": ("engines", "tables"),
+    "audit of linkage": ("cases/pseudonyms", "engines", "measures/unlinkability", "pseudonyms", "view.py"),
+    "attack on a network": ("engines", "graphs"),
+}
+"""The files and folders of the package that each kind of work times: a row expires when they change."""
+
+SOURCE = Path(__file__).parent.parent / "src" / "unmask"
+
+OLDER = "older code"
+"""What is said of a row that was measured with other code than there is."""
 
 PRICE = 0.05
 """Dollars for an hour of a core, for the worked plan."""
@@ -57,6 +72,18 @@ def write(rows: Sequence[Row]) -> None:
     PAGE.write_text(text, encoding="utf-8")
 
 
+@cache
+def code_of(work: str) -> str:
+    """Return a digest of the code that a kind of work times."""
+    files = (file for name in CODE[work] for file in sorted({SOURCE / name, *(SOURCE / name).rglob("*.py")}))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files if file.is_file())).hexdigest()[:16]
+
+
+def is_current(row: Row) -> bool:
+    """Return whether the code that a row times is as it was when the row was measured."""
+    return row.get("code") == code_of(row["work"])
+
+
 def _of(rows: Sequence[Row], work: str, form: str) -> list[Row]:
     return [row for row in rows if row["work"] == work and row["form"].partition(":")[0] == form]
 
@@ -69,12 +96,14 @@ class Fit:
     """CPU seconds = sum of rate x units + base, fitted to some rows.
 
     rates : seconds of a unit. base : seconds. worst : largest relative error at a measured row. n : of rows.
+    current : whether all rows were measured with the code that there is
     """
 
     rates: dict[str, float]
     base: float
     worst: float
     n: int
+    current: bool = True
 
     def seconds(self, units: dict[str, float]) -> float:
         """What the model expects."""
@@ -82,12 +111,16 @@ class Fit:
 
 
 def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
-    """The model of one kind of work in one form; None with no more rows than coefficients."""
+    """The model of one kind of work in one form, of rows that have not expired if there are enough of them; None with
+    no more rows than coefficients.
+    """
     import numpy as np
     from scipy.optimize import nnls
 
     names = UNITS[work]
-    used = [row for row in rows if _core_seconds(row) and all(name in row["units"] for name in names)]
+    known = [row for row in rows if _core_seconds(row) and all(name in row["units"] for name in names)]
+    kept = [row for row in known if is_current(row)]
+    used = kept if len(kept) >= len(names) + 2 else known
     if len(used) < len(names) + 2:
         return None
     y = np.array([_core_seconds(row) for row in used])
@@ -95,7 +128,7 @@ def fitted(rows: Sequence[dict[str, Any]], work: str) -> Fit | None:
     scale = x.max(axis=0)
     found = nnls(x / scale / y[:, None], np.ones(len(y)))[0] / scale
     worst = float(np.abs(x @ found / y - 1).max())
-    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used))
+    return Fit(dict(zip(names, found[:-1].tolist(), strict=True)), float(found[-1]), worst, len(used), used is kept)
 
 
 def _core_seconds(row: Row) -> float | None:
@@ -124,7 +157,8 @@ def _measured(rows: Sequence[Row]) -> Iterator[str]:
                 took = (
                     [row["why"], "", ""] if row["why"] else [_figure(row[key]) for key in ("cpu", "wall", "peak_mib")]
                 )
-                yield f"| {said} | {row['variant']} | {units} | {' | '.join(took)} |"
+                case = ", ".join(filter(None, (row["variant"], "" if is_current(row) else OLDER)))
+                yield f"| {said} | {case} | {units} | {' | '.join(took)} |"
 
 
 def _figure(x: float | None) -> str:
@@ -172,12 +206,17 @@ def _case(row: Row) -> tuple[str, int]:
 
 
 def _model(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
-    yield "| work | form | core-seconds | worst error | cases |"
-    yield "| --- | --- | --- | ---: | ---: |"
+    yield "| work | form | core-seconds | worst error | cases | measured with |"
+    yield "| --- | --- | --- | ---: | ---: | --- |"
     for (work, form), fit in fits.items():
         terms = [f"{1e6 * rate:,.3g} per million {name}" for name, rate in fit.rates.items() if rate > 0]
         base = [f"{fit.base:.2g}"] if fit.base else []
-        yield f"| {work} | {FORMS[form]} | {' + '.join([*terms, *base])} | {100 * fit.worst:.0f} % | {fit.n} |"
+        last = f"{100 * fit.worst:.0f} % | {fit.n} | {_code(fit)}"
+        yield f"| {work} | {FORMS[form]} | {' + '.join([*terms, *base])} | {last} |"
+
+
+def _code(fit: Fit) -> str:
+    return "this code" if fit.current else OLDER
 
 
 def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
@@ -189,19 +228,20 @@ def _plan(fits: Mapping[tuple[str, str], Fit]) -> Iterator[str]:
         "such a bill is the least to expect, since Spark took many times as long here (see above)."
     )
     yield ""
-    yield "| work | size | rates of | core-hours | hours on the cluster | dollars |"
-    yield "| --- | --- | --- | ---: | ---: | ---: |"
+    yield "| work | size | rates of | measured with | core-hours | hours on the cluster | dollars |"
+    yield "| --- | --- | --- | --- | ---: | ---: | ---: |"
     total = 0.0
     for work, units in WANTED:
         form = next((form for form in ("spark", "duckdb") if (work, form) in fits), None)
         size = ", ".join(f"{amount:,.0f} {name}" for name, amount in units.items())
         if form is None:
-            yield f"| {work} | {size} | not measured | | | |"
+            yield f"| {work} | {size} | not measured | | | | |"
             continue
         core_hours = fits[work, form].seconds(units) / 3600
         total += core_hours * 2 * PRICE
         hours = 2 * core_hours / (machines * cores)
-        yield f"| {work} | {size} | {FORMS[form]} | {core_hours:,.3g} | {hours:,.2g} | {core_hours * 2 * PRICE:,.2f} |"
+        rates = f"{FORMS[form]} | {_code(fits[work, form])}"
+        yield f"| {work} | {size} | {rates} | {core_hours:,.3g} | {hours:,.2g} | {core_hours * 2 * PRICE:,.2f} |"
     yield ""
     yield f"In all {total:,.2f} dollars; idle cores are paid for."
 
