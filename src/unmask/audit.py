@@ -263,8 +263,9 @@ def earned(
     whose, picked : as in `audit`
 
     Scores claim nothing. What the truth refutes (`Check`: a difference that chance makes in fewer than 1 of 1,000
-    beliefs that keep their word; beyond 3 points, for `model` and `calibrated`) is `refuted`. `calibrated` needs the
-    check on held-out people that `inference.calibrate` leaves in the provenance; without one it is a `model`.
+    beliefs that keep their word; beyond 3 points, for `model` and `calibrated`) is `refuted`. So is an `exact` belief
+    that gives a true record probability 0: cells were changed, or the origin is wrong. `calibrated` needs the check on
+    held-out people that `inference.calibrate` leaves in the provenance; without one it is a `model`.
 
     >>> from unmask import Posterior, Truth
     >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (100, 1)))
@@ -278,7 +279,22 @@ def earned(
     if status == "scores" or truth is None or not truth.judged.any():
         return status, why
     found = Check.of(*_said(belief, truth, whose, picked), within=WITHIN[status])
-    return ("refuted", f"not {status}: {found}") if found.refuted else (status, why)
+    if found.refuted:
+        return "refuted", f"not {status}: {found}"
+    excluded = 0 if status != "exact" or truth.person is not None else _excluded(belief, truth)
+    if excluded:
+        return "refuted", f"not exact: the record of {excluded:,} of {len(truth):,} people was ruled out"
+    return status, why
+
+
+def _excluded(belief: Posterior, truth: Truth) -> int:
+    """Return the number of targets whose record is released and has probability 0. Values are no records."""
+    assert log_loss_bits.realized is not None
+    if belief.candidate_label is not None:
+        return 0
+    at = places(belief, truth)
+    impossible = np.isinf(log_loss_bits.realized(at.belief, at.truth)) & (at.truth.candidate >= 0) & at.truth.judged
+    return int(at.people[impossible].sum())
 
 
 def _said(

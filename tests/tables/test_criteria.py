@@ -238,22 +238,24 @@ def test_a_population_without_the_people_of_the_release_is_refused(population, w
         criteria.marketer(np.array([1, 3]), np.array(population))
 
 
-@pytest.mark.parametrize(("f", "F"), [(1, 4.0), (1, 1000.0), (2, 9.0), (2, 2.02), (2, 2.0005)])
-def test_sample_weight_risk_is_the_posterior_mean_of_one_over_F(f, F):
-    # Benedetti and Franconi 1998: F given f is f + negative binomial (f successes of probability p = f / F)
-    p = f / F
-    extra = np.arange(200_000)
-    binomial = np.ones(len(extra)) if f == 1 else extra + 1.0
-    expected = np.sum(binomial * p**f * (1 - p) ** extra / (f + extra))
-    found = criteria.sample_weight_risk(np.array([f]), np.array([F]))
+@pytest.mark.parametrize("F_over_f", [1.0, 1.0005, 1.5, 2.0, 3.17, 10.0, 400.0])
+@pytest.mark.parametrize("f", [1, 2, 3, 5, 29, 30, 200])
+def test_sample_weight_risk_is_the_posterior_mean_of_one_over_F(f, F_over_f):
+    # F given f is f + negative binomial (f, p): E[1/F] = int_0^1 t^(f-1) (p / (1 - (1-p) t))^f dt
+    p = Fraction(1 / F_over_f)
+    t, weight = np.polynomial.legendre.leggauss(400)
+    t, weight = (t + 1) / 2, weight / 2
+    t, weight = 1 - (1 - t) ** 4, weight * 4 * (1 - t) ** 3  # the integrand is steep at 1
+    expected = weight @ (t ** (f - 1) * (float(p) / (1 - float(1 - p) * t)) ** f)
+    found = criteria.sample_weight_risk(np.array([f]), np.array([f * F_over_f]))
     assert found[0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_sample_weight_risk_from_three_rows_on_and_without_sampling():
+def test_sample_weight_risk_has_the_published_values():
+    found = criteria.sample_weight_risk(np.array([3]), np.array([108.0]))
+    assert found == pytest.approx(0.01355297, abs=1e-8)  # sdcMicro, tests of indivRisk
     frequency = np.array([1, 2, 3, 8])
     assert criteria.sample_weight_risk(frequency, frequency.astype(float)) == pytest.approx(1 / frequency)
-    p = 3 / 30  # sdcMicro indivRisk: p / (f - (1 - p))
-    assert criteria.sample_weight_risk(np.array([3]), np.array([30.0])) == pytest.approx(p / (3 - (1 - p)))
     with pytest.raises(UnmaskError, match="1 population estimates are below"):
         criteria.sample_weight_risk(np.array([3]), np.array([2.0]))
 

@@ -148,7 +148,7 @@ def counted(release, register):
     from unmask.tables.attacks.pairing import pair, pairs_where
 
     pairing = pair(release, register)
-    pairs = pairs_where(pairing, fits_of(pairing.columns, missing="own", observed_is_release=True))
+    pairs = pairs_where(pairing, fits_of(pairing.columns, missing="own"))
     return np.bincount(pairing.observation), pairing.sizes, *pairs
 
 

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unmask import FailedError, UnmaskError, protect
 from unmask.cases.tables import audit as audit_releases
+from unmask.engines import open_engine
 from unmask.reports import ORIGINAL
-from unmask.tables import ClassAttack, Generalize, Table, criteria
+from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
+from unmask.tables.counting import Roles, reduce
 
 RULES = ("own", "wildcard", "excluded")
 TEXTS = {"a": {"a"}, "b": {"b"}, "c": {"c"}, "{a, b}": {"a", "b"}, "{b, c}": {"b", "c"}}
@@ -147,3 +150,94 @@ def itself(rows, missing, kept, registered):
 @given(some_rows, st.sampled_from(RULES), st.booleans(), st.booleans())
 def test_an_audit_against_itself_equals_an_audit_alone(rows, missing, kept, registered):
     itself(rows, missing, kept, registered)
+
+
+# --- examples
+
+
+LONE_STAR = {"age": ["20-29"] * 10 + ["30-39"] * 10 + ["*"], "sex": ["f"] * 10 + ["m"] * 10 + ["*"]}
+
+
+@pytest.mark.parametrize("missing", RULES)
+def test_a_row_of_stars_is_a_candidate_of_everybody(missing):
+    table = Table.read(LONE_STAR, quasi_identifiers=["age", "sex"], missing=missing)
+    found = criteria.evaluate(table)
+    assert (found.k, found.classes, found.prosecutor_max) == (11, 3, 1 / 11)
+    alone = numbers(audit_releases(table), "release")["prosecutor", "identity", "success_probability"]
+    # the star hides 20-29 and f, each in half of the stated cells: 1/4 of a record that states both
+    assert alone[2] == pytest.approx(1 / 10.25)
+
+
+def test_an_empty_cell_that_is_unique_is_unique_with_the_original_too():
+    table = Table.read({"a": ["1"] * 9, "b": ["", *"xxxxyyyy"]}, quasi_identifiers=["a", "b"])
+    for report in (audit_releases(table), audit_releases(table, original=table, origin=np.arange(9))):
+        found = numbers(report, "release")["prosecutor", "identity", "success_probability"]
+        assert found[0] == pytest.approx(1 / 3)
+        assert found[2] == 1
+
+
+@pytest.mark.parametrize("missing", RULES)
+@pytest.mark.parametrize("rows", ["1,x\n2,y\n", "1,x\n,y\n", "1,x\n*,x\n", '1,x\n"{1, 2}",x\n'])
+def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_path, rows, missing):
+    file = tmp_path / "release.csv"
+    file.write_text("a,b\n" + 3 * rows)
+    table = Table.read(file, quasi_identifiers=["a", "b"], types={"a": "text"}, missing=missing)
+    inside = table.take(table.taking_part)
+    with open_engine("duckdb") as engine:
+        counted = reduce(engine, str(file), Roles(("a", "b"), types={"a": "text"}, missing=missing))
+        assert criteria.evaluate(counted) == criteria.evaluate(table)
+        if inside.relation is None:
+            same(numbers(audit_releases({"release": counted}), "release"), numbers(audit_releases(table), "release"))
+        else:
+            with pytest.raises(UnmaskError, match="leave --engine out"):
+                audit_releases({"release": counted})
+
+
+def test_suppressed_cells_and_wildcards_are_one_column_of_a_wide_table_too(monkeypatch):
+    rng = np.random.default_rng(1)
+    cells = {name: rng.choice([*"abcdef", "", "*"], 80) for name in "pq"}
+    for missing in RULES:
+        table = Table.read(cells, quasi_identifiers=["p", "q"], missing=missing)
+        table = table.take(table.taking_part)
+        expected = ClassAttack()(table).to_dense()
+        with monkeypatch.context() as patch:
+            patch.setattr("unmask.tables.attacks.pairing._WIDE", 0)
+            assert ClassAttack()(table).to_dense() == pytest.approx(expected)
+
+
+def test_a_record_of_people_with_several_rows_counts_everybody_who_may_be_in_its_class():
+    release = Table.read({"age": ["20", "20", "30", "*"]}, quasi_identifiers="age")
+    found = criteria.people_in_classes(release, np.array([4, 4, 9, 7]))
+    assert found == (2, 2 / 3)
+
+
+def test_contributions_of_columns_with_suppressed_cells_follow_the_relation():
+    release = Table.read({"a": ["1", "1", "*"], "b": ["x", "y", "y"]}, quasi_identifiers=["a", "b"])
+    found = {one.column: one for one in criteria.contributions(release)}
+    # known by a: all three meet; by b: one of one, one of two; by both: (1, x) alone, (1, y) and (*, y) meet
+    assert found["a"].alone == pytest.approx(0)
+    assert found["b"].alone == pytest.approx(2 / 3 - 1 / 3)
+    assert found["a"].last == pytest.approx(0)
+
+
+def test_protect_refuses_a_release_in_which_k_does_not_hold_and_keeps_the_promise_elsewhere():
+    people = Table.read({"age": [30, 30, 30, 41, 42], "sex": list("mmmff")}, quasi_identifiers=["age", "sex"])
+    with pytest.raises(FailedError, match="candidates, expected at least 3"):
+        protect(people, SuppressCells(k=3, columns="sex"))
+    release = protect(people, SuppressCells(k=3)).release
+    assert criteria.evaluate(release).k >= 3
+
+
+def test_an_origin_that_is_wrong_for_some_people_is_noticed():
+    rng, n = np.random.default_rng(1), 60
+    people = {"age": rng.integers(20, 26, n).tolist(), "ill": rng.choice(list("abc"), n).tolist()}
+    table = Table.read(people, quasi_identifiers="age", sensitive="ill")
+    origin, wrong = np.arange(n), rng.choice(n, 20, replace=False)
+    for age in set(people["age"]):
+        mixed = wrong[np.array(people["age"])[wrong] == age]
+        origin[mixed] = np.roll(mixed, 1)
+    right, mistaken = (audit_releases(table, original=table, origin=rows) for rows in (np.arange(n), origin))
+    statuses = [numbers(one, "release")["insider", "identity", "realized_success"][3] for one in (right, mistaken)]
+    assert statuses == ["exact", "refuted"]
+    assert not any("origin" in line for line in right.cautions)
+    assert any("of the rows of release fit the person that the origin names" in line for line in mistaken.cautions)

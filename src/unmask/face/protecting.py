@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import FailedError, UnmaskError
 from unmask.ranges import Range, spoken
 from unmask.results import as_json
 
@@ -91,7 +91,7 @@ def protect(
     >>> unmask.protect(table, k=2).release["age"].tolist()
     ['[30, 31]', '[30, 31]', '[40, 41]', '[40, 41]']
     """
-    from unmask.tables import Generalize, Mondrian, Table, criteria, utility
+    from unmask.tables import Generalize, Mondrian, SuppressCells, Table, criteria, utility
     from unmask.tables.control import Sample
     from unmask.tables.control import hold_back as held
 
@@ -109,6 +109,11 @@ def protect(
     if people.members.person is not None:
         whose = people.members.person[origin]
         facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, whose)
+    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", found.k)) < chosen.k:
+        raise FailedError(
+            f"{chosen!r} leaves people with {reached} candidates, expected at least {chosen.k}: no further cell may be "
+            "suppressed; allow a larger rate or more columns, or generalize first"
+        )
     if people.control is not None:
         facts["held_back"] = people.control.n_people
     if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):

@@ -207,7 +207,8 @@ class SuppressCells:
     suppression in exactly these rows leaves the fewest rows in small classes (ties: column order), write `*` there, and
     form the classes again, `*` being a value of its own. Rows already in large classes are never touched. It ends when
     no small class is left, the columns are used up, or the budget is spent; rows still in small classes stay in the
-    release, and its criteria show them.
+    release. Criteria let `*` meet every cell, so that k holds for them if all columns may be suppressed at rate 1;
+    `unmask.protect` refuses a release whose criteria miss k.
 
     columns : names of the quasi-identifiers that may be suppressed, all of them by default.
     rate : largest share of the cells of these columns that may become `*`, 0 to 1. When a step would exceed it, whole

@@ -21,8 +21,9 @@ def unfitting(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:
 
 
 _UNFITTING = (
-    "{} of the rows of {} fit the person that the origin names, and {} can be rows of different people: see "
-    "whether it is the origin of this release, with rows counted from 0; what came true is told by it"
+    "{} of the rows of {} fit the person that the origin names, and {} can be rows of different people: check "
+    "that it is the origin of this release, with rows counted from 0, unless cells were exchanged between rows; "
+    "realized numbers rest on it"
 )
 
 

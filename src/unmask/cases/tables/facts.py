@@ -26,6 +26,7 @@ from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, Value
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
+from unmask.tables.coarsened import changed
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
@@ -65,8 +66,9 @@ def foreign(releases: Mapping[str, Table], original: Table | None, traced: Colle
 def unfitting(
     releases: Mapping[str, Table], original: Table | None, origins: Mapping[str, NDArray[np.int64]]
 ) -> dict[str, tuple[float, float]]:
-    """Releases of which fewer than half of the rows fit the people that the origin names, and that may be rows of
-    different people all the same -> both shares. So is the origin of another release, or one that counts rows from 1.
+    """Return both shares for releases some of whose rows do not fit the people that the origin names, by all columns of
+    both tables, though they may be rows of different people. So is the origin of another release, one that counts rows
+    from 1, and one that was mixed up.
     """
     found: dict[str, tuple[float, float]] = {}
     if original is None:
@@ -74,17 +76,17 @@ def unfitting(
     for name, origin in origins.items():
         table = releases[name]
         own = _fit_their_own(table, original, origin) if (origin >= 0).any() else 1.0
-        if own < 0.5 and (may := criteria.own_rows(table, original)) >= OWN_ROWS:
+        if own < OWN_ROWS and (may := criteria.own_rows(table, original)) >= OWN_ROWS:
             found[name] = own, may
     return found
 
 
 def _fit_their_own(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
-    """Share of rows that hold the quasi-identifiers of the people they are of; wide columns are left out."""
+    """Return the share of rows that hold the cells of the people they are of; wide columns are left out."""
     there = np.flatnonzero(origin >= 0)
     fit = np.ones(len(there), dtype=np.bool_)
-    for column in table.quasi_identifiers:
-        if column.name not in original.names:
+    for column in table.columns:
+        if column.name not in original.names or changed(original.column(column.name), column):
             continue
         known = original.column(column.name)
         if len(known.levels) * len(column.levels) <= FEW:

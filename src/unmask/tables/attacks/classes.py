@@ -97,8 +97,7 @@ class ClassAttack:
         for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             one, other = pairing.observed[row, i], pairing.classes[klass, i]
             if isinstance(table, Same):  # each box holds one value, or any
-                hidden = (table.candidate[other] < 0) & (table.observed[one] >= 0)
-                log_stated += np.where(hidden, _log_share_of_any(cell, table)[one], 0.0)
+                log_stated += np.where(table.candidate[other] < 0, _log_share_of_any(cell, table)[one], 0.0)
             else:
                 log_stated += _log_share(known, cell, table, missing=release.missing)[one, other]
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
@@ -145,7 +144,9 @@ def _log_share_of_any(cell: Column, same: Same) -> NDArray[np.float64]:
     """(n_known_levels,) the same of open cells, where the others are exact values."""
     cells = np.where(same.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(np.maximum(same.candidate, 0), weights=cells, minlength=int(same.observed.max(initial=-1)) + 1)
-    return _log_part(n[same.observed].astype(np.float64), cells)
+    stated, found = same.observed >= 0, np.zeros(len(same.observed))
+    found[stated] = _log_part(n[same.observed[stated]].astype(np.float64), cells)
+    return found
 
 
 def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import comb, sqrt
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from unmask.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.tables.column import classes_of
 from unmask.tables.counts import commonest, distinct, pack, rank
+from unmask.tables.criteria.diversity import map_error
+from unmask.tables.criteria.evaluation import Frame
 
 if TYPE_CHECKING:
     from unmask.tables.release import Table
@@ -27,6 +30,9 @@ ORDERS = 64
 NUMBERED = 1 << 16
 """Classes are numbered before they are refined once their keys may take more values than this."""
 
+MOST = 1 << 22
+"""Rows times sets of columns that are compared where classes overlap: some seconds."""
+
 IDENTITY = "identity"
 
 
@@ -35,11 +41,12 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
     The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
     the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
-    sensitive column; v(none) is 1 / n, and the share of the commonest value. With d columns the Shapley value is
-    sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). Up to 10 columns it is exact, from all 2^d
-    subsets. Of more it is the mean of what the column adds in 64 orders, drawn with their reverses and always the same,
-    and `error` says how far off it may be; `alone` and `last` stay exact. Only distinct combinations of cells are
-    looked at.
+    sensitive column; v(none) is 1 / n, and the share of the commonest value. Where classes overlap (`Table.relation`),
+    v(S) is the mean over rows of 1 / f and of max_s p_s, with the rows of all classes that each meets. With d columns
+    the Shapley value is sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). Up to 10 columns it is
+    exact, from all 2^d subsets. Of more it is the mean of what the column adds in 64 orders, drawn with their reverses
+    and always the same, and `error` says how far off it may be; `alone` and `last` stay exact. Only distinct
+    combinations of cells are looked at.
 
     >>> from unmask.tables import Table
     >>> people = Table.read({"sex": ["f", "m"], "town": ["a", "b"]}, quasi_identifiers=["sex", "town"])
@@ -49,7 +56,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     L. S. Shapley, "A value for n-person games", 1953. J. Castro, D. Gomez, J. Tejada, "Polynomial calculation of the
     Shapley value based on sampling", 2009. Rebollo-Monedero et al. 2012 for the error.
     """
-    game = _Game(_plain(table))
+    game = _game_of(table)
     found: list[Contribution] = []
     for target, (shapley, error) in (_exact(game) if game.d <= EXACT else _sampled(game)).items():
         everything, nothing = game.value((1 << game.d) - 1)[target], game.value(0)[target]
@@ -93,14 +100,12 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
     return {target: (own.mean(axis=0), sure * own.std(axis=0, ddof=1)) for target, own in added.items()}
 
 
-def _plain(table: Table) -> Table:
-    """The rows that the rule for missing cells leaves; a cell that fits any value makes classes that overlap."""
-    if table.missing == "wildcard" and any(
-        column.counts[column.levels.gaps].any() for column in table.quasi_identifiers
-    ):
-        raise UnmaskError("missing cells stand for any value, so classes overlap; use the rule own or excluded")
+def _game_of(table: Table) -> _Game:
+    """Return the game of the rows that take part: where cells are open, classes of fewer columns overlap."""
     kept = table.taking_part
-    return table if len(kept) == table.n_rows else table.take(kept)
+    table = table if len(kept) == table.n_rows else table.take(kept)
+    opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
+    return _Game(table) if table.relation is None and not any(opened) else _Overlapping(table)
 
 
 class _Game:
@@ -163,3 +168,38 @@ class _Game:
         }
         n_classes = next(iter(found.values()))[0] if found else len(distinct(key.copy(), space)[0])
         return {IDENTITY: n_classes / self.n, **{secret: right / self.n for secret, (_, right) in found.items()}}
+
+
+class _Overlapping(_Game):
+    """The same where some cells meet others: the rows of each class are those of all that it meets."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        subsets = 1 << self.d if self.d <= EXACT else ORDERS * self.d
+        if self.n * subsets > MOST:
+            raise UnmaskError(
+                f"cells of some columns overlap (`*`, wildcards or sets), and {subsets:,} sets of columns of "
+                f"{self.n:,} rows are too many to compare; name fewer quasi-identifiers"
+            )
+        self._table = table
+
+    def value(self, subset: int) -> dict[str, float]:
+        if subset and subset not in self._found:
+            known = tuple(one for j, one in enumerate(self._table.quasi_identifiers) if subset >> j & 1)
+            frame = Frame.of(replace(self._table, quasi_identifiers=known))
+            found = {IDENTITY: float(np.sum(frame.rows / frame.sizes)) / self.n}
+            for secret in self._table.sensitive:
+                places = np.arange(len(secret.levels), dtype=np.int32)
+                view = frame.histograms(secret, places, self._table.totals_of(secret))
+                found[secret.name] = 1 - map_error(view, rows=frame.rows)
+            self._found[subset] = found
+        return super().value(subset)
+
+    def every(self) -> dict[str, NDArray[np.float64]]:
+        return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
+
+    def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
+        subset = 0
+        for j in order:
+            yield j, self.value(subset), self.value(subset | 1 << j)
+            subset |= 1 << j

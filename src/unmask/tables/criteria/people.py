@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unmask.tables.counts import class_counts
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,7 +27,9 @@ class PeopleInClasses(NamedTuple):
 
 
 def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInClasses:
-    """Both of the classes of the rows that take part; person : (n_rows,) who each row is of, by any numbers.
+    """Return both for the classes of the rows that take part, each with all that it meets.
+
+    person : (n_rows,) who each row is of, by any numbers.
 
     >>> from unmask.tables import Table
     >>> release = Table.read({"age": [30, 30, 30, 41, 41]}, quasi_identifiers="age")
@@ -33,7 +37,9 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     PeopleInClasses(fewest=2, share=0.6666666666666666)
     """
     kept = release.taking_part
-    of_row = release.classes.of_row[kept]
-    pairs, rows = np.unique(np.stack([of_row, person[kept]]), axis=1, return_counts=True)
-    people, sizes = np.bincount(pairs[0]), np.bincount(of_row)
-    return PeopleInClasses(int(people[people > 0].min()), float((rows / sizes[pairs[0]]).max()))
+    table = release if len(kept) == release.n_rows else release.take(kept)
+    who = np.unique(person[kept], return_inverse=True)[1]
+    rows = class_counts(table.classes.of_row, len(table.classes.sizes), who, int(who.max(initial=-1)) + 1)
+    rows = rows if table.relation is None else table.relation.sums(rows)
+    people = np.diff(rows.indptr)
+    return PeopleInClasses(int(people.min()), float((rows.data / np.repeat(rows.sum(axis=1), people)).max()))

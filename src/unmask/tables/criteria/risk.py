@@ -105,8 +105,8 @@ def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats
     """Individual risk of the records of a weighted survey sample: the posterior mean of 1/F given f, (J,), 0 to 1.
 
     frequency : (J,) sample rows f that share the key; population_estimate : (J,) sum F of their weights, F >= f.
-    With p = f/F: f = 1: p/(1-p) ln(1/p); f = 2: p/(1-p) - (p/(1-p))^2 ln(1/p); f >= 3, approximately:
-    p / (f - (1-p)). F = f gives 1/f, the limit of all three.
+    F given f is negative binomial with p = f/F, and r = E[1/F | f] is exact for every f: r_1 = s ln(1/p) and
+    r_f = s (1/(f - 1) - r_(f-1)) with s = p/(1 - p), or a series where that loses digits. F = f gives 1/f.
 
     It understates where many classes of the population are small and few of its people were sampled: a sample unique is
     taken to stand for as many people as its weight says, while the people of small classes are the ones who come out
@@ -116,32 +116,42 @@ def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats
     >>> sample_weight_risk(np.array([1, 2, 5]), np.array([10.0, 2.0, 50.0]))
     array([0.25..., 0.5..., 0.024...])
 
-    R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled data dissemination", 1998;
-    approximation and code: sdcMicro, indivRisk.
+    R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled data dissemination", 1998; L.
+    Franconi, S. Polettini, "Individual risk estimation in mu-Argus: a review", 2004.
     """
     if np.any(frequency < 1):
         raise UnmaskError("a frequency is below 1, expected the number of sample rows of each class")
     if np.any(~np.isfinite(population_estimate)) or np.any(population_estimate < frequency * (1 - 1e-9)):
         low = int(np.count_nonzero(~(population_estimate >= frequency * (1 - 1e-9))))
         raise UnmaskError(f"{low} population estimates are below their frequency or not finite, expected weights >= 1")
-    x = 1 - np.minimum(frequency / population_estimate, 1.0)
-    p = 1 - x
-    risk = p / (frequency - x)
-    risk = np.where(frequency == 1, p * _log_ratio(x), risk)
-    return np.asarray(np.where(frequency == 2, p * _second_ratio(x), risk), dtype=np.float64)
+    f, p = np.broadcast_arrays(np.asarray(frequency, np.float64), np.minimum(frequency / population_estimate, 1.0))
+    risk, by_series = np.empty(f.shape), (p >= 0.5) | (f >= SERIES_FROM)
+    risk[by_series] = _risk_by_series(f[by_series], p[by_series])
+    risk[~by_series] = _risk_by_recursion(f[~by_series], p[~by_series])
+    return risk
 
 
-def _log_ratio(x: Floats) -> Floats:
-    """-ln(1 - x) / x, 1 at 0."""
-    safe = np.where(x > 0, x, 0.5)
-    return np.asarray(np.where(x > 0, -np.log1p(-safe) / safe, 1.0), dtype=np.float64)
+SERIES_FROM = 30
+"""Rows of a class from which on the series is summed: it converges in few terms, and the recursion takes f steps."""
 
 
-def _second_ratio(x: Floats) -> Floats:
-    """(1 - (1 - x) * _log_ratio(x)) / x = sum_j x^j / ((j + 1)(j + 2)); a series near 0."""
-    near = 1 / 2 + x / 6 + x**2 / 12 + x**3 / 20
-    safe = np.where(x > 1e-3, x, 0.5)
-    return np.asarray(np.where(x > 1e-3, (1 - (1 - safe) * _log_ratio(safe)) / safe, near), dtype=np.float64)
+def _risk_by_series(f: Floats, p: Floats) -> Floats:
+    """(p / f) sum_n t_n with t_0 = 1 and t_n = t_(n-1) (1 - p) n / (f + n), up to terms that change nothing."""
+    total, term, n = np.ones(f.shape), np.ones(f.shape), 0
+    while term.max(initial=0.0) > np.finfo(np.float64).eps / 8:
+        n += 1
+        term = term * (1 - p) * n / (f + n)
+        total += term
+    return np.asarray(p / f * total)
+
+
+def _risk_by_recursion(f: Floats, p: Floats) -> Floats:
+    """r_1 = s ln(1/p), r_f = s (1 / (f - 1) - r_(f-1)), s = p / (1 - p), for p below 1/2."""
+    s = p / (1 - p)
+    risk = -s * np.log(p)
+    for step in range(2, int(f.max(initial=1)) + 1):
+        risk = np.where(f >= step, s * (1 / (step - 1) - risk), risk)
+    return risk
 
 
 def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
