@@ -176,3 +176,82 @@ def test_what_is_neither_listed_nor_a_module_is_told(name, said):
     done = CliRunner().invoke(main, ["check", name])
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+FAULTS = {
+    "raise": "raise ValueError(str(list(release.column(release.names[0]).levels.labels)))",
+    "exit": "raise SystemExit(0)",
+    "attribute": "return release.nothing",
+    "none": "return None",
+    "number": "return 7",
+}
+
+FAULTY = """
+from unmask.tables import Table
+
+class Attack:
+    def __call__(self, release: Table, knowledge, *, rng=None):
+        BODY
+
+
+class Protection:
+    def __call__(self, release: Table, *, rng=None):
+        BODY
+"""
+
+LINES = {"Attack": 6, "Protection": 11}
+
+
+@pytest.fixture(params=FAULTS)
+def faulty(request, tmp_path, monkeypatch):
+    """A module whose attack and protection fail, beside a table whose cells no message may quote."""
+    monkeypatch.chdir(tmp_path)
+    name = f"faulty_{request.param}_{abs(hash(str(tmp_path)))}"
+    (tmp_path / f"{name}.py").write_text(FAULTY.replace("BODY", FAULTS[request.param]))
+    rows = "".join(f"secret{i % 7},{'ab'[i % 2]}\n" for i in range(40))
+    (tmp_path / "people.csv").write_text("code,ill\n" + rows)
+    yield request.param, name
+    sys.modules.pop(name, None)
+
+
+def blamed(said, fault, name, of):
+    place = {"raise": "ValueError", "exit": "SystemExit", "attribute": "AttributeError"}.get(fault)
+    expected = f"failed: {place} in {name}.py, line {LINES[of]}" if place else "returned "
+    return f"plug-in '{name}:{of}' {expected}" in said and "secret" not in said
+
+
+def test_a_protection_that_fails_is_blamed_with_file_and_line(faulty):
+    fault, name = faulty
+    done = CliRunner().invoke(
+        main, ["protect", "people.csv", "-q", "code", "-s", "ill", "--with", f"{name}:Protection", "-o", "out.csv"]
+    )
+    assert done.exit_code == 1
+    assert blamed(done.stderr, fault, name, "Protection")
+
+
+def test_a_study_blames_the_plug_in_ends_with_1_and_says_so_on_its_first_screen(faulty, tmp_path):
+    fault, name = faulty
+    columns = '[columns]\ncode = "quasi-identifier"\nill = "sensitive"\n'
+    attacks = "".join(f"[[adversaries]]\n{one}\n" for one in ('use = "tables.ClassAttack"', f'use = "{name}:Attack"'))
+    (tmp_path / "plan.toml").write_text(f'[data]\nfile = "people.csv"\n{columns}{attacks}')
+    done = CliRunner().invoke(main, ["study", "plan.toml", "-o", "run", "--allow-code"])
+    assert done.exit_code == 1
+    assert blamed(done.stderr, fault, name, "Attack")
+    assert "please report it" not in done.stderr
+    shown = CliRunner().invoke(main, ["report", "run", "-o", "page.html"])
+    assert "1 cell of the study failed" in shown.stdout
+    assert "1 cell of the study failed" in (tmp_path / "page.html").read_text().replace("\u00a0", " ")
+
+
+def test_a_check_names_file_and_line(faulty):
+    fault, name = faulty
+    done = CliRunner().invoke(main, ["check", f"{name}:Attack", "--domain", "tables"])
+    assert done.exit_code == 1
+    if fault in ("raise", "exit", "attribute"):
+        assert f"{name}.py, line 6" in done.stdout
+
+
+def test_a_module_that_ends_python_is_told(tmp_path):
+    (tmp_path / "ending_plugin.py").write_text("import sys\n\nsys.exit(0)\n")
+    with pytest.raises(UnmaskError, match=r"cannot be imported: SystemExit in ending_plugin.py, line 3"):
+        find("ending_plugin:Any", "attacks", tmp_path)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -22,7 +24,7 @@ from unmask.domains import DOMAINS
 from unmask.domains import domain_of as domain_of_class
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
-from unmask.errors import UnmaskError, nearest
+from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.measures import Quantity, registry
 from unmask.policy.policies import shipped
 
@@ -124,7 +126,7 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
     if use in ours:
         return ours[use] if kind == "datasets" else type(ours[use])
     if is_plugin(use):
-        return _checked(_installed(use) if ":" not in use else load(use, _allowed(use, code)), use, kind)
+        return _guarded(_checked(_installed(use) if ":" not in use else load(use, _allowed(use, code)), use, kind), use)
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
@@ -168,8 +170,8 @@ def load(use: str, folder: Path | None = None) -> Any:
         raise UnmaskError(
             f"there is no module {name!r} {where}; expected module:Class, and {use!r} was given"
         ) from None
-    except Exception as error:  # noqa: BLE001 - somebody else's code is run here
-        raise UnmaskError(f"module {name!r} cannot be imported: {type(error).__name__}: {error}") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is run here
+        raise UnmaskError(f"module {name!r} cannot be imported: {place_of(error)}: {error}") from None
     try:
         return getattr(module, attribute)
     except AttributeError:
@@ -213,6 +215,44 @@ def _checked(thing: Any, use: str, kind: Kind) -> Any:
     if not fits:
         raise UnmaskError(f"{use!r} is none of the {kind}; expected {expected}")
     return thing
+
+
+def place_of(error: BaseException) -> str:
+    """Return the type of an error of somebody else's code, and its last line in the first file outside unmask."""
+    files = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    theirs = next((file for file in files if file.is_file() and Path(__file__).parent not in file.parents), None)
+    if theirs is None:
+        return type(error).__name__
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == theirs]
+    return f"{type(error).__name__} in {theirs.name}, line {lines[-1]}"
+
+
+def _guarded(thing: Any, use: str) -> Any:
+    """Return a plug-in whose errors are its own, and never quote a cell."""
+    if not inspect.isclass(thing):
+        return _guard(thing, use)
+    for name in ("__call__", "fit", "sample"):
+        call = getattr(thing, name, None)
+        if inspect.isfunction(call) and not hasattr(call, "guarded") and not call.__module__.startswith("unmask."):
+            setattr(thing, name, _guard(call, use))
+    return thing
+
+
+def _guard(call: Any, use: str) -> Any:
+    @wraps(call)
+    def guarded(*arguments: Any, **named: Any) -> Any:
+        try:
+            made = call(*arguments, **named)
+        except UnmaskError:
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is run here
+            raise FailedError(f"plug-in {use!r} failed: {place_of(error)}; try `unmask check {use}`") from None
+        if call.__name__ in ("__call__", "sample") and isinstance(made, str | int | float | None):
+            raise FailedError(f"plug-in {use!r} returned {type(made).__name__}; try `unmask check {use}`")
+        return made
+
+    guarded.guarded = True  # type: ignore[attr-defined]
+    return guarded
 
 
 def domain_of(use: str, thing: Any) -> str:

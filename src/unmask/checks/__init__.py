@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import audit, earned
-from unmask.catalog import domain_of, kind_of
+from unmask.catalog import domain_of, kind_of, place_of
 from unmask.checks.grounds import ATTACKS, PROTECTIONS, Ground
 from unmask.errors import UnmaskError, nearest
 from unmask.measures import Measure, realized_success
@@ -116,10 +116,10 @@ def _verdict(law: Law, thing: Any, ground: Ground | None) -> Verdict | None:
     name = law.__name__.replace("_", " ")
     try:
         why = law(thing, ground)
-    except Exception as error:  # noqa: BLE001 - somebody else's code is tried here
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # somebody else's code is tried here
         if isinstance(error, UnmaskError) and "install" in str(error):
             return Verdict(name, "not run", str(error))
-        return Verdict(name, "broken", f"{type(error).__name__}: {error}")
+        return Verdict(name, "broken", f"{place_of(error)}: {error}")
     return None if why is None else Verdict(name, "broken" if why else "kept", why)
 
 

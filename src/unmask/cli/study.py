@@ -72,7 +72,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         say_next("report", output, "-o", "report.html")
     if not outcome.complete:
         click.echo("stopped before the end; run the same command to go on", err=True)
-    if not (outcome.complete and outcome.done):
+    if not (outcome.complete and outcome.done) or outcome.failed or outcome.timed_out:
         raise click.exceptions.Exit(EXIT_FAILED)
 
 

@@ -99,7 +99,12 @@ def protect(
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
     chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
     people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
-    release, origin = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
+    made = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
+    if not isinstance(made, tuple) or not isinstance(made[0], Table) or np.shape(made[-1]) != (made[0].n_rows,):
+        raise UnmaskError(
+            f"the protection returned {spoken(made)}, expected a table and the row behind each of its rows"
+        )
+    release, origin = made
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
         origin = origin[order]

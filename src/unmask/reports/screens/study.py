@@ -43,6 +43,10 @@ def screen(data: StudyData) -> Screen:
         items = [_dataset(one) for one in options] if several else [checked(one, FEWEST) for one in options[0].judged]
         asked = "Is it acceptable?" if several else f"Is {release_name(options[0].protection)} acceptable?"
         found = replace(found, state=state, first=opening, rest=rest, items=first(items), words=(), asked=asked)
+    if failed := sum(one.cells for one in data.missing if one.status in ("failed", "timed out")):
+        found = replace(
+            found, rest=f"{found.rest} {plural(failed, 'cell')} of the study failed: numbers are missing here."
+        )
     return replace(found, who=_who(data, shown, taken[shown]), next=_next(data, shown))
 
 

@@ -166,7 +166,7 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
             f"{part.use!r} does not say of which domain it is; annotate its first argument, such as `release: "
             'unmask.tables.Table`, or write domain = "tables" beside use'
         )
-    _, sha256 = _digested(folder, inspect.getfile(thing))
+    _, sha256 = _digested(folder, inspect.getfile(inspect.unwrap(thing)))
     return replace(part, settings=settings, plugin=Plugin(domain, sha256))
 
 
@@ -226,7 +226,7 @@ def made(part: Part, kind: Kind) -> Any:
         return found(**{key: _made(value, part, kind) for key, value in part.parameters.items()})
     except UnmaskError:
         raise
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # of whatever class the plan names
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
 
