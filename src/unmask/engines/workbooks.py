@@ -1,19 +1,67 @@
-"""Sheets of Excel workbooks as Parquet: texts, and the type that a whole column has."""
+"""Sheets of Excel workbooks as Parquet: texts, and the type that a whole column has.
+
+A workbook of a kilobyte can ask for a terabyte. Its cells are therefore counted in a stream before a native reader
+sees it, and that reader runs in a child process with a memory limit, so that whatever it does ends the child alone.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from importlib import import_module
+import json
+import re
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import IO, Any
 
 import duckdb
 import numpy as np
 
 from unmask.engines.sql import literal, quoted
 from unmask.errors import FailedError, UnmaskError, nearest
+
+MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120
+"""Limits of a workbook: its size without compression, and the memory and processor time of the child that reads it."""
+
+MAX_CELLS, SPARSE_CELLS, MIN_FILLED = 200_000_000, 1_000_000, 1 / 200
+"""Cells that a sheet may span; above the second number, the smallest share of them that must hold something."""
+
+_CELL = re.compile(rb"""<(?:\w+:)?c\b[^<>]*?\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
+_ANY_CELL = re.compile(rb"<(?:\w+:)?c[\s>/]")
+_ROW = re.compile(rb"""<(?:\w+:)?row\b[^<>]*?\br=["']([0-9]{1,7})["']""")
+_CHUNK = 1 << 20
+
+_CHILD = f"""
+import json, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, ({MAX_MEMORY_BYTES}, {MAX_MEMORY_BYTES}))
+    resource.setrlimit(resource.RLIMIT_CPU, ({MAX_SECONDS}, {MAX_SECONDS}))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+except ImportError:
+    pass
+from python_calamine import CalamineWorkbook, CalamineError, XmlError, ZipError
+_, path, sheet, output = sys.argv
+try:
+    book = CalamineWorkbook.from_path(path)
+    names = list(book.sheet_names)
+    rows = book.get_sheet_by_name(sheet or names[0]).to_python() if not sheet or sheet in names else []
+except (CalamineError, XmlError, ZipError, LookupError, OSError):
+    sys.exit(3)
+filled = [row for row in rows if any(cell != "" for cell in row)]
+n_cells = sum(cell != "" for row in filled for cell in row)
+if n_cells * 200 < len(rows) * len(rows[0] if rows else ()) > {SPARSE_CELLS}:
+    sys.exit(4)
+with open(output, "w", encoding="utf-8") as out:
+    for one in (names, *filled):
+        print(json.dumps(one, default=lambda cell: {{type(cell).__name__: str(cell)}}), file=out)
+"""
+"""Writes the names of the sheets and the rows of one as lines of JSON. 3 : unreadable, 4 : nearly empty and large"""
 
 _EXACT = 2**53
 _STORED = {
@@ -35,7 +83,7 @@ def as_parquet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
     The first row that is not empty names the columns. Whole numbers have no decimals and dates are ISO, also in a
     column of several types, which is text.
     """
-    rows, note = _rows(path, sheet)
+    rows, note = _rows(path, sheet, folder)
     names = [str(cell).strip() for cell in rows[0]]
     columns = [[_plain(row[at]) for row in rows[1:]] for at in range(len(names))]
     filled = [at for at, name in enumerate(names) if name or any(cell is not None for cell in columns[at])]
@@ -49,30 +97,106 @@ def as_parquet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
     return copy, note
 
 
-def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], str]:
+def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], str]:
     """The rows of a sheet, without those that are empty, and a sentence where others were left out."""
     what = f"file {path.name!r}"
-    try:
-        calamine: Any = import_module("python_calamine")
-    except ImportError:
-        raise FailedError(
-            f"{what} is a workbook of Excel; install the extra [excel] of unmask, or save it as CSV"
-        ) from None
-    try:
-        with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            known = list(book.sheet_names)
-            if sheet is not None and sheet not in known:
-                raise UnmaskError(f"the sheet is not in {what}; {nearest(sheet, known)}")
-            chosen = known[0] if sheet is None else sheet
-            rows = [row for row in book.get_sheet_by_name(chosen).to_python() if any(cell != "" for cell in row)]
-    except (calamine.CalamineError, calamine.ZipError, calamine.XmlError, LookupError, OSError):
-        raise FailedError(
-            f"{what} is no workbook of Excel that can be read, or has a password; save it as CSV"
-        ) from None
+    if find_spec("python_calamine") is None:
+        raise FailedError(f"{what} is a workbook of Excel; install the extra [excel] of unmask, or save it as CSV")
+    _refuse_span(path)
+    known, *rows = _read_in_child(path, sheet, folder)
+    if sheet is not None and sheet not in known:
+        raise UnmaskError(f"the sheet is not in {what}; {nearest(sheet, known)}")
     if len(rows) < 2:
         raise UnmaskError(f"the sheet of {what} has no rows; expected a line of column names and at least one row")
     several = sheet is None and len(known) > 1
     return rows, f"the first of {len(known)} sheets of {what} was read (FILE::SHEET names another)" if several else ""
+
+
+def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[Any]]:
+    """Yield the names of the sheets, and the rows that are not empty."""
+    output = Path(mkdtemp(dir=folder)) / "rows.json"
+    command = [sys.executable, "-I", "-c", _CHILD, str(path.absolute()), sheet or "", str(output)]
+    try:
+        code = subprocess.run(command, capture_output=True, check=False, timeout=2 * MAX_SECONDS).returncode
+    except subprocess.TimeoutExpired:
+        code = -1
+    if code == 3:
+        raise FailedError(
+            f"file {path.name!r} is no workbook of Excel that can be read, or has a password; save it as CSV"
+        )
+    if code == 4:
+        raise _too_wide(path)
+    if code:
+        raise FailedError(
+            f"file {path.name!r} needs more than {MAX_MEMORY_BYTES >> 30} GiB of memory or {MAX_SECONDS} seconds, or "
+            "is damaged; save the sheet as CSV"
+        )
+    with output.open(encoding="utf-8") as lines:
+        yield from (json.loads(line, object_hook=_cell_of) for line in lines)
+
+
+def _cell_of(tagged: dict[str, str]) -> Any:
+    """A date, a time, a moment, or the text of something else."""
+    ((name, text),) = tagged.items()
+    kind: Any = {"date": dt.date, "time": dt.time, "datetime": dt.datetime}.get(name)
+    return text if kind is None else kind.fromisoformat(text)
+
+
+def _refuse_span(path: Path) -> None:
+    """Refuse a workbook that unpacks to too much, or whose cells span a sheet that is nearly empty."""
+    try:
+        if not zipfile.is_zipfile(path):
+            return
+        with zipfile.ZipFile(path) as book:
+            parts = [part for part in book.infolist() if part.filename.endswith(".xml")]
+            if sum(part.file_size for part in book.infolist()) > MAX_UNPACKED_BYTES:
+                raise UnmaskError(
+                    f"file {path.name!r} unpacks to more than {MAX_UNPACKED_BYTES >> 30} GiB; save the sheet as CSV"
+                )
+            for part in parts:
+                with book.open(part) as stream:
+                    n_rows, n_columns, n_cells = _span(stream)
+                spanned = n_rows * n_columns
+                if spanned > MAX_CELLS or (spanned > SPARSE_CELLS and n_cells < MIN_FILLED * spanned):
+                    raise _too_wide(path, n_rows, n_columns, n_cells)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error):
+        raise FailedError(
+            f"file {path.name!r} is no workbook of Excel that can be read, or has a password; save it as CSV"
+        ) from None
+
+
+def _too_wide(path: Path, *span: int) -> UnmaskError:
+    size = f" of {span[0]:,} rows and {span[1]:,} columns with {span[2]:,} cells" if span else ""
+    return UnmaskError(f"file {path.name!r} has a nearly empty sheet{size}; delete the stray cells, or save it as CSV")
+
+
+def _span(stream: IO[bytes]) -> tuple[int, int, int]:
+    """The last row and column of a sheet's XML, and its cells, from the cells themselves: its own summary may lie."""
+    last_row = last_column = n_cells = 0
+    rest = b""
+    while chunk := stream.read(_CHUNK):
+        data = rest + chunk
+        end = data.rfind(b"<")
+        data, rest = (data[:end], data[end:][-_CHUNK:]) if end > 0 else (data[:-64], data[-64:])
+        places = set(_CELL.findall(data))
+        unplaced = 0 if places else len(_ANY_CELL.findall(data))
+        n_cells += len(places) + unplaced
+        rows = {row for _, row in places} | set(_ROW.findall(data) if unplaced else ())
+        last_row = max([last_row, *map(int, rows)])
+        last_column = max([last_column, *map(_column_number, {letters for letters, _ in places})])
+    return last_row, last_column, n_cells
+
+
+def _column_number(letters: bytes) -> int:
+    """The number of a column from 1.
+
+    >>> _column_number(b"A"), _column_number(b"XFD")
+    (1, 16384)
+    """
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def _check_names(names: Sequence[str], path: Path) -> None:
