@@ -19,7 +19,7 @@ from unmask.reports.words import percent
 from unmask.tables import reading
 
 SECRET = "SECRET77"
-ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
+ROLES = ("-q", "age,sex,zip", "-s", "diagnosis", "--type", "zip=number")  # whose classes are disjoint
 HEADER = ["name", "age", "sex", "zip", "diagnosis"]
 
 

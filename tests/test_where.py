@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer = csv.writer(file)
         writer.writerow(made)
         writer.writerows(zip(*(column.tolist() for column in made.values()), strict=True))
-    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10)
+    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--type", "zip=number", "--k", 10)
     done = run("protect", home / "own" / "people.csv", *told, "-o", home / "r.csv", "--origin", home / "own" / "o.csv")
     assert done[0] == 0, done[2]
     return home
@@ -50,7 +50,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def audited(folder: Path, release: str = "r.csv", origin: str = "o.csv", *more: object) -> dict[str, list[dict]]:
     own = folder / "own"
-    told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--original", own / "people.csv", "--origin", own / origin)
+    told = (
+        "-q",
+        ",".join(QUASI),
+        "-s",
+        "diagnosis",
+        "--type",
+        "zip=number",
+        "--original",
+        own / "people.csv",
+        "--origin",
+        own / origin,
+    )
     code, text, err = run("audit", folder / release, *told, "--json", *more)
     assert code == 0, err
     found = json.loads(text)
@@ -223,8 +234,9 @@ def test_a_page_without_steps_says_the_same_else(folder: Path, tables: dict, tmp
 
 def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tables: dict) -> None:
     own = folder / "own"
-    people = unmask.read_table(own / "people.csv", quasi_identifiers=QUASI, sensitive="diagnosis")
-    release = unmask.read_table(folder / "r.csv", quasi_identifiers=QUASI, sensitive="diagnosis", like=people)
+    reading = {"quasi_identifiers": QUASI, "sensitive": "diagnosis", "types": {"zip": "number"}}
+    people = unmask.read_table(own / "people.csv", **reading)
+    release = unmask.read_table(folder / "r.csv", **reading, like=people)
     origin = np.array([int(row["row"]) for row in listed(own / "o.csv")])
     assert {one["column"] for one in tables["steps"]} == set(QUASI)
     for column in QUASI:
@@ -255,7 +267,9 @@ def test_each_step_is_what_auditing_the_coarser_release_gives(folder: Path, tabl
 def test_protecting_with_a_step_gives_what_it_announced(folder: Path, tables: dict) -> None:
     own, (step, *_) = folder / "own", [one for one in tables["steps"] if one["column"] == "age"]
     told = ("-q", ",".join(QUASI), "-s", "diagnosis", "--k", 10, "--coarsen", f"age={step['level']}")
-    done = run("protect", own / "people.csv", *told, "-o", folder / "c.csv", "--origin", own / "c.csv")
+    done = run(
+        "protect", own / "people.csv", *told, "--type", "zip=number", "-o", folder / "c.csv", "--origin", own / "c.csv"
+    )
     assert done[0] == 0, done[2]
     again = audited(folder, "c.csv", "c.csv")
     (now,) = [

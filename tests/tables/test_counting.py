@@ -123,10 +123,14 @@ def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, peop
 
 def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memory(engine, tmp_path):
     path = tmp_path / "people.parquet"
-    cells = "(range % 7 / 2)::decimal(8, 3) as fee, (range % 5)::ubigint as id, (range % 3)::decimal(20, 0) as pay"
+    cells = "(range % 7 / 2)::decimal(8, 3) as fee, (range % 5)::ubigint as visits, (range % 3)::decimal(20, 0) as pay"
     with duckdb.connect() as connection:
         connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
-    given = {"quasi_identifiers": ("fee", "id"), "sensitive": ("pay",)}
+    given = {
+        "quasi_identifiers": ("fee", "visits"),
+        "sensitive": ("pay",),
+        "types": {"visits": "number", "pay": "number"},
+    }
     table, whole = Table.read(path, **given), reduce(engine, str(path), Roles(**given)).whole()
     assert [column.levels.kind for column in whole.columns] == ["numeric"] * 3
     assert [column.levels.labels for column in whole.columns] == [column.levels.labels for column in table.columns]

@@ -142,13 +142,15 @@ def test_no_more_mass_is_left_out_than_may_be():
 @pytest.fixture(scope="module")
 def people():
     census = datasets.synthetic_census(3000, rng=np.random.default_rng(0))
-    return Table.read(census, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
+    roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": "diagnosis"}
+    return Table.read(census, **roles, types={"zip": "number"})
 
 
 @pytest.fixture(scope="module")
 def general():
     census = datasets.synthetic_census(3000, rng=np.random.default_rng(1))
-    return Table.read(census, quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis")
+    roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": "diagnosis"}
+    return Table.read(census, **roles, types={"zip": "number"})
 
 
 def known_of(people, origin, n=1000):

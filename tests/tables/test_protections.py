@@ -57,7 +57,7 @@ def people(n=200, *, seed=0, missing="own", gaps=False):
         sensitive=["ill", "pain"],
         keep="row",
         weight="people",
-        types={"age": "number"},
+        types={"age": "number", "pain": "number"},
         orders={"size": ["s", "m", "l"]},
         hierarchies={"city": CITIES, "ill": ILLS},
         missing=missing,

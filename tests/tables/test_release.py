@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import unmask
 from unmask.errors import FailedError, UnmaskError
 from unmask.tables import writing
 from unmask.tables.column import Column
@@ -326,15 +327,33 @@ def test_unparsable_cells_and_values_outside_the_hierarchy(csv_file):
     assert "10001" not in message
 
 
-@pytest.mark.parametrize("weights", [[1, 0, 2], [1, -1, 2], [1, None, 2], [1, "2-3", 2]])
-def test_bad_weights(weights):
-    message = failing(UnmaskError, {"age": [1, 2, 3], "zip": [1, 2, 3], "w": weights}, weight="w")
-    assert "'w' is missing, not positive or no number in 1 rows" in message
+def test_bad_weights():
+    message = failing(UnmaskError, {"age": [1, 2, 3], "zip": [1, 2, 3], "w": [1, "2-3", 2]}, weight="w")
+    assert "'w' is no exact number in 1 rows" in message
+
+
+@pytest.mark.parametrize("weight", [0, 0.25, None, -2])
+def test_a_weight_that_stands_for_no_person_leaves_only_weighted_risks_undefined(weight, tmp_path):
+    cells = {"age": [1, 1, 3], "w": [5, 2, 9]}
+    sound, odd = (
+        Table.read({**cells, "w": w}, quasi_identifiers="age", weight="w") for w in ([5, 2, 9], [5, weight, 9])
+    )
+
+    whole, found = unmask.audit(sound).data, unmask.audit(odd).data
+
+    assert whole.criteria["release"]["sample_weight_max"] is not None
+    assert found.criteria["release"].get("sample_weight_max") is None
+    assert [(row.measure, row.posterior) for row in found.rows] == [(row.measure, row.posterior) for row in whole.rows]
+    (why,) = (why for what, why in found.not_run if what == "Risk by survey weights")
+    assert why.startswith("rows with a missing weight, or one below 1: 1;")
+    odd.write(tmp_path / "r.csv")
+    again = Table.read(tmp_path / "r.csv", quasi_identifiers="age", weight="w")
+    assert np.array_equal(again.weight, odd.weight, equal_nan=True)
 
 
 def test_text_weights(csv_file):
     wrong = failing(UnmaskError, csv_file, weight="ill")
-    assert "number column 'ill' has values that are neither a number nor an interval (2 distinct)" in wrong
+    assert "number column 'ill' has values that are neither a number nor an interval (1 distinct)" in wrong
 
 
 def test_a_column_with_two_roles(csv_file):

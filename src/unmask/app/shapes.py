@@ -85,7 +85,7 @@ def _levels(column: Column) -> Iterator[tuple[str, Level]]:
         yield from ((period, period) for period in ("month", "quarter", "year", "decade"))
     elif column.type == "number":
         yield from ((f"steps of {width:g}", width) for width in _widths(column))
-    elif column.type == "code":
+    elif column.levels.by_prefix:
         longest = column.levels.longest
         yield from ((f"first {longest - hidden}", hidden) for hidden in range(1, min(longest, 5)))
 

@@ -48,13 +48,12 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
 
     refuse_to_overwrite(report, force=force)
     rng = np.random.default_rng(seed)
-    census = Table.read(
-        datasets.synthetic_census(people, rng=rng), quasi_identifiers=("age", "sex", "zip"), sensitive="diagnosis"
-    )
+    columns, known = datasets.synthetic_census(people, rng=rng), ("age", "sex", "zip")
+    census = Table.read(columns, quasi_identifiers=known, sensitive="diagnosis", types={"zip": "number"})
     tables, origins = {}, {}
     for k in (3, 10, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
-    register = Register(columns=("age", "sex", "zip"), coverage=0.8)(census, origins["k=3"], rng=rng)
+    register = Register(columns=known, coverage=0.8)(census, origins["k=3"], rng=rng)
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
     found = replace(
         audit_tables(tables, original=census, origin=origins, seed=seed, **holder),

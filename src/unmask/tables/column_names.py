@@ -1,9 +1,10 @@
-"""What the name of a column says that its cells are: a guess from words that people give to columns."""
+"""Words in names of columns: roles, quantities, codes, and columns of a survey design."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Literal
 
 from unmask.facts import Role
 
@@ -39,5 +40,71 @@ def meant_by(name: str) -> Role | None:
     >>> meant_by("birth_date"), meant_by("zipCode"), meant_by("x17")
     ('quasi-identifier', 'quasi-identifier', None)
     """
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    return next((role for word in words for role, known in _WORDS.items() if word in known.split()), None)
+    return next((role for word in words_of(name) for role, known in _WORDS.items() if word in known.split()), None)
+
+
+_QUANTITIES = (
+    "age alter income einkommen salary gehalt wage wages savings expend expenditure revenue umsatz sales amount betrag "
+    "price preis cost costs kosten count anzahl num size hours stunden hr hrs weeks weight gewicht height größe bmi "
+    "year years jahr jahre month monat months days day tag tage population area fläche score points total sum capital "
+    "gain loss tax steuer rate percent pct ratio share duration dauer temperature dose length width balance debt "
+    "assets profit value density units latitude longitude lat lon people persons children kinder kids pressure speed"
+)
+"""Words for what is counted or measured."""
+
+_CODES = (
+    "zip zipcode plz postleitzahl postcode postal code icd naics isco nace occ indp puma fips state county region "
+    "country district status type typ kind sex gender geschlecht race ethnicity hisp religion marital education educ "
+    "edu relat relationship civil id nr no phone telefon cat category class group gruppe sector material"
+)
+"""Words for what a number only names."""
+
+_WEIGHT = r"(?:(?:wgt|weight|wt|gewicht)s?)"
+_SURVEY = (
+    r"(?:survey|sampling|sample|samp|design|instance|household|hh|person|pers?|final|calib\w*|analysis|expansion|base|stat"
+    r"|post\w*|pop\w*|cross|long|norm\w*|raking|a|f|d)"
+)
+_DESIGN: Mapping[str, re.Pattern[str]] = {
+    role: re.compile(pattern)
+    for role, pattern in {
+        "replicate weight": r"(w_)?(rep|repl|replicate|brr|jk[n1]?|bsr?|fay|boot|p?wgtp|repwtp?|fstr?)"
+        rf"_?(w|{_WEIGHT})?_?\d+",
+        "weight": rf"({_SURVEY}_?)*{_WEIGHT}(_?{_SURVEY})*|fnl_?wgt|afnlwgt|p?wgtp|pspwght|w_fstuwt|wtfinl|perwt"
+        r"|wtfa\w*|wtss\w*|hochrechnung\w*|ponder\w*",
+        "household": r"(ori_)?(hid|hh_?(id|nr|num)?|hhold_?id|household_?(id|no|nr|num|number|key)?|serial(no)?"
+        r"|haushalts?_?(id|nr|nummer)|(menage|hogar)_?(id|no|num)?)",
+        "stratum": r"v?strat(a|um|ums)?(_?(id|var|no|nr))?|sdmvstra|schicht|estrato|strate",
+        "cluster": r"(sdmv|v)?psu(_?(id|no|nr))?|ssu|(primary_)?sampling_unit|cluster_?(id|no|nr)?|secu|klumpen"
+        r"|(ea|enumeration_area)(_?id)?|conglomerado",
+        "flag": r"(.*_)?(flag|imputed|imp_flag)|flag_.*|is_imputed.*",
+    }.items()
+}
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name in lower case.
+
+    >>> words_of("PatientenNr_2")
+    ['patienten', 'nr']
+    """
+    return re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+
+
+def number_kind(name: str) -> Literal["quantity", "code", ""]:
+    """Return what whole numbers of a column are by its name; the words for a quantity decide first.
+
+    >>> number_kind("n_children"), number_kind("marital_status"), number_kind("q7")
+    ('quantity', 'code', '')
+    """
+    words = set(words_of(name))
+    return "quantity" if words & set(_QUANTITIES.split()) else "code" if words & set(_CODES.split()) else ""
+
+
+def design_role(name: str) -> str:
+    """Return the part of a column in a survey design by its name; "" for none.
+
+    >>> [design_role(name) for name in ("PWGTP12", "sampling_weight", "hhid", "strata", "weight_kg", "Body weight")]
+    ['replicate weight', 'weight', 'household', 'stratum', '', '']
+    """
+    plain = re.sub(r"[ .-]+", "_", name.lower())
+    return next((role for role, pattern in _DESIGN.items() if pattern.fullmatch(plain)), "")

@@ -137,6 +137,11 @@ class Levels:
         masks = (self.mask(int(at)) for at in np.flatnonzero(self.place < 0))
         return max((len(text) for text in (*self.domain, *masks)), default=0)
 
+    @property
+    def by_prefix(self) -> bool:
+        """Whether beginnings of codes say something; codes of one or two characters are categories."""
+        return self.type == "code" and self.longest > 2
+
     def mask(self, at: int) -> str:
         """The masked text of a level such as `123**`, or "" for a level that is none."""
         label = self.labels[at]

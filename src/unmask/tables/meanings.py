@@ -49,11 +49,11 @@ class Meanings:
         return columns | {name: _kept(name, encoded[name], self.na or ()) for name in plain}, notes
 
     def read(
-        self, encoded: Mapping[str, Encoded], *, counted: bool = True
+        self, encoded: Mapping[str, Encoded], *, n_rows: int | None = None
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The columns by name, and what is to be said of how they were read. counted : see `types.recognized`."""
+        """The columns by name, and what is to be said of how they were read. n_rows : see `types.recognized`."""
         declared = {name: self._declared(name) for name in encoded}
-        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, counted=counted)
+        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, n_rows=n_rows)
         columns = {name: self._column(name, column, declared[name], found[name]) for name, column in encoded.items()}
         return columns, tuple(note for name in encoded for note in found[name].notes)
 
@@ -91,13 +91,15 @@ def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
     return Column(name, code[encoded.codes], levels, None, encoded.stored)
 
 
-def weights_of(name: str, encoded: Encoded) -> NDArray[np.float64]:
-    """(n_rows,) positive numbers."""
-    levels, code = read_levels(encoded.texts, as_type="number", column=name)
-    good = (levels.low == levels.high) & (levels.low > 0)
-    if not good.all():
-        bad = int((~good)[code[encoded.codes]].sum())
-        raise UnmaskError(
-            f"weight {name!r} is missing, not positive or no number in {bad} rows; expected weights above 0"
-        )
-    return levels.low[code[encoded.codes]]
+def weights_of(column: Column) -> NDArray[np.float64]:
+    """(n_rows,) numbers; nan for a missing cell."""
+    levels = column.levels
+    bad = int(column.counts[(levels.low != levels.high) & ~levels.gaps].sum())
+    if bad:
+        raise UnmaskError(f"weight {column.name!r} is no exact number in {bad} rows; expected a number in each row")
+    return levels.low[column.codes]
+
+
+def undefined_weights(weight: NDArray[np.float64] | None) -> int:
+    """Count the rows that stand for no person or for less than one, so that the population of a class is not known."""
+    return 0 if weight is None else int(np.count_nonzero(~(weight >= 1)))

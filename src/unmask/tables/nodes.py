@@ -82,7 +82,7 @@ def _usual(column: Column) -> tuple[Level, ...]:
         return (*range(column.hierarchy.levels), *(() if written else (EVERYTHING,)))
     if column.type in ("date", "datetime"):
         return (0, *UNITS[column.type == "date" :], EVERYTHING)  # a date is a day
-    if column.type == "code":
+    if column.levels.by_prefix:
         return tuple(range(column.levels.longest + 1))
     return (0, EVERYTHING)
 

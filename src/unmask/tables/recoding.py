@@ -35,7 +35,7 @@ def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64],
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     if levels.kind == "numeric":
         return _numeric_axis(levels, used), None
-    if levels.type == "code" and column.hierarchy is None:
+    if levels.by_prefix and column.hierarchy is None:
         return _code_axis(levels, used)
     along = _depth_first(levels, column.hierarchy) if levels.kind == "categorical" else None
     center = _centers(levels, along)
@@ -137,7 +137,7 @@ def merged(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> 
 def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
     """Texts of cells that cover all cells in a box, and the text of every box."""
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
-    by_prefix = column.levels.type == "code" and column.hierarchy is None
+    by_prefix = column.levels.by_prefix and column.hierarchy is None
     return (_hulls if column.levels.kind == "numeric" else _prefixes if by_prefix else _unions)(column, cells)
 
 

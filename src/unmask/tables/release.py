@@ -38,7 +38,7 @@ class Table:
     quasi_identifiers : what an adversary may know about a person; at least one.
     sensitive : what should not be learned about a person.
     kept : released unchanged, on purpose.
-    weight : (n_rows,) positive number of people a row stands for, or None.
+    weight : (n_rows,) number of people a row stands for, nan where it is missing, or None.
     missing : what a missing cell means when cells are compared - "own": a value of its own, "wildcard": any value,
         "excluded": rows with a missing quasi-identifier are left out. Classes treat it as a value of its own, and
         `relation` says which of them meet. A suppressed cell (`*`) meets every cell under each rule.
@@ -139,7 +139,8 @@ class Table:
         """The weight under its name in the source, the one that no other column has."""
         name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
-        levels, code = read_levels([repr(value) for value in values.tolist()], as_type="number", column=name)
+        texts = [None if np.isnan(value) else repr(value) for value in values.tolist()]
+        levels, code = read_levels(texts, as_type="number", column=name)
         return Column(name, code[codes], levels)
 
     @property
@@ -283,7 +284,8 @@ class Table:
         identifiers : columns that identify a person; they are dropped, but they have to be there
         person : column whose equal values are rows of one person, or `row` if each row is another person. Needed if
             an identifier that numbers people has equal values
-        weight : column with the positive number of people that a row stands for, such as a survey weight
+        weight : column with the number of people that a row stands for, such as a survey weight; risks by weights need
+            numbers from 1 on
         types : COLUMN=number|date|datetime|code|text|ordinal, found in the column and noted when left out; dates such
             as 03/04/1970 are date:day-first or date:month-first. By column, see `types.recognized`
         orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
@@ -328,6 +330,8 @@ class Table:
 
         named, _ = Meanings(dict.fromkeys(found.dropped, "text"), {}, {}, na=codes).read(found.dropped)
 
+        weights = {name: column for name, column in found.columns.items() if name == weight}
+        weighed, _ = Meanings(dict.fromkeys(weights, "number"), {}, {}, na=codes, decimal=decimal).read(weights)
         n_rows = len(next(iter(found.columns.values())).codes)
         joined = None if by not in (by_name := {**named, **columns}) else person_by(by_name[by])
         keys = [key_of(name, named.get(name), n_rows) for name in roles["identifiers"]]
@@ -342,7 +346,7 @@ class Table:
             of("quasi_identifiers"),
             of("sensitive"),
             of("keep"),
-            weight=weights_of(weight, found.columns[weight]) if weight else None,
+            weight=weights_of(weighed[weight]) if weight else None,
             missing=missing,
             order=tuple(found.columns),
             notes=(*found.notes, *notes),

@@ -37,7 +37,7 @@ def one_spelling(original: Table, others: Sequence[Table]) -> tuple[Table, list[
             theirs = {at: _by_type(one, like=typed) for at, one in sharing.items()}
         except UnmaskError:
             continue
-        if typed.type in ("text", "code"):  # which are compared letter by letter
+        if typed.type == "text":  # which is compared letter by letter
             continue
         read = _with(read, typed)
         for at, one in theirs.items():
@@ -53,8 +53,8 @@ def _by_type(column: Column, like: Column | None = None) -> Column:
     labels = column.levels.labels
     texts = tuple(None if at == column.levels.missing else text for at, text in enumerate(labels))
     known = {} if like is None else {column.name: like}
-    encoded = Encoded(texts, column.codes, column.stored)
-    return Meanings({}, {}, {}, na=(), like=known).read({column.name: encoded}, counted=False)[0][column.name]
+    encoded = {column.name: Encoded(texts, column.codes, column.stored)}
+    return Meanings({}, {}, {}, na=(), like=known).read(encoded, n_rows=len(column.codes))[0][column.name]
 
 
 def _with(table: Table, read: Column) -> Table:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import numpy as np
 
 from unmask.errors import UnmaskError, nearest
+from unmask.tables.column_names import design_role, number_kind
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.numerals import Decimal, decimal_of, plain, thousands
 from unmask.tables.scales import NUMBERS
+from unmask.tables.unit import key_rank
 from unmask.tables.usual import Usual, form_of, values_of
 
 if TYPE_CHECKING:
@@ -37,6 +39,11 @@ MISSING_NUMBERS = frozenset(
 )
 """Texts that do so among numbers and dates; elsewhere they may be a value, such as no diagnosis."""
 
+FEW_CODES, ROWS_OF_CODE = 12, 20
+"""Different whole numbers below 100, and rows of each on average, that are taken for the codes of categories."""
+
+_DESIGN = ("household", "stratum", "cluster", "flag")
+_NAMING = re.compile(r"[0-9]+(?:\.0+)?")
 _WHOLE = re.compile(r"[0-9]+")
 _ICD = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
 _SHOWN = re.compile(r"[0-9A-Za-z][0-9A-Za-z./-]*")
@@ -92,7 +99,7 @@ def recognized(
     *,
     na: Sequence[str] | None = None,
     decimal: Decimal | None = None,
-    counted: bool = True,
+    n_rows: int | None = None,
 ) -> dict[str, Recognized]:
     """The type of every column, and its texts in one notation.
 
@@ -101,21 +108,21 @@ def recognized(
         Texts are compared in Unicode's form NFC.
     decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
         other columns of the table, or a point.
-    counted : whether the codes of a column are those of rows, so that missing cells can be counted.
+    n_rows : rows of the table if the codes of a column are not those of rows, so that missing cells are not counted.
 
-    A type that is not said is found like this: "ordinal" where an order is given, "text" where a hierarchy is; "code"
-    for digits that the source stores as text; "number" where every text is a number or an interval and none loses
-    digits as one (a leading zero, 16 digits); "date" or "datetime" where every text is one, and not each only a year;
-    "code" for whole numbers that are no "number", for diagnoses such as E11.9, and for masks such as `481**`; else
-    "text".
+    A type that is not said is found by the content, alike for files and frames: "ordinal" where an order is given,
+    "text" where a hierarchy is; "number" where every text is a number or an interval and none loses digits as one (a
+    leading zero, 16 digits), unless whole numbers name something: by the column's name, or because few different ones
+    stand for many rows; "date" or "datetime" where every text is one, and not each only a year; "code" for other whole
+    numbers, for diagnoses such as E11.9, and for masks such as `481**`; else "text".
     """
     if decimal not in (None, *get_args(Decimal)):
         raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
-    found = {name: _Column.of(name, column, declared[name], na) for name, column in columns.items()}
+    found = {name: _Column.of(name, column, declared[name], na, n_rows) for name, column in columns.items()}
     marks = {name: decimal or column.mark for name, column in found.items()}
     usual: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
     typed = {name: column.typed(marks[name], usual) for name, column in found.items()}
-    return {name: column.recognized(typed[name], counted=counted) for name, column in found.items()}
+    return {name: column.recognized(typed[name], counted=n_rows is None) for name, column in found.items()}
 
 
 class _Typed(NamedTuple):
@@ -133,20 +140,22 @@ class _Column:
     name: str
     texts: tuple[str | None, ...]
     rows: Sequence[int]
-    stored: str
+    n_rows: int
     declared: Declared
     gone: frozenset[str]
     maybe: frozenset[str]
 
     @classmethod
-    def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
+    def of(
+        cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None, n_rows: int | None
+    ) -> _Column:
         """What was read; na : texts that are missing cells, None for the usual ones but the column's own values."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, minlength=len(texts)).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
         gone = MISSING_CODES - values if na is None else frozenset(na)
         maybe = MISSING_NUMBERS - values if gone - {""} else frozenset[str]()
-        return cls(name, texts, rows, encoded.stored, declared, gone, maybe)
+        return cls(name, texts, rows, n_rows or len(encoded.codes), declared, gone, maybe)
 
     @cached_property
     def values(self) -> list[str]:
@@ -211,15 +220,14 @@ class _Column:
         if as_type in ("date", "datetime"):
             found, _ = self._dates(as_type)
             return found and found._replace(note="")
-        return _Typed(as_type, str)
+        return _Typed(as_type, _without_decimals if all(map(_NAMING.fullmatch, self.values)) else str)
 
     def _guessed(self, mark: str | None, usual: Decimal) -> _Typed:
         exact = [value for value in self.values if value != EVERYTHING]
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
-        if digits and self.stored.startswith(("VARCHAR", "ENUM")):
-            return _Typed("code", str, f"{self.name}: digits stored as text, a code ({self._says('number')})")
         if mark is not None and self._keeps_digits(number := self._number(mark, usual), mark):
-            return number
+            why = self._naming(exact)
+            return _Typed("code", _without_decimals, f"{self.name}: {why} ({self._says('number')})") if why else number
         dates, unclear = self._dates()
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
             return dates
@@ -227,6 +235,20 @@ class _Column:
         if not note and exact and (digits or _coded(exact)):
             return _Typed("code", str, f"{self.name}: a code ({self._says('text')})")
         return _Typed("text", str, note)
+
+    def _naming(self, values: Sequence[str]) -> str:
+        """Why whole numbers name something; "" if they count or measure."""
+        kind, n = number_kind(self.name), len(values)
+        if kind == "quantity" or not all(map(_NAMING.fullmatch, values)):
+            return ""
+        if kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False):
+            return "whole numbers, a code by the column's name"
+        most = max(map(float, values))
+        if n <= FEW_CODES and most < 100 and self.n_rows >= ROWS_OF_CODE * n:
+            return f"{n} different whole numbers, taken for a code"
+        lengths = {len(value.partition(".")[0]) for value in values}
+        one_length = len(lengths) == 1 and lengths <= {4, 5} and not 1800 <= most <= 2100
+        return "whole numbers of one length, taken for a code" if one_length and 5 * n < self.n_rows > 100 else ""
 
     def _says(self, text: str) -> str:
         return f"--type {quote(f'{self.name}={text}')} changes that"
@@ -299,6 +321,11 @@ class _Column:
             )
         order = self.declared.days or "day-first"
         return _Typed(as_type, (lambda text: iso(text, order)) if found is None else found.to)
+
+
+def _without_decimals(text: str) -> str:
+    """A code without the decimals that a frame adds to whole numbers beside missing cells."""
+    return re.sub(r"\.0+$", "", text)
 
 
 def _coded(values: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.tables.column import Column
+from unmask.tables.column_names import words_of
 
 ROW = "row"
 """The answer that each row is another person."""
@@ -81,7 +82,7 @@ def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
     >>> key_rank("Name", 480, identifies=True), key_rank("customer_age", 60, identifies=False)
     (0, 0)
     """
-    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
+    words = words_of(name)
     if any(map(_NAME.fullmatch, words)):
         return 0
     bare = [word for word in words if not _NUMBERS.fullmatch(word)]

@@ -13,7 +13,7 @@ from unmask.measures.places import right_of
 from unmask.posterior import Posterior, stored
 from unmask.segments import segment_max, segment_sum
 from unmask.tables.column import Column
-from unmask.tables.exposure.names import meant_by
+from unmask.tables.column_names import meant_by
 from unmask.tables.unit import key_rank
 from unmask.truth import Truth
 

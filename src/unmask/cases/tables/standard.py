@@ -179,6 +179,7 @@ def _not_run(
         yield words.NO_REGISTER
     yield from words.unlike(evidence)
     yield from words.left_out(evidence)
+    yield from words.unweighted((*releases.values(), *(() if original is None else (original,))))
     if original is not None and evidence.control is None and next(iter(releases.values())).sensitive:
         yield words.NO_CONTROL
 

@@ -14,6 +14,7 @@ from unmask.reports.words import percent, release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.counting import Reduced
+from unmask.tables.meanings import undefined_weights
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift
 
@@ -216,6 +217,14 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
     if evidence.person is not None and without:
         yield f"Whether columns of {without} say which rows are one person's", _NEEDS_ORIGIN
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
+
+
+def unweighted(tables: Iterable[Table | Reduced]) -> Iterator[tuple[str, str]]:
+    """That weights do not tell how many people of the population a class has."""
+    n_rows = max((undefined_weights(table.weight) for table in tables if isinstance(table, Table)), default=0)
+    if n_rows:
+        why = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
+        yield "Risk by survey weights", why
 
 
 def left_out(evidence: Evidence) -> Iterator[tuple[str, str]]:

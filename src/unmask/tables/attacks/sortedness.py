@@ -28,7 +28,7 @@ def sorted_by_content(table: Table) -> bool:
     """
     left = [list(_steps(column)) for column in table.columns]
     if table.weight is not None:
-        left.append([np.sign(np.diff(table.weight)).astype(np.int8)])
+        left.append([np.sign(np.diff(np.nan_to_num(table.weight, nan=-1.0))).astype(np.int8)])
     equal = np.ones(table.n_rows - 1, dtype=bool)
     while left:
         chosen = next((ways for ways in left if any(_monotone(steps[equal]) for steps in ways)), None)

@@ -291,9 +291,10 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     columns = roles.columns
     types = engine.table(f"{name}_source", source, columns)
     found = _values(engine, name, tuple(columns))
-    texts = [columns[short] for short in columns if types[short] == "text"]
-    named, notes = roles.read({columns[short]: cells for short, cells in found.items()}, stored_as_text=texts)
-    read = {short: named[columns[short]] for short in columns}
+    n_rows = int(engine.rows(f"select count(*) as n from {name}_source")["n"][0])
+    named, notes = roles.read({columns[short]: cells for short, cells in found.items()}, n_rows=n_rows)
+    stored = {short: "VARCHAR" if types[short] == "text" else "" for short in columns}
+    read = {short: replace(named[name], stored=stored[short]) for short, name in columns.items()}
     for short, column in read.items():
         engine.put(f"{name}_{short}", _dictionary(found[short], column.codes, types[short]))
     joint = [short for short in columns if counted or short[0] == "q"]

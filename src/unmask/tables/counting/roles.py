@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -80,18 +80,13 @@ class Roles:
         check_roles(roles)
         check_columns(names, [*self.named, *self.types, *self.orders, *self.hierarchies], where="the source")
 
-    def read(
-        self, values: Mapping[str, NDArray[Any]], *, stored_as_text: Collection[str]
-    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+    def read(self, values: Mapping[str, NDArray[Any]], *, n_rows: int) -> tuple[dict[str, Column], tuple[str, ...]]:
         """The meaning of the distinct values of every column: a code for each, the levels, and what is to be said.
 
-        stored_as_text : names of the columns that the source has a type for, which is text. Several values may have one
-        code: 3.5 and 3,50, or an accent that is written in two ways.
+        Several values may have one code: 3.5 and 3,50, or an accent that is written in two ways. n_rows : of the source
         """
         if not all(map(len, values.values())):
             raise UnmaskError("the source has no rows; expected at least one row")
         meanings = Meanings(self.types, self.orders, trees(self.hierarchies), self.cells, self.na, self.decimal)
         encoded = {name: read_encoded({name: array}).columns[name] for name, array in values.items()}
-        for name in stored_as_text:
-            encoded[name] = replace(encoded[name], stored="VARCHAR")
-        return meanings.read(encoded, counted=False)
+        return meanings.read(encoded, n_rows=n_rows)

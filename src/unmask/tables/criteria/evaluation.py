@@ -29,6 +29,7 @@ from unmask.tables.criteria.risk import (
     population_sizes,
     sample_weight_risk,
 )
+from unmask.tables.meanings import undefined_weights
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def examine(
         named=float(np.sum(frame.rows / frame.sizes)),
         columns={c.name: disclosure(c, frame, before.get(c.name)) for c in judged},
         against=None if people is None else np.stack((frame.rows, people)),
-        survey=None if weight is None else frame.survey_risk(weight),
+        survey=None if weight is None or undefined_weights(weight) else frame.survey_risk(weight),
         reference="original" if before else "release",
     )
 

@@ -11,8 +11,8 @@ import numpy as np
 from unmask.facts import ColumnFacts, Role
 from unmask.tables.cells import EVERYTHING, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
+from unmask.tables.column_names import meant_by
 from unmask.tables.exposure.dependence import dependencies
-from unmask.tables.exposure.names import meant_by
 from unmask.tables.unit import key_rank
 
 DISTINCT = 0.999
