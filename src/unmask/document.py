@@ -7,14 +7,16 @@ Options of the command line say the same things, and win over the document.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from unmask import made_by
 from unmask.domains import DOMAINS
 from unmask.errors import UnmaskError, nearest
-from unmask.files import read_toml
+from unmask.files import read_toml, text_of
 from unmask.plan import NOTHING, unknown
 from unmask.toml_text import key_of, section, whole_text
 
@@ -99,13 +101,36 @@ def load(path: Path) -> dict[str, Any]:
     """
     given = read_toml(path, "document")
     known = (*KEYS, *(name if one.word is None else one.word for name, one in DOMAINS.items()))
-    for key in given:
-        if key not in known:
-            raise UnmaskError(f"document {path.name!r}: {unknown(key, known, 'it')}")
+    with in_document(path):
+        check_keys(given, known, "it")
     for key in given:
         entries = [given[key]] if key == "data" and isinstance(given[key], dict) else given[key]
         _check_types(entries, TYPES.get(key, {}), key, f"document {path.name!r}:")
     return given
+
+
+@contextmanager
+def in_document(path: Path) -> Iterator[None]:
+    """Add to an error the name of a document, and the line of the first name that the error quotes."""
+    try:
+        yield
+    except UnmaskError as error:
+        lines = [line for line in enumerate(text_of(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
+        quoted = re.findall("'([^']+)'", str(error))
+        places = (f", line {at}" for name in quoted for at, line in lines if re.search(_word(name), line))
+        raise type(error)(f"document {path.name!r}{next(places, '')}: {error}") from None
+
+
+def _word(name: str) -> str:
+    """Return a pattern of a name that is no part of a longer one."""
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
+
+
+def check_keys(given: Settings, known: Sequence[str], where: str) -> None:
+    """Raise an error for a key that does not exist."""
+    for key in given:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, where))
 
 
 def _check_types(given: Any, expected: Any, place: str, where: str) -> None:
@@ -132,9 +157,12 @@ def populations(given: Settings) -> list[dict[str, Any]]:
     >>> populations({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}})
     [{'use': 'tables.file', 'file': 'people.csv', 'quasi_identifiers': ['age']}]
     """
-    data = given.get("data", [])
-    entries = [data] if isinstance(data, dict) else data
-    return [_population(entry, given.get("columns", {})) for entry in entries]
+    return [_population(entry, given.get("columns", {})) for entry in _listed(given.get("data", []))]
+
+
+def _listed(data: Any) -> list[dict[str, Any]]:
+    """Return the entries of `data`, one table or a list of them."""
+    return [data] if isinstance(data, dict) else data
 
 
 def _population(entry: Settings, columns: Any) -> dict[str, Any]:
@@ -169,9 +197,7 @@ def _check_column(name: str, given: Any) -> None:
         raise UnmaskError(f'column {name!r} has no role; expected for example {key_of(name)} = "quasi-identifier"')
     if given["role"] not in ROLES:
         raise UnmaskError(f"the role of column {name!r} is {given['role']!r}; {nearest(given['role'], list(ROLES))}")
-    for key in given:
-        if key not in ("role", *MEANINGS):
-            raise UnmaskError(unknown(key, ("role", *MEANINGS), f"column {name!r}"))
+    check_keys(given, ("role", *MEANINGS), f"column {name!r}")
 
 
 def certificate_of(given: Settings) -> dict[str, str]:
@@ -179,9 +205,7 @@ def certificate_of(given: Settings) -> dict[str, str]:
     from unmask.reports.certificate import ASKED
 
     said = given.get("certificate", {})
-    for key in said:
-        if key not in ASKED:
-            raise UnmaskError(unknown(key, tuple(ASKED), "certificate"))
+    check_keys(said, tuple(ASKED), "certificate")
     return {key: str(value) for key, value in said.items()}
 
 
@@ -191,7 +215,7 @@ def certificate_of(given: Settings) -> dict[str, str]:
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
     data = _table(given)
-    releases = list(_tables(given, "releases", ("file", "origin", "synthetic", "protection")))
+    releases = list(_tables(given, "releases", RELEASED))
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
@@ -250,9 +274,7 @@ def for_domain(
     said = given.get(word)
     if not isinstance(said, dict):
         raise UnmaskError(f"the document has no [{word}]; expected it, and below it options of unmask audit {word}")
-    for key in said:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, f"[{word}]"))
+    check_keys(said, known, f"[{word}]")
     placed = {key for key, value in said.items() if key in files and value not in files[key]}
     return {key: _placed(folder, value) if key in placed else value for key, value in said.items()}
 
@@ -266,9 +288,7 @@ def _table(given: Settings) -> dict[str, Any]:
     found = populations({"data": {}, **given})
     if len(found) != 1 or found[0].get("use", "tables.file") != "tables.file":
         raise UnmaskError('the document has no file of a table; expected [data] and below it file = "people.csv"')
-    for key in found[0]:
-        if key not in OF_TABLE:
-            raise UnmaskError(unknown(key, OF_TABLE, "data"))
+    check_keys(found[0], OF_TABLE, "data")
     return found[0] | ({} if "use" in found[0] else by_role(given.get("columns", {})))
 
 
@@ -300,14 +320,27 @@ def _ordered(name: str, values: Any) -> str:
     return ",".join(texts)
 
 
+RELEASED: Final = ("file", "origin", "synthetic", "protection")
+"""What a document says of a release."""
+
+
+def check_tables(given: Settings, folder: Path) -> None:
+    """Raise an error for a key that does not exist in what a document says of releases and of their audit."""
+    for entry in (entry for entry in _listed(given.get("data", [])) if "use" not in entry):
+        check_keys(entry, (*OF_TABLE, "control", "folds"), "data")
+    populations(given)
+    _outside(given, folder)
+    certificate_of(given)
+    for _ in _tables(given, "releases", RELEASED):
+        pass
+
+
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
     """The register and the control people of an audit, and what else it is asked."""
     found: dict[str, Any] = {}
     for name, known in BESIDES.items():
         said = given.get(name, {})
-        for key in said:
-            if key not in known:
-                raise UnmaskError(unknown(key, known, name))
+        check_keys(said, known, name)
         found |= {name if key == "file" else key: value for key, value in said.items()}
     return {
         key: _place(folder, value) if value not in OUTSIDE.get(key, (value,)) else value for key, value in found.items()
@@ -323,9 +356,7 @@ def _place(folder: Path, name: Any) -> str:
 
 def _tables(given: Settings, key: str, known: Sequence[str] | None) -> Iterator[Settings]:
     for entry in given.get(key, []):
-        for name in entry:
-            if known is not None and name not in known:
-                raise UnmaskError(unknown(name, known, key))
+        check_keys(entry, known or tuple(entry), key)
         yield entry
 
 

@@ -143,7 +143,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
         (lambda text: "seeds = [99999999999999999999]\n" + text, "whole numbers from 0"),
         (lambda text: text.replace("{ targets = 50 }", "5"), "knows is not a table"),
         (lambda text: text.replace("targets = 50", 'targets = "all"'), "wrong kind"),
-        (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "unmask list"),
+        (lambda text: text.replace("tables.ClassAttack", "nothing.ClassAttack"), "did you mean 'tables.ClassAttack'"),
         (lambda text: text + "[budget]\nmemory_gib = inf\n", "budget.memory_gib"),
         (
             lambda text: text + '[[data]]\nuse = "graphs.SocialGraph.read"\nname = "friends"\n',

@@ -63,9 +63,10 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
 
 def _audited(document: Path, word: str | None) -> str:
     """The JSON of the audit, with what the document says of the release."""
-    from unmask.document import certificate_of, load
+    from unmask.document import certificate_of
+    from unmask.studies.reading import checked_document
 
-    given = load(document)
+    given = checked_document(document)
     said = certificate_of(given)
     printed, command = io.StringIO(), click.get_current_context().find_root().command
     asked = [*_command(given, word), str(document), "--json"]

@@ -53,10 +53,12 @@ class FromDocument(Command):
         if len(texts) != 1 or not texts[0].endswith(".toml"):
             return super().parse_args(ctx, args)
         from unmask import document
+        from unmask.studies.reading import checked_document
 
         path = Path(texts[0])
-        given = document.load(path)
-        files, said = self.said(given, path.parent)
+        given = checked_document(path)
+        with document.in_document(path):
+            files, said = self.said(given, path.parent)
         said |= {name: list(split(said[name])) for name in self.names & said.keys()}
         several = {str(one.name) for one in self.params if one.multiple or one.type is click.UNPROCESSED}
         typed = {str(one.name): _typed(said[one.name], one) for one in self.params if one.name in said.keys() - several}

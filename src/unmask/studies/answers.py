@@ -23,7 +23,7 @@ def check_policy(policy: Policy, plan: Plan) -> None:
     rows, named = list(_answers(plan)), all(hasattr(cases_of(part.domain), "answers") for part in plan.datasets)
     for require in (one.require for one in policy.requirements):
         if why := unanswered(require if named else replace(require, whom=None), rows):
-            raise UnmaskError(f"the policy requires {require}, which this plan cannot answer: {why}")
+            raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {why}")
 
 
 def _answers(plan: Plan) -> Iterator[Row | Criterion]:

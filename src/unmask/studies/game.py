@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from unmask.document import load
+from unmask.document import in_document, load
 from unmask.economics import (
     Expected,
     Move,
@@ -95,7 +94,7 @@ def play(
     if study is not None and not (study / JOURNAL).is_file():
         raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
-    with _in_document(path):
+    with in_document(path):
         said = stated(load(path), path.parent)
         plan, lattices = _unfolded(plan, said, watched)
         releases = _attacked(plan, said, study, watched)
@@ -113,18 +112,9 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
-    with _in_document(path):
+    with in_document(path):
         cells = _cells(plan, stated(load(path), path.parent))
     return [cell for cell in cells if cell.protection.use != LATTICE]
-
-
-@contextmanager
-def _in_document(path: Path) -> Iterator[None]:
-    """Errors of a document, with its name."""
-    try:
-        yield
-    except UnmaskError as error:
-        raise type(error)(f"document {path.name!r}: {error}") from None
 
 
 def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Plan, tuple[Nodes, ...]]:

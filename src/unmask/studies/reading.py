@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from unmask.document import load, populations
-from unmask.domains import cases_of
+from unmask.catalog import MEASURES, is_plugin
+from unmask.document import check_tables, in_document, load, populations
+from unmask.domains import DOMAINS, cases_of
 from unmask.errors import UnmaskError, nearest
+from unmask.measures import CRITERIA, described
 from unmask.measures.added import ADDED
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
-from unmask.studies.cells import check_columns, check_part, measures_of
+from unmask.policy.policies import policy_of
+from unmask.studies.cells import check_columns, check_names, check_part, measures_of
+from unmask.studies.stated import check_stated
 
 _OF_BUDGET = ("seconds_per_cell", "seconds", "memory_gib")
 _OF_PART = ("name", "use", "with", "grid")
@@ -48,11 +53,42 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
     >>> [part.name for part in plan.protections], len(plan.cells())
     (['Mondrian k=3', 'Mondrian k=10'], 4)
     """
-    given = load(path)
-    try:
+    given = checked_document(path)
+    with in_document(path):
         return _plan({**given, "data": list(_with_control(given))}, path, path.resolve().parent if allow_code else None)
-    except UnmaskError as error:
-        raise type(error)(f"document {path.name!r}: {error}") from None
+
+
+def checked_document(path: Path) -> dict[str, Any]:
+    """Read a document for any command; raise an error for a name or a key that does not exist. Run no code."""
+    given = load(path)
+    with in_document(path):
+        _check(given, path.parent)
+    return given
+
+
+def _check(given: Settings, folder: Path) -> None:
+    check_tables(given, folder)
+    for kind in ("protections", "adversaries"):
+        for at, entry in enumerate(given.get(kind, []), 1):
+            if not is_plugin(str(entry.get("use", ""))):
+                list(_variants(entry, kind, at, folder, None, check_names))
+    _seeds(given.get("seeds", 1))
+    _budget(given.get("budget", {}))
+    names = [one.require.measure for one in policy_of(given, folder, title="").requirements]
+    for name in (*given.get("measures", []), *names):
+        if not (described(name) or name in CRITERIA):
+            _check_measure(name)
+    if "publisher" in given or "attackers" in given:
+        check_stated(given)
+
+
+def _check_measure(name: str) -> None:
+    """Raise an error for a measure that no domain has."""
+    known = [*MEASURES, *CRITERIA, *(one for domain in DOMAINS for one in measures_of(domain))]
+    if name not in known:
+        hint = nearest(name, known)
+        hint = hint if hint.startswith("did") else "expected a name that `unmask list` shows"
+        raise UnmaskError(f"{name!r} is no measure and no criterion; {hint}")
 
 
 def _with_control(given: Settings) -> Iterator[Settings]:
@@ -105,8 +141,15 @@ def _parts(given: Settings, kind: str, folder: Path, code: Path | None) -> tuple
     return tuple(found)
 
 
-def _variants(entry: Settings, kind: str, number: int, folder: Path, code: Path | None) -> Iterator[Part]:
-    """One part for every combination of the grid; each is made once, to see whether it can be."""
+def _variants(
+    entry: Settings,
+    kind: str,
+    number: int,
+    folder: Path,
+    code: Path | None,
+    check: Callable[[Part, str, Path], Part] = check_part,
+) -> Iterator[Part]:
+    """Yield one part for every combination of the grid; each is made once, to see whether it can be."""
     where = f"{kind}[{number}]"
     use = entry.get("use", "tables.file" if "file" in entry else None)
     if not isinstance(use, str):
@@ -122,7 +165,7 @@ def _variants(entry: Settings, kind: str, number: int, folder: Path, code: Path 
         shown = " ".join([name, *(f"{key}={value}" for key, value in chosen.items())])
         part = Part(shown, use, {**fixed, **chosen}, settings, code=code)
         try:
-            yield check_part(part, kind, folder)
+            yield check(part, kind, folder)
         except UnmaskError as error:
             raise type(error)(f"{where} ({shown}): {error}") from None
 

@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 from unmask.databases import failure
-from unmask.document import load, said_policy
+from unmask.document import in_document, load, said_policy
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
 from unmask.plan import Cell, Plan
@@ -193,10 +193,8 @@ def policy_of_plan(path: Path, plan: Plan) -> Policy:
     asked = policy_of(load(path), path.parent, title=path.stem)
     domains = {"", *(part.domain for part in plan.datasets)}
     asked = replace(asked, requirements=tuple(one for one in asked.requirements if one.domain in domains))
-    try:
+    with in_document(path):
         check_policy(asked, plan)
-    except UnmaskError as error:
-        raise UnmaskError(f"document {path.name!r}: {error}") from None
     return asked
 
 

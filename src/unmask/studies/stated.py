@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
+from unmask.document import check_keys
 from unmask.economics import Expected, Publisher, Unknown
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.unknowns import PUBLISHER
 from unmask.errors import UnmaskError
-from unmask.plan import unknown
 
 ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
 """What [publisher] lists of terms -> what is asked where it says nothing."""
@@ -63,15 +64,22 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     )
 
 
+def check_stated(given: Mapping[str, Any]) -> None:
+    """Raise an error for a key of the game that does not exist."""
+    if "publisher" in given:
+        _publisher(given)
+    known = (*OF_KIND, "number", "believed_detection", "rivals", *signature(Attacker).parameters)
+    for entry in _kinds(given).values() if "attackers" in given else ():
+        check_keys(entry, known, "attackers")
+
+
 def _publisher(given: Mapping[str, Any]) -> dict[str, Any]:
     """What stands below [publisher]; every key is known."""
     said = given.get("publisher")
     if not isinstance(said, dict):
         raise UnmaskError("it has no [publisher]; expected [publisher] and below it benefit and loss")
     known = (*(item.name for item in fields(Publisher)), *ASKED)
-    for key in said:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, "publisher"))
+    check_keys(said, known, "publisher")
     for name in ("benefit", "loss"):
         if name not in said:
             raise UnmaskError(f"publisher has no {name}; expected an amount of money")

@@ -101,6 +101,17 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
     return _adversary(part, folder)
 
 
+def check_names(part: Part, kind: str, _folder: Path) -> Part:
+    """Return the part if its name, parameters and settings exist; a file that it names may be missing."""
+    if part.use == NOTHING or _from_file(part):
+        return part
+    made(part, _KIND[kind])
+    if kind == "protections":
+        return _only(part, getattr(cases_of(part.domain), "PROTECTION", ()))
+    settings = {key: value for key, value in part.settings.items() if key != "attacker"}
+    return _checked(replace(_only(part, cases_of(part.domain).ADVERSARY), settings=settings))
+
+
 def _protection(part: Part, folder: Path) -> Part:
     """A protection that can be made, or a release in a file, which is found and digested."""
     known: tuple[str, ...] = getattr(cases_of(part.domain), "PROTECTION", ())
@@ -139,10 +150,13 @@ def _check_aside(settings: Mapping[str, Any]) -> None:
 
 def _adversary(part: Part, folder: Path) -> Part:
     """An adversary who can know what the plan says, with the attacker of a file in its place."""
-    cases = cases_of(part.domain)
-    part = _with_attacker(_only(part, cases.ADVERSARY), folder)
+    return _checked(_with_attacker(_only(part, cases_of(part.domain).ADVERSARY), folder))
+
+
+def _checked(part: Part) -> Part:
+    """Return an adversary whose settings can be carried out."""
     try:
-        cases.check(part)
+        cases_of(part.domain).check(part)
     except TypeError as error:
         raise UnmaskError(f"a setting has a value of the wrong kind: {error}") from None
     return part
