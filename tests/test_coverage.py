@@ -202,3 +202,36 @@ def test_subjects_below_the_smallest_size_are_not_judged_and_single_items_are(tm
     code, found, _ = audited(*words, "--min-size", "3")
     row = next(row for row in found["results"] if row["measure"] == "breached")
     assert (code, row["n_judged"], row["n_people"]) == (3, 6, 26)
+
+
+# --- studies --------------------------------------------------------------------------------------------------------
+
+PLAN = """
+seeds = 2
+[[data]]
+use = "tables.synthetic_census"
+with = {{ n = 200 }}
+columns = {{ age = "quasi-identifier", zip = "quasi-identifier", diagnosis = "sensitive" }}
+[[protections]]
+use = "tables.Mondrian"
+with = {{ k = 5 }}
+[[adversaries]]
+name = "neighbor"
+use = "tables.ClassAttack"
+knows = {{ targets = {targets} }}
+[[policy]]
+require = "success_probability.worst <= 0.9"
+"""
+
+
+@pytest.mark.parametrize(("targets", "decided"), [(50, False), (200, True)])
+def test_a_study_of_sampled_people_decides_nothing_of_the_worst_off(tmp_path, targets, decided):
+    plan, run = tmp_path / "plan.toml", str(tmp_path / "run")
+    plan.write_text(PLAN.format(targets=targets))
+    assert CliRunner().invoke(main, ["study", str(plan), "-o", run]).exit_code == 0
+    report = json.loads(CliRunner().invoke(main, ["report", run, "--json"]).stdout)
+    (line,) = report["tables"]["verdicts"]
+    assert line["state"] == ("met" if decided else "untested")
+    (chosen,) = json.loads(CliRunner().invoke(main, ["choose", run, "--json"]).stdout)["results"]
+    assert (not chosen["failures"]) is decided
+    assert all("others may be worse off" in said for said in chosen["failures"])

@@ -17,7 +17,7 @@ def rng(seed=1):
 
 GRAPH = chung_lu(power_law_degrees(1_500, exponent=2.5, mean=16), rng=rng(3))
 SAME = split(GRAPH, node_overlap=1, edge_overlap=1, rng=rng(4))
-LIKE = split(GRAPH, node_overlap=0.9, edge_overlap=0.95, rng=rng(5))
+LIKE = split(GRAPH, node_overlap=0.9, edge_overlap=0.95, rng=rng(5), largest_component=True)
 
 
 def right(pair, seeds):

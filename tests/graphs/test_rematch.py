@@ -106,7 +106,7 @@ def test_it_finds_the_pairs_of_its_definition(problem, attack):
 @pytest.mark.parametrize("seed", [0, 4, 7, 10])
 def test_a_mapping_that_swings_goes_on_as_if_it_were_scored_again(seed):
     rng = np.random.default_rng(seed)
-    pair = split(chung_lu(power_law_degrees(40, exponent=2.5, mean=6), rng=rng), 0.8, 0.6, rng)
+    pair = split(chung_lu(power_law_degrees(40, exponent=2.5, mean=6), rng=rng), 0.8, 0.6, rng, largest_component=True)
     seeds, attack = select_seeds(pair, "random", 5, rng), Rematch(steps=12)
     belief = attack(pair.target, Auxiliary(pair.source, seeds))
     given, sweeps = twin_of((pair.source, pair.target, seeds), attack)

@@ -101,7 +101,7 @@ def test_a_node_that_is_not_there_has_no_closeness():
 # --- seeds by centrality --------------------------------------------------------------------------------------------
 
 HUBS = chung_lu(power_law_degrees(1_500, exponent=2.5, mean=12), rng=rng(3))
-PAIR = split(HUBS, node_overlap=0.5, edge_overlap=0.75, rng=rng(4))
+PAIR = split(HUBS, node_overlap=0.5, edge_overlap=0.75, rng=rng(4), largest_component=True)
 MERITS = {
     "betweenness": betweenness(PAIR.source),
     "closeness": closeness(PAIR.source),
