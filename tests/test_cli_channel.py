@@ -217,7 +217,7 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
         (",a,b\n1,0.7,0.3\n2,0.1,0.8\n", "give every output"),
         ("a,b,c\n5,3,2\n1,4,5\n", "empty cell"),
         ("a,b,c\n0.5,0.3,0.2\n0.1,0.4,0.5\n", "empty cell"),
-        ("s,x\ns,x\ns,y\nt,x\n", "no list of samples"),
+        ("s,x\ns,x\ns,y\nt,x\n", "no line of column names"),
         (",a,b\n1,0.35,0.15\n2,0.05,0.45\n", "the whole file does"),
         (",a,b,c\n1,0.7,0.1,0.3\n2,0.3,0.9,0.7\n", "its columns do"),
         (",a,a\n1,0.5,0.5\n2,0.1,0.9\n", "names a column twice"),

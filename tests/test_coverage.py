@@ -140,8 +140,9 @@ def people(tmp_path):
 ROLES = ("-q", "age,sex", "-s", "ill", "--policy", "identity:success_probability <= 0.5")
 
 
-def test_rows_that_the_rule_for_missing_cells_leaves_out_are_people_who_are_not_judged(people):
-    code, found, _ = audited(people, *ROLES, "--missing", "excluded")
+@pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
+def test_rows_that_the_rule_for_missing_cells_leaves_out_are_people_who_are_not_judged(people, engine):
+    code, found, _ = audited(people, *ROLES, "--missing", "excluded", *engine)
     assert code == 3
     assert {line["state"] for line in found["tables"]["verdicts"]} == {"untested"}
     assert any("80 of the 100 people of the file are judged" in said for said in found["warnings"])

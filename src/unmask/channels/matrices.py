@@ -37,6 +37,8 @@ COUNTED = ("count", "counts", "n", "freq", "frequency", "runs")
 CORNERS = ("secret", "secrets", "input", "x", "name", "id")
 """Words above a column of secret names, besides an empty cell."""
 
+LISTED = "expected a line secret,output, then a line for each run; or secret,output,count"
+
 Evidence = Literal["auto", "channel", "counts", "samples"]
 """Form of a file: probabilities, counts of runs by secret and output, or a line for each run."""
 
@@ -71,26 +73,26 @@ def _channel(
     path: Path, prior: Path | None, known: Prior | None, order: tuple[str, ...] | None, evidence: Evidence
 ) -> tuple[Channel, str]:
     """Return a channel, its secrets in this order, its outputs in that of the secrets if they are the secrets."""
-    (outputs, secrets, table, corner), counted = _evidence(path, evidence)
+    (outputs, secrets, table, corner), form = _evidence(path, evidence)
     if len(set(outputs)) < len(outputs):
         raise UnmaskError(f"file {path.name!r} names a column twice, expected every output once")
-    if corner and (_is_number(corner) or _is_nameless(secrets, table, corner, counted=counted)):
+    if corner and (_is_number(corner) or _is_nameless(secrets, table, corner, counted=bool(form))):
         raise UnmaskError(
             f"the first column of {path.name} is secret names or an output; begin the first line with an empty cell, "
             "and every other line with the name of a secret"
         )
-    table, note = (table, "") if counted else _summing_to_1(table, path, "rows")
+    table, note = (table, "") if form else _summing_to_1(table, path, "rows")
     if order is not None:
         table, secrets = table[places(order, secrets, path, "secrets")], order
     if set(outputs) == set(secrets):
         table, outputs = table[:, places(secrets, outputs, path, "outputs")], secrets
-    if counted and prior is not None:
+    if form and prior is not None:
         raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave --prior out")
     try:
-        if counted:
-            channel = Channel.from_counts(table, x_labels=secrets, y_labels=outputs)
-            size = f"{channel.samples:,} samples of {len(secrets):,} secrets and {len(outputs):,} outputs"
-            return channel, f"{path.name} is read as {size}: what leaks is estimated."
+        if form:
+            size = f"{table.sum():,.0f} {form}, of {len(secrets):,} secrets and {len(outputs):,} outputs"
+            said = f"{path.name} is read as {size}: what leaks is estimated."
+            return Channel.from_counts(table, x_labels=secrets, y_labels=outputs), said
         chance = known and known.chance[places(secrets, known.secrets, cast(Path, prior), "secrets")]
         return Channel(table, chance, x_labels=secrets, y_labels=outputs), note
     except UnmaskError as error:
@@ -105,17 +107,14 @@ def _is_nameless(secrets: tuple[str, ...], table: NDArray[np.float64], corner: s
     return counted or bool(np.abs(total - 1).max() <= ROUNDED)
 
 
-def _evidence(path: Path, evidence: Evidence) -> tuple[Matrix, bool]:
-    """Return a file as a matrix, and whether its cells are counts: of runs by secret and output, or of lines."""
+def _evidence(path: Path, evidence: Evidence) -> tuple[Matrix, str]:
+    """Return a file as a matrix, and the form of evidence that its cells count; "" if they are probabilities."""
     numbered = _numbered(path)
-    names, head = (
-        [line[0].strip() for _, line in numbered[1:]],
-        [cell.strip() for _, line in numbered[:1] for cell in line],
-    )
-    named = any(head[:1]) and (len(head) == 2 or (len(head) == 3 and head[2].lower() in COUNTED))
-    listed = named and len(set(names)) < len(names)
-    if evidence == "samples" or (evidence == "auto" and listed):
-        return _tallied(path, [tuple(cell.strip() for cell in line) for _, line in numbered]), True
+    lines = [[cell.strip() for cell in line] for _, line in numbered]
+    head, names = lines[0] if lines else [""], [line[0] for line in lines[1:]]
+    is_list = head[0] and (len(head) == 2 or (len(head) == 3 and head[2].lower() in COUNTED))
+    if evidence == "samples" or (evidence == "auto" and is_list and len(set(names)) < len(names)):
+        return _tallied(path, lines)
     matrix = _matrix(path, numbered)
     total, whole = matrix.table.sum(axis=1), np.array_equal(matrix.table, np.floor(matrix.table))
     if evidence == "auto" and whole and np.all(total == PERCENT):
@@ -123,29 +122,24 @@ def _evidence(path: Path, evidence: Evidence) -> tuple[Matrix, bool]:
             f"the lines of {path.name} sum to {PERCENT}: add --evidence counts if these are counts, or divide "
             "percentages by 100"
         )
-    return matrix, evidence == "counts" or (evidence == "auto" and whole and bool(np.any(total != 1)))
+    counted = evidence == "counts" or (evidence == "auto" and whole and np.any(total != 1))
+    return matrix, "runs" if counted else ""
 
 
-def _tallied(path: Path, lines: Sequence[tuple[str, ...]]) -> Matrix:
+def _tallied(path: Path, lines: Sequence[Sequence[str]]) -> tuple[Matrix, str]:
     """Return the counts of lines secret, output, or secret, output, count, below a line of these names."""
-    (head, *rest), width = lines, {len(line) for line in lines}
-    by_name = [name.lower() for name in head[:2]] == ["output", "secret"]
-    secret, output = ([line[at] for line in rest] for at in ((1, 0) if by_name else (0, 1)))
-    counts = [line[2] for line in rest] if width == {3} else ["1"] * len(rest)
-    if (
-        width not in ({2}, {3})
-        or not rest
-        or (head[0] in secret and head[1] in output)
-        or not all(map(str.isdecimal, counts))
-    ):
-        raise UnmaskError(
-            f"{path.name} is no list of samples, expected a line secret,output, then a line for each run; or "
-            "secret,output,count"
-        )
-    (secrets, x), (outputs, y) = (np.unique(one, return_inverse=True) for one in (secret, output))
+    width = {len(line) for line in lines}
+    if len(lines) < 2 or width not in ({2}, {3}) or not all(line[2].isdecimal() for line in lines[1:] if line[2:]):
+        raise UnmaskError(f"{path.name} is no list of samples; {LISTED}")
+    at = (1, 0) if [name.lower() for name in lines[0][:2]] == ["output", "secret"] else (0, 1)
+    (secrets, x), (outputs, y) = (np.unique([line[i] for line in lines[1:]], return_inverse=True) for i in at)
+    head = [lines[0][i] for i in at]
+    if head[0] in secrets and head[1] in outputs:
+        raise UnmaskError(f"{path.name} has no line of column names; {LISTED}")
     table = np.zeros((len(secrets), len(outputs)))
-    np.add.at(table, (x, y), np.array(counts, dtype=np.float64))
-    return Matrix(tuple(outputs.tolist()), tuple(secrets.tolist()), table, "")
+    np.add.at(table, (x, y), [float(line[2]) if line[2:] else 1.0 for line in lines[1:]])
+    form = f"samples with the secret in column {head[0]!r} and the output in column {head[1]!r}"
+    return Matrix(tuple(outputs.tolist()), tuple(secrets.tolist()), table, ""), form
 
 
 def places(wanted: tuple[str, ...], names: tuple[str, ...], path: Path, what: str) -> NDArray[np.int64]:

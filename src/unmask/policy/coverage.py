@@ -11,12 +11,12 @@ MIN_COVERAGE = 0.95
 """Share of the people who must be judged before there is a verdict."""
 
 SMALL_COUNT = 10
-"""People: a smaller number of people without a judgement is not stated."""
-
+"""People: a smaller number of them is not stated."""
 
 NEEDED = f"{100 * MIN_COVERAGE:g} %"
 
-SAMPLE = "{} of {:,} were drawn at random"
+COUNTS = ("n_people", "n_drawn", "n_judged")
+"""Fields of a `Row` or a `Summary` that say how many people it is about."""
 
 
 def coverage_gap(condition: Condition, item: object) -> str:
@@ -25,18 +25,17 @@ def coverage_gap(condition: Condition, item: object) -> str:
     A random sample stands for all people, as far as an interval says how surely. Its worst-off person and its
     quantiles do not: others may be worse off.
     """
-    people, drawn, judged = (getattr(item, name, None) for name in ("n_people", "n_drawn", "n_judged"))
+    people, drawn, judged = (getattr(item, name, None) for name in COUNTS)
     if people is None or drawn is None or judged is None:
         return ""
+    sample = f"{_stated(drawn, people)} of {people:,} were drawn at random"
     if judged < MIN_COVERAGE * drawn:
         return f"{_stated(judged, drawn)} of {drawn:,} are judged, and a verdict needs {NEEDED}"
     if drawn >= MIN_COVERAGE * people:
         return ""
     if condition.field == "worst" or condition.field in QUANTILES:
-        return f"{SAMPLE.format(_stated(drawn, people), people)}, and others may be worse off; attack all of them"
-    if getattr(item, "low", None) is None:
-        return f"{SAMPLE.format(_stated(drawn, people), people)}, and the number has no interval; attack all of them"
-    return ""
+        return f"{sample}, and others may be worse off; attack all of them"
+    return f"{sample}, and the number has no interval; attack all of them" if getattr(item, "low", None) is None else ""
 
 
 def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool = False) -> tuple[str, ...]:
@@ -44,10 +43,10 @@ def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool =
 
     always : of enough people, too
     """
-    counts = {(one.n_judged, one.n_drawn, one.n_people) for one in items}
-    known = [(n, of, all_) for n, of, all_ in counts if n is not None and of is not None and all_ is not None]
-    told = [one for one in known if always or one[0] < MIN_COVERAGE * one[2]]
-    return tuple(dict.fromkeys(_note(*one, noun) for one in sorted(told, key=lambda one: one[0] / max(one[1], 1))))
+    counts = {(row.n_judged or 0, row.n_drawn or 0, row.n_people or 0) for row in items if row.n_people is not None}
+    stated = [count for count in counts if always or count[0] < MIN_COVERAGE * count[2]]
+    stated.sort(key=lambda count: count[0] / max(count[1], 1))
+    return tuple(dict.fromkeys(_note(*count, noun) for count in stated))
 
 
 def _note(judged: int, drawn: int, people: int, noun: str) -> str:
