@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import logging
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,11 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.data import AmbiguousInput, Reading, read_rows, read_sample, score_dialects, score_header
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import UnmaskError
+from unmask.files import engine
 
 _log = logging.getLogger(__name__)
 
@@ -54,7 +56,7 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).leaves
         ('a', 'b')
         """
-        rows = [tuple(normalize("NFC", label.strip()) for label in path) for path in paths]
+        rows = [tuple(normalize("NFC", (label or "").strip()) for label in path) for path in paths]
         if not rows:
             raise UnmaskError(f"{name} is empty, expected one line per leaf: leaf;ancestor;...;root")
         for line, row in enumerate(rows, start=1):
@@ -65,32 +67,36 @@ class Hierarchy:
         return cls(tuple(row[0] for row in rows), tuple(zip(*rows, strict=True)))
 
     @classmethod
-    def read(cls, path: str | PathLike[str], *, delimiter: str = ";") -> Hierarchy:
-        r"""Read a hierarchy from a file with one line per leaf, `leaf;ancestor;...;root`, without a header.
+    def read(cls, path: str | PathLike[str], *, delimiter: str | None = None) -> Hierarchy:
+        r"""Read a hierarchy from a file with one line per leaf, `leaf;ancestor;...;root`, as the ARX tool writes it.
 
-        This is the format of the ARX tool. Blank lines are skipped; blanks around labels are removed.
+        Semicolons, commas, tabs or bars separate labels. A first line that names the levels is recognized and skipped.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = pathlib.Path(folder) / "sex.csv"
-        ...     _ = file.write_text("Male;*\nFemale;*\n")
+        ...     _ = file.write_text("leaf,root\nMale,*\nFemale,*\n")
         ...     Hierarchy.read(file)
         Hierarchy(2 leaves, 2 levels)
         """
         name = f"hierarchy file {Path(path).name!r}"
-        with scratch(None) as folder:
+        with scratch(None) as folder, engine(folder) as connection:
             file = given(Path(path), folder)
-            if file.form != "text" or file.path.name.lower().endswith(".gz"):
+            if file.text is None:
                 raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")
-            if file.note:
-                _log.warning("%s", file.note)
+            sample = read_sample(file.text)
+            tried = [one for mark in delimiter or ";,\t|" for one in score_dialects(sample, delimiter=mark)]
+            best = max(tried, key=lambda dialect: (dialect.width > 1, dialect.score), default=None)
+            best = best or score_dialects(sample, delimiter=" ")[0]
+            reading = Reading(best, _has_header(best.rows, name))
             try:
-                with file.path.open(encoding="utf-8-sig", newline="") as lines:
-                    read = csv.reader(lines, delimiter=delimiter)
-                    rows = [row for row in read if any(label.strip() for label in row)]
-            except csv.Error:
-                raise FailedError(f"{name} cannot be read: it has an endless cell; check the file") from None
-        return cls.from_paths(rows, name=name)
+                found = read_rows(connection, reading, "select * from rows", folder)
+            except AmbiguousInput as error:
+                raise UnmaskError(f"{name}: {str(error).partition(';')[0]}; mend that line") from None
+        if best.delimiter != ";" or reading.header or file.note:
+            header = ", line 1 names the levels" if reading.header else ""
+            _log.warning("%s: %s", name, file.note or f"delimiter {best.delimiter!r}{header}")
+        return cls.from_paths(zip(*(cells.tolist() for cells in found.values()), strict=True), name=name)
 
     @property
     def levels(self) -> int:
@@ -174,6 +180,23 @@ class Hierarchy:
             for path in zip(*reversed(self.ancestor), strict=True)
         ]
         return tuple(sorted(range(len(self.leaves)), key=places.__getitem__))
+
+
+def _has_header(rows: Sequence[Sequence[str]], name: str) -> bool:
+    """Return whether the first line names the levels; an error if that cannot be known."""
+    roots = {row[-1] for row in rows[1:]}
+    if len(roots) == 1 and len(rows) > 2:
+        return rows[0][-1] not in roots
+    odds, known = score_header(rows, lambda word: _LEVEL.fullmatch(word.lower()) is not None)
+    if abs(odds) < 2 and not known and len(rows) > 1:
+        raise UnmaskError(
+            f"line 1 of {name} may name the levels or be a leaf; write # before the names, or end each line with a "
+            "common root such as *"
+        )
+    return known or odds >= 2
+
+
+_LEVEL = re.compile("(level|leaf|leaves|value|node|root|group|label|ancestor|parent|ebene|stufe|wert)s?[ _.-]?[0-9]*")
 
 
 def _check(leaves: Sequence[str], ancestor: Sequence[Sequence[str]]) -> None:
