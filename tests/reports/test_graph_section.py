@@ -563,9 +563,9 @@ ANNOUNCED = Announcement(0.52, 0.47, 0.57, 0.31, came_true=0.25, held="announced
 @pytest.mark.parametrize(
     ("announced", "said"),
     [
-        (ANNOUNCED, ("52.0 % of its matches of people in the release are right (calibrated, 47.0 % to 57.0 %)",
-                     "at most 31.0 % are matched rightly (a bound, not an estimate)")),
-        (replace(ANNOUNCED, if_there=None, if_there_low=None), ("announces a bound: at most 57.0 % of its matches",)),
+        (ANNOUNCED, ("52.0 % of the people in the release (calibrated, 47.0 % to 57.0 %)",
+                     "at most 31.0 % rightly (a bound, not an estimate); it matches 25.0 %")),
+        (replace(ANNOUNCED, if_there=None, if_there_low=None), ("at most 57.0 % of the people in the release",)),
         (replace(ANNOUNCED, if_there=None, if_there_low=None, if_there_high=None, refused=("seeds are near",)),
          ("announces no probability: seeds are near.",)),
     ],

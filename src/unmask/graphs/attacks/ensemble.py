@@ -42,9 +42,6 @@ MAX_AUC = 0.7
 Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
 """
 
-MAX_MARGIN = 0.1
-"""A wider margin makes the announced success a bound."""
-
 
 class Success(NamedTuple):
     """Expected share of right matches among people who are in the release, and its 95 % interval.
@@ -174,7 +171,9 @@ class Ensemble:
         seeded(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
         scene = Scene(release, knowledge)
-        refused, dispersion = self._refusals(scene, rng)
+        dispersion = _dispersion(scene, rng)
+        seeds_are = "guessed" if isinstance(knowledge.seeds, Guessed) else self.seeds_are
+        refused = list(_refusals(scene, dispersion, seeds_are, self.rounds))
         rounds, estimate = self._run(scene, rng), None
         fifths, halves, whole = rounds[:5], rounds[5:-1], rounds[-1]
         if halves:
@@ -188,26 +187,12 @@ class Ensemble:
         return Announced(
             **fields,
             if_there=if_there,
-            confidence=_confidence(estimate, refused),
+            confidence="scores" if estimate is None or refused else estimate.confidence,
             estimate=estimate,
             dispersion=dispersion,
             max_present=min(1.0, (release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)),
             refused=tuple(refused),
         )
-
-    def _refusals(self, scene: Scene, rng: np.random.Generator) -> tuple[list[str], SeedDispersion | None]:
-        """Why no probability is announced, by the seeds alone; and how these are spread, where that was tested."""
-        seeds_are = "guessed" if isinstance(scene.knowledge.seeds, Guessed) else self.seeds_are
-        refused = list(_too_few(scene, self.rounds))
-        if seeds_are != "sample":
-            return [*refused, _NO_SAMPLE[seeds_are]], None
-        if scene.n_seeds < MIN_SEEDS:
-            return refused, None
-        refused += _unlike(float(np.mean(list(map(_auc, scene.degrees, scene.seeds)))))
-        if not (scene.release.n_edges and scene.knowledge.graph.n_edges):
-            return [*refused, "a network has no edge, so that it is not known how the seeds are spread"], None
-        spread = measure_seed_dispersion(scene.knowledge.graph, scene.release, scene.seeds, rng=rng)
-        return [*refused, *_clustered(spread)], spread
 
     def _run(self, scene: Scene, rng: np.random.Generator) -> list[Round]:
         """The rounds: without each fifth of the seeds, without each half where that tells a probability, and the one
@@ -262,57 +247,50 @@ class Ensemble:
         return belief, if_there
 
 
-def _confidence(estimate: SuccessEstimate | None, refused: Sequence[str]) -> Literal["calibrated", "bound", "scores"]:
-    if estimate is None or refused:
-        return "scores"
-    return "bound" if estimate.margin > MAX_MARGIN else "calibrated"
-
-
 def _so_far(by: str, right: float, held: int) -> str:
     """What is known of success so far; nothing where no seed was held back."""
     return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
 
 
-_NO_SAMPLE = {
-    "guessed": "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right",
-    "chosen": "seeds were chosen and not sampled, so that held-back seeds do not stand for other people",
-}
+def _dispersion(scene: Scene, rng: np.random.Generator) -> SeedDispersion | None:
+    """How the seeds are spread; None if they are too few or a network has no edge."""
+    if scene.n_seeds < MIN_SEEDS or not (scene.release.n_edges and scene.knowledge.graph.n_edges):
+        return None
+    return measure_seed_dispersion(scene.knowledge.graph, scene.release, scene.seeds, rng=rng)
 
 
-def _too_few(scene: Scene, rounds: int) -> Iterator[str]:
-    """Why no probability can be tested."""
+def _refusals(scene: Scene, spread: SeedDispersion | None, seeds_are: SeedsAre, rounds: int) -> Iterator[str]:
+    """Why no probability is announced, by the seeds alone."""
+    if seeds_are == "guessed":
+        yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
+    if seeds_are == "chosen":
+        yield "seeds were chosen and not sampled, so that held-back seeds do not stand for other people"
     if scene.n_seeds < MIN_SEEDS:
         seeds = "1 seed is" if scene.n_seeds == 1 else f"{scene.n_seeds} seeds are"
         yield f"{seeds} too few to test a probability, expected at least {MIN_SEEDS}: these are scores"
-    elif rounds < ROUNDS:
+        return
+    if rounds < ROUNDS:
         yield f"rounds is {rounds}, and it takes {ROUNDS} to test a probability: these are scores"
-
-
-def _unlike(auc: float) -> Iterator[str]:
-    """Why held-back seeds do not stand for others, by how often a seed has more edges."""
+    auc = float(np.mean(list(map(_auc, scene.degrees, scene.seeds))))
     if auc > MAX_AUC:
         yield (
             f"seeds have more edges than others in both networks (AUC {auc:.2f}), so that either they were chosen by "
             "it, or people who are absent have few: the two cannot be told apart"
         )
-    elif auc < 1 - MAX_AUC:
+    if auc < 1 - MAX_AUC:
         yield (
             f"seeds have fewer edges than others in both networks (AUC {auc:.2f}), so that held-back seeds do not "
             "stand for other people"
         )
-
-
-def _clustered(spread: SeedDispersion) -> Iterator[str]:
-    """Why held-back seeds do not stand for others, by where they are."""
-    if not spread.is_clustered:
-        return
-    by_community = spread.has_uneven_communities and spread.community_ratio > spread.ratio
-    found = (
-        f"{spread.community_ratio:.1f} times as unevenly spread over communities as a random draw"
-        if by_community
-        else f"next to each other: {spread.ratio:.1f} times as many seeds around them as in a random draw"
-    )
-    yield f"seeds are {found}, so that held-back seeds do not stand for people who are far from them"
+    if spread is None:
+        yield "a network has no edge, so that it is not known how the seeds are spread"
+    elif spread.is_clustered:
+        ratio, uneven = spread.ratio, spread.community_ratio
+        yield (
+            f"seeds are near each other: {ratio:.1f} times as many seeds around them as in a random draw, and "
+            f"{uneven:.1f} times as unevenly spread over communities, so that held-back seeds do not stand for people "
+            "who are far from them"
+        )
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:

@@ -43,12 +43,8 @@ class SeedDispersion:
     @property
     def is_clustered(self) -> bool:
         """Whether the seeds are not a random sample, by either test."""
-        return (self.p_value <= MAX_P_VALUE and self.ratio >= MIN_RATIO) or self.has_uneven_communities
-
-    @property
-    def has_uneven_communities(self) -> bool:
-        """Whether the seeds are not a random sample, by the communities that they are from."""
-        return self.community_p_value <= MAX_P_VALUE and self.community_ratio >= MIN_COMMUNITY_RATIO
+        is_dense = self.p_value <= MAX_P_VALUE and self.ratio >= MIN_RATIO
+        return is_dense or (self.community_p_value <= MAX_P_VALUE and self.community_ratio >= MIN_COMMUNITY_RATIO)
 
 
 def measure_seed_dispersion(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,10 @@ SCATTER, BLIND_SCATTER = 0.015, 0.025
 
 Of the mean of probabilities of people who are known to be in the release, and of its estimate if nobody knows who is.
 """
+
+
+MAX_MARGIN = 0.1
+"""A wider margin makes the announced success a bound."""
 
 
 class Scene:
@@ -78,6 +82,11 @@ class SuccessEstimate(NamedTuple):
     def margin(self) -> float:
         """Half of the 95 % interval of a mean of probabilities of people who are known to be in the release."""
         return float(1.96 * np.hypot(self.error, SCATTER))
+
+    @property
+    def confidence(self) -> Literal["calibrated", "bound"]:
+        """Whether the margin is narrow enough for more than a bound."""
+        return "bound" if self.margin > MAX_MARGIN else "calibrated"
 
     @property
     def blind_margin(self) -> float:

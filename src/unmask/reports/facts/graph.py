@@ -65,13 +65,6 @@ class Announcement:
     refused: tuple[str, ...] = ()
     seed_ratio: float | None = None
 
-    @property
-    def margin(self) -> float | None:
-        """Half of the interval; None where there is none."""
-        if self.if_there_low is None or self.if_there_high is None:
-            return None
-        return (self.if_there_high - self.if_there_low) / 2
-
 
 @dataclass(frozen=True)
 class StructureAttack:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from unmask.measures.interval import wilson
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import (
-    Announcement,
     DegreeRisk,
     GraphRisk,
     OverlapPoint,
@@ -157,46 +156,28 @@ def _named(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> str:
 
 
 def announcements(graph: GraphRisk) -> Iterator[str]:
-    """How sure an attack says it is, beside what came true: of people who are in the release, then of everybody."""
+    """The success that attacks announce, or why they refuse to, next to what came true."""
     for attack in graph.attacks:
         if (said := attack.announced) is None:
             continue
-        where = f" on {release_name(attack.release)}" if several_releases(graph) else ""
-        name = f"{attack.attack}{where}"
+        name = attack.attack + (f" on {release_name(attack.release)}" if several_releases(graph) else "")
+        if said.if_there_high is None:
+            yield f"{name} announces no probability: {'; '.join(said.refused)}."
+            continue
+        came = f"; it re-identifies {percent(attack.recall)}" if attack.recall is not None else ""
+        expected = f"at most {percent(said.if_there_high)} of the people in the release (a bound)"
+        if said.if_there is not None and said.if_there_low is not None:
+            interval = f"{percent(said.if_there_low)} to {percent(said.if_there_high)}"
+            expected = f"{percent(said.if_there)} of the people in the release (calibrated, {interval})"
+        anybody = ""
+        if said.of_anybody_high is not None:
+            realized = f"; it matches {percent(said.came_true)}" if said.came_true is not None else ""
+            high = percent(said.of_anybody_high)
+            anybody = f" Of all people it matches at most {high} rightly (a bound, not an estimate){realized}."
+        curve = "; ".join(f"{percent(right)} from {percent(share, 0)} of the seeds" for share, right in said.curve)
+        single = f" One round re-identifies of the held-back seeds {curve}." if curve else ""
         held = f" Held-back seeds: {said.held}." if said.held else ""
-        curve = "".join(
-            f" With {percent(x, 0)} of the seeds, one round matches {percent(y)} of them." for x, y in said.curve
-        )
-        yield (_announced(name, attack) or _refused(name, said)) + _of_anybody(said) + held + curve
-
-
-def _announced(name: str, attack: StructureAttack) -> str:
-    """The announced success of people who are in the release, next to what came true; nothing where it is refused."""
-    said = attack.announced
-    if said is None or said.if_there_high is None:
-        return ""
-    came = f"; {percent(attack.recall)} are" if attack.recall is not None else ""
-    if said.if_there is None or said.if_there_low is None:
-        high = percent(said.if_there_high)
-        return f"{name} announces a bound: at most {high} of its matches of people in the release are right{came}."
-    low, high = percent(said.if_there_low), percent(said.if_there_high)
-    return (
-        f"{name} announces that {percent(said.if_there)} of its matches of people in the release are right "
-        f"(calibrated, {low} to {high}){came}."
-    )
-
-
-def _refused(name: str, said: Announcement) -> str:
-    return f"{name} announces no probability: {'; '.join(said.refused)}."
-
-
-def _of_anybody(said: Announcement) -> str:
-    """The bound for everybody, next to what came true."""
-    if said.of_anybody_high is None:
-        return ""
-    came = f"; {percent(said.came_true)} are" if said.came_true is not None else ""
-    high = percent(said.of_anybody_high)
-    return f" Of all people, at most {high} are matched rightly (a bound, not an estimate){came}."
+        yield f"{name} announces that it re-identifies {expected}{came}.{anybody}{held}{single}"
 
 
 def people_of(attack: StructureAttack, graph: GraphRisk, scope: Scope) -> int:

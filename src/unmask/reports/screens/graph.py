@@ -64,17 +64,17 @@ def _at_most(graph: GraphRisk) -> Iterator[str]:
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:
-    """What the attack that announces probabilities says of its names, on the first release."""
+    """The success that an attack announces on the first release."""
     said = next((one.announced for one in graph.attacks if one.announced is not None), None)
     if said is None:
         return
-    if said.if_there is not None and said.margin is not None:
-        off = f"give or take {100 * said.margin:.0f} points"
-        yield f"{percent(said.if_there)} right if the person is in the release, {off}"
-    elif said.if_there_high is not None:
-        yield f"at most {percent(said.if_there_high)} right if the person is in the release (a bound)"
-    else:
+    if said.if_there_high is None:
         yield "no probability is announced"
+    elif said.if_there is None or said.if_there_low is None:
+        yield f"at most {percent(said.if_there_high)} of the people in the release (a bound)"
+    else:
+        interval = f"{percent(said.if_there_low)} to {percent(said.if_there_high)}"
+        yield f"{percent(said.if_there)} of the people in the release ({interval})"
 
 
 def _spread(best: StructureAttack) -> str:
