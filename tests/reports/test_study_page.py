@@ -216,7 +216,7 @@ def test_a_protection_without_all_results_is_not_judged():
     gap = Missing("census", "M k=10", "bert", "timed out", 3, "stopped after 10 s")
     shown = table(render(study(given, missing=(gap,))), "All protections at a glance")
     line = next(line for line in shown if line[0] == "M k=10")
-    assert line[1] == "not judged"
+    assert line[1] == "not compared"
     assert "timed out" in line
     assert "Not judged, for want of a result: 1 more." in text(study(given, missing=(gap,)))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from unmask.cli.files import provenance, refuse_to_overwrite, say_findings, say_json, write_report
+from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
 from unmask.cli.generated import FILE
 from unmask.writing import together
 
@@ -40,10 +40,11 @@ def list_(as_json: bool) -> None:
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the report.")
 def demo(report: Path, people: int, seed: int, force: bool) -> None:
-    """Make a census, protect it with k = 3, 10 and 50, attack every release, write the report. Needs no files."""
+    """Make a census, protect it with k = 3, 12 and 50, judge every release, write the report. Needs no files."""
     import numpy as np
 
     from unmask.cases.tables import audit as audit_tables
+    from unmask.policy import read_policy
     from unmask.tables import Mondrian, Register, Table, datasets
 
     refuse_to_overwrite(report, force=force)
@@ -51,16 +52,17 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     columns, known = datasets.synthetic_census(people, rng=rng), ("age", "sex", "zip")
     census = Table.read(columns, quasi_identifiers=known, sensitive="diagnosis", types={"zip": "number"})
     tables, origins = {}, {}
-    for k in (3, 10, 50):
+    for k in (3, 12, 50):
         tables[f"k={k}"], origins[f"k={k}"] = Mondrian(k=k)(census, rng=rng)
     register = Register(columns=known, coverage=0.8)(census, origins["k=3"], rng=rng)
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
+    found = audit_tables(tables, original=census, origin=origins, seed=seed, **holder)
     found = replace(
-        audit_tables(tables, original=census, origin=origins, seed=seed, **holder),
-        title="A generated census, released with k = 3, 10 and 50",
+        found.under(found.judged([read_policy("ema-0.09")])),
+        title="A generated census, released with k = 3, 12 and 50",
         reproduce=provenance(),
     )
     with together(report) as places:
         write_report(found, places[report])
-        say_findings(found)
+        say_overview(found.without_small())
     click.echo(f"wrote {report} (seed {seed})", err=True)

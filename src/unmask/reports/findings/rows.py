@@ -235,7 +235,10 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
 
 
 def contrasts(scope: Scope) -> list[str]:
-    """Where fewer people are re-identified from one release than from another, and nearly as many values inferred."""
+    """Return the targets that gain little protection from a release that hides identities better than another.
+
+    Gains over guessing are compared: success has another baseline for each target.
+    """
     heads, sentences = scope.heads, []
     for target in (name for name in scope.targets if name not in (IDENTITY, MEMBERSHIP)):
         pairs = [
@@ -245,18 +248,19 @@ def contrasts(scope: Scope) -> list[str]:
             if adversary != CROSSING  # who has all the releases, whichever is spoken of
             if (one := (release, adversary, IDENTITY)) in heads and (other := (release, adversary, target)) in heads
         ]
-        pairs = [pair for pair in pairs if pair[0].posterior > 0 and pair[1].posterior > 0]
+        pairs = [pair for pair in pairs if pair[0].gain > 0 and pair[1].gain > 0]
         if not pairs:
             continue
-        worst = max(pairs, key=lambda pair: pair[0].posterior)
-        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].posterior)
-        named, inferred = (worst[i].posterior / least[i].posterior for i in (0, 1))
+        worst = max(pairs, key=lambda pair: pair[0].gain)
+        least = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].gain)
+        named, inferred = (worst[i].gain / least[i].gain for i in (0, 1))
         if named >= 1.5 and _apart(worst[0], least[0]) and 1 <= inferred < 1 + (named - 1) / 4:
-            first, second = (f"from {row_value(worst[i])} to {row_value(least[i])}" for i in (0, 1))
+            first = f"from {row_value(worst[0])} to {row_value(least[0])}"
+            second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * least[1].gain, 1)}{SPACE}points"
             start, end = release_name(worst[0].release), release_name(least[0].release)
             sentences.append(
-                f"From {start} to {end} the people re-identified fall {first}, "
-                f"those whose {target} is inferred only {second}: what hides the identity does not hide {target}."
+                f"From {start} to {end} the people re-identified fall {first}, but what inference of {target} gains "
+                f"over guessing only {second}: what hides the identity does not hide {target}."
             )
     return sentences
 

@@ -197,7 +197,7 @@ def overview(data: StudyData, dataset: str, heads: Headlines) -> Grid | None:
 def _marked(planes: Sequence[Plane], protection: str) -> str:
     if any(protection in plane.undominated for plane in planes):
         return "yes"
-    return "no" if any(protection in plane.judged for plane in planes) else "not judged"
+    return "no" if any(protection in plane.judged for plane in planes) else "not compared"
 
 
 def _head(data: StudyData, attack: tuple[str, str]) -> str:
