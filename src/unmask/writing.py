@@ -22,6 +22,10 @@ STANDARD_OUTPUT = Path("-")
 """Names the standard output, where a command writes text."""
 
 
+STARTS = "=+-@\t\r"
+"""Characters that begin a formula of a spreadsheet."""
+
+
 @contextmanager
 def together(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
     """A place to write each file, all of which take their names at the end; after an error none of them is there.
@@ -85,6 +89,26 @@ def undisturbed() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         if heard:
             signal.raise_signal(heard[0])
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would run a text; a sign alone, or before a number, it does not.
+
+    >>> is_formula("=A1"), is_formula("@SUM(A1)"), is_formula("-1.5e3"), is_formula("+"), is_formula("[-1, 2]")
+    (True, True, False, False, False)
+    """
+    if len(text) < 2 or text[0] not in STARTS:
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+def escape(text: str) -> str:
+    """Return a text that no spreadsheet runs."""
+    return f"'{text}" if is_formula(text) else text
 
 
 def _for_owner(path: str, flags: int) -> int:

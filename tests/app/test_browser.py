@@ -18,8 +18,10 @@ import duckdb
 import pytest
 
 from tests.app.hospital import write_hospital
+from tests.reports.test_html import sample
 from unmask.cli import main
 from unmask.document import load
+from unmask.reports import render
 from unmask.studies.run import RESULTS
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -123,6 +125,21 @@ def test_another_server_of_the_machine_gets_nothing_that_opens_the_app(address: 
     assert [one for one in Hostile.heard if any(secret in one for secret in (*cookies, "unmask", app))] == []
     page.goto(f"{app}/open")
     assert page.title() != "unmask"  # the user is still in
+
+
+def test_a_report_runs_its_own_script_and_no_other(chromium: Any, tmp_path: Path):
+    page, said = chromium.new_page(), []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    text = render(sample())
+    (tmp_path / "own.html").write_text(text, encoding="utf-8")
+    page.goto((tmp_path / "own.html").as_uri())
+    assert said == []
+    hostile = "<script>hostile = 1</script><img src=x onerror='hostile = 1'></main>"
+    (tmp_path / "edited.html").write_text(text.replace("</main>", hostile), encoding="utf-8")
+    page.goto((tmp_path / "edited.html").as_uri())
+    assert page.evaluate("typeof hostile") == "undefined"
+    assert any("Content Security Policy" in one for one in said)
 
 
 def check(page: Any) -> None:

@@ -19,6 +19,7 @@ from unmask.reports import ReportData, render
 from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export
 from unmask.reports.facts.study import Missing
+from unmask.writing import is_formula
 
 KINDS = {
     "audit": sample,
@@ -91,6 +92,19 @@ def test_both_forms_of_a_table_hold_the_same(exported):
             other = duckdb.sql(f"select * from read_parquet('{folder / name.replace('.csv', '.parquet')}')")
             assert other.columns == head
             assert len(other.fetchall()) == len(lines) > 0
+
+
+def test_no_cell_and_no_head_of_a_csv_is_a_formula_and_parquet_is_exact(tmp_path):
+    hostile = "=cmd|' /C calc'!A0"
+    export(replace(sample(), rows=tuple(replace(one, target=hostile) for one in sample().rows)), tmp_path)
+    with (tmp_path / "measures.csv").open(newline="", encoding="utf-8") as file:
+        found = {one["target"] for one in csv.DictReader(file)}
+    assert found == {f"'{hostile}"}
+    for path in tmp_path.glob("*.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            assert [cell for line in csv.reader(file) for cell in line if is_formula(cell)] == []
+    exact = duckdb.sql(f"select distinct target from read_parquet('{tmp_path}/measures.parquet')").fetchall()
+    assert exact == [(hostile,)]
 
 
 def test_measures_are_in_full_precision(tmp_path):

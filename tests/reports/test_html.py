@@ -6,7 +6,9 @@ import math
 import re
 import subprocess
 import sys
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -230,6 +232,16 @@ def test_the_page_needs_nothing_from_elsewhere(page):
     assert not re.search(r"https?:|//[a-z]|url\((?!#)|@import|\bsrc=|\bhref=", page)
     assert not Page(page).tags & {"link", "img", "iframe", "object", "image"}
     assert page.count("<script") == page.count(SCRIPT) == 1
+
+
+def test_the_page_allows_no_script_but_its_own(page):
+    head, body = page.split("<script>")
+    own = body.partition("</script>")[0]
+    digest = b64encode(sha256(own.encode()).digest()).decode()
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', head)
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert head.index("Content-Security-Policy") < head.index("<title>")
 
 
 def test_the_page_is_well_formed_and_its_ids_are_unique(page):

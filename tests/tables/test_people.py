@@ -1,5 +1,7 @@
 """Several rows of one person: what k counts then, against a count by hand, from Python and from the command line."""
 
+import csv
+import io
 import json
 import re
 from collections import Counter
@@ -9,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import unmask
-from unmask.cases.at_risk import Watched
+from unmask.cases.at_risk import AtRisk, Watched
 from unmask.cases.tables import divide
 from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
@@ -28,6 +30,7 @@ from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.exposure import printed_values
 from unmask.truth import Truth
+from unmask.writing import is_formula
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"
 
@@ -524,3 +527,12 @@ def test_who_picks_one_of_the_likeliest_rows_is_right_as_often_as_by_enumeration
     for row, said in zip(p, told, strict=True):
         tops = np.flatnonzero(np.isclose(row, row.max()))
         assert said == pytest.approx(np.mean([row[person == person[top]].sum() for top in tops]))
+
+
+def test_no_cell_of_the_list_of_those_at_risk_is_a_formula():
+    hostile = "=HYPERLINK(0)"
+    found = [AtRisk(hostile, row, hostile, hostile, 0.5, f"{hostile} fits") for row in (hostile, 3)]
+    rows = list(csv.reader(io.StringIO(Watched("row", found).text())))
+    assert [cell for line in rows for cell in line if is_formula(cell)] == []
+    assert rows[1] == [f"'{hostile}", f"'{hostile}", f"'{hostile}", f"'{hostile}", "0.5", f"'{hostile} fits"]
+    assert rows[2][1] == "3"

@@ -20,7 +20,7 @@ from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData
 from unmask.reports.page import page_of
 from unmask.reports.parts import Figure, Grid
-from unmask.writing import told, undisturbed
+from unmask.writing import escape, told, undisturbed
 
 INDEX = "index.json"
 
@@ -118,22 +118,38 @@ def _chart(folder: Path, name: str, figure: Figure) -> Iterator[dict[str, str]]:
 
 
 def _table(folder: Path, name: str, columns: Mapping[str, Any], caption: str) -> Iterator[dict[str, str]]:
-    quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
-    listed = ", ".join(
-        f"nullif({quoted[column]}, 'nan'::double) as {quoted[column]}" if values.dtype == np.float64 else quoted[column]
-        for column, values in columns.items()
-    )
+    forms = {"csv": (_escaped(columns), "format csv, header"), "parquet": (columns, "format parquet, compression zstd")}
     with engine() as connection:
-        connection.register("shown", dict(columns))
-        for kind, options in (("csv", "format csv, header"), ("parquet", "format parquet, compression zstd")):
+        for kind, (cells, options) in forms.items():
+            connection.register("shown", dict(cells))
             target = str(folder / f"{name}.{kind}").replace("'", "''")
             try:
-                connection.execute(f"copy (select {listed} from shown) to '{target}' ({options})")
+                connection.execute(f"copy (select {_listed(cells)} from shown) to '{target}' ({options})")
             except duckdb.Error as error:
                 wrong = f"the tables of {folder.parent.name!r} cannot be written ({type(error).__name__})"
                 raise failure(error, f"{wrong}; check the folder") from None
-    for kind in ("csv", "parquet"):
+    for kind in forms:
         yield {"file": f"{name}.{kind}", "kind": "table", "caption": caption}
+
+
+def _listed(columns: Mapping[str, Any]) -> str:
+    """The columns in SQL, without what is no number."""
+    quoted = {column: '"' + column.replace('"', '""') + '"' for column in columns}
+    return ", ".join(
+        f"nullif({quoted[column]}, 'nan'::double) as {quoted[column]}" if values.dtype == np.float64 else quoted[column]
+        for column, values in columns.items()
+    )
+
+
+def _escaped(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns without cells that a spreadsheet would run."""
+    return {escape(column): _texts(values) for column, values in columns.items()}
+
+
+def _texts(values: Any) -> Any:
+    if values.dtype.kind not in "OU":
+        return values
+    return np.array([escape(cell) if isinstance(cell, str) else cell for cell in values.tolist()], dtype=object)
 
 
 def _columns(grid: Grid) -> dict[str, Any]:

@@ -6,7 +6,9 @@ left out; what was not run or failed says so in words.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 from unmask.errors import visible
@@ -45,6 +47,10 @@ def render(data: ReportData | StudyData) -> str:
     return written(page_of(data))
 
 
+_DIGEST = "SCRIPT-DIGEST"
+"""The place of the digest of the one script that a page may run."""
+
+
 def written(page: Page) -> str:
     """A page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -59,8 +65,9 @@ def written(page: Page) -> str:
     )
     environment.filters["safe_svg"] = Markup
     template = environment.get_template("page.html.j2")
-    shown = template.render(page=page, swatch=swatch, font=FONT)
-    return "\n".join(map(visible, shown.split("\n")))
+    shown = "\n".join(map(visible, template.render(page=page, swatch=swatch, font=FONT).split("\n")))
+    script = shown.rpartition("<script>")[2].partition("</script>")[0]
+    return shown.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
 
 
 def page_of(data: ReportData | StudyData) -> Page:

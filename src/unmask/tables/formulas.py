@@ -12,12 +12,10 @@ import numpy as np
 from unmask.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.release import Table
+from unmask.writing import STARTS, escape, is_formula
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
 """What is done about them: nothing, an apostrophe before them, or no release."""
-
-STARTS = "=+-@\t\r"
-"""With which a formula begins."""
 
 
 def formula_cells(table: Table) -> dict[str, int]:
@@ -37,21 +35,6 @@ def formula_cells(table: Table) -> dict[str, int]:
     return found
 
 
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would run a text; a sign alone, or before a number, it does not.
-
-    >>> is_formula("=A1"), is_formula("@SUM(A1)"), is_formula("-1.5e3"), is_formula("+"), is_formula("[-1, 2]")
-    (True, True, False, False, False)
-    """
-    if len(text) < 2 or text[0] not in STARTS:
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return True
-    return False
-
-
 def escaped(table: Table) -> Table:
     """The table to be written with an apostrophe before every such cell and name."""
 
@@ -66,11 +49,6 @@ def escaped(table: Table) -> Table:
         kept=tuple(map(of, table.kept)),
         order=tuple(map(escape, table.order)),
     )
-
-
-def escape(text: str) -> str:
-    """A text that no spreadsheet runs."""
-    return f"'{text}" if is_formula(text) else text
 
 
 def check_formulas(found: Mapping[str, int], given: Formulas) -> None:

@@ -13,8 +13,9 @@ from unmask.engines.room import check_output
 from unmask.tables.column import Column
 from unmask.tables.counting.mondrian import Generalized
 from unmask.tables.counting.reduce import Reduced
-from unmask.tables.formulas import STARTS, Formulas, check_formulas, escape, is_formula
+from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.writing import stored_type
+from unmask.writing import STARTS, escape, is_formula
 
 
 def write_release(
