@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from unmask.errors import UNSEEN, visible
 
 DOCUMENT = "unmask.toml"
 """The usual name of the document of all verbs."""
@@ -21,7 +24,9 @@ def text_of_value(value: Any) -> str:
         return "{ " + ", ".join(f"{key_of(key)} = {text_of_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(text_of_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    written = json.dumps(value, ensure_ascii=False)
+    unseen = {ord(one): f"\\U{ord(one):08x}" for one in written if unicodedata.category(one) in UNSEEN}
+    return written.translate(unseen)
 
 
 def key_of(name: str) -> str:
@@ -33,7 +38,7 @@ def section(head: str, settings: Mapping[str, Any], why: Mapping[str, str] | Non
     """A table of a document; why : key -> the reason that stands behind it."""
     lines = [f"{key_of(key)} = {text_of_value(value)}" for key, value in settings.items()]
     width = min(max(map(len, lines), default=0), 60)
-    reasons = [(why or {}).get(key, "") for key in settings]
+    reasons = [visible((why or {}).get(key, "")) for key in settings]
     said = (f"{line:{width}}  # {reason}" if reason else line for line, reason in zip(lines, reasons, strict=True))
     return "\n".join((head, *said))
 

@@ -64,6 +64,7 @@ from unmask.cli.price import price
 from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
+from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 from unmask.made_by import specs
 from unmask.writing import STANDARD_OUTPUT
@@ -265,14 +266,14 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    say(text, err=True)
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:
     """The one release, and changes of it that were tried."""
     from unmask.face.suggesting import present, suggest
 
-    click.echo("not acceptable: trying other protections for the page", err=True)
+    say("not acceptable: trying other protections for the page", err=True)
     (name,) = (one.release for one in found.verdicts[:1])
     told = {option: value for option, value in known.items() if value is not None}
     k = found.criteria[name]["k"]
@@ -376,8 +377,8 @@ def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warning
         dropped = [{"column": name} for name in result["dropped"]]
         say_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
     for said in warnings:
-        click.echo(f"warning: {said}", err=True)
-    click.echo(f"wrote {output}: {costs(result, result['width'])}", err=True)
+        say(f"warning: {said}", err=True)
+    say(f"wrote {output}: {costs(result, result['width'])}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
         given = click.get_current_context().params
         truth = ["--original", given["data"], "--origin", given["origin"]] if given["origin"] else []

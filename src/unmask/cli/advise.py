@@ -9,6 +9,7 @@ import click
 from unmask.cli.files import say_json
 from unmask.cli.generated import options
 from unmask.cli.options import Verb
+from unmask.cli.terminal import say
 
 QUESTIONS = {
     "what": "What does the adversary want: identity, attribute or sender?",
@@ -58,9 +59,9 @@ def advise(as_json: bool, **given: Any) -> None:
         return
     for case in ("worst", "average", "best"):
         measure = getattr(advice, case)
-        click.echo(f"{case:>8} case: {measure or 'none'}")
+        say(f"{case:>8} case: {measure or 'none'}")
     if advice.bounds:
-        click.echo(f"bounds only: {', '.join(advice.bounds)}")
-    click.echo(f"rank releases by: {', '.join(advice.rank_by) or 'nothing'}")
-    click.echo(f"given by: {advice.command}")
-    click.echo(advice.why)
+        say(f"bounds only: {', '.join(advice.bounds)}")
+    say(f"rank releases by: {', '.join(advice.rank_by) or 'nothing'}")
+    say(f"given by: {advice.command}")
+    say(advice.why)

@@ -16,7 +16,8 @@ import click
 from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
-from unmask.errors import UnmaskError, visible
+from unmask.cli.terminal import say
+from unmask.errors import UnmaskError
 from unmask.files import read_json
 
 CLOSE = 1e-9
@@ -58,7 +59,8 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
 
         digest = hashlib.sha256(text.encode()).hexdigest()
         write_texts({output: text, page: certificate(json.loads(text), digest)})
-        click.echo(f"wrote {output}\nwrote {page}", err=True)
+        say(f"wrote {output}", err=True)
+        say(f"wrote {page}", err=True)
 
 
 def _audited(document: Path, word: str | None) -> str:
@@ -103,8 +105,8 @@ def _check(earlier: Any, now: Any) -> None:
     compared = list(_compared("", earlier, now))
     differs = [line for line in compared if line]
     for line in differs:
-        click.echo(visible(line))
-    click.echo(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
+        say(line)
+    say(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
     if differs:
         raise click.exceptions.Exit(EXIT_DIFFERS)
 

@@ -15,6 +15,7 @@ from unmask.cli.documents import OfDomain
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes, stems, write_texts
 from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
+from unmask.cli.terminal import say
 from unmask.errors import FailedError, UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
@@ -168,7 +169,7 @@ def _say_design(found: Design, prior_error: float, output: Path, *, as_json: boo
     if as_json:
         told = {name: getattr(found, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
         say_json(results=[{**told, "leakage_bits": found.leakage / math.log(2), "prior_error": prior_error}])
-    click.echo(
+    say(
         f"wrote {output}: privacy {found.privacy:.6g} of at most {prior_error:.6g}, worst case "
         f"{found.worst:.6g}, distortion {found.distortion:.6g} ({found.method})",
         err=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from unmask.cli.files import say_json
+from unmask.cli.terminal import say
 
 EXIT_BROKEN = 1
 
@@ -32,8 +33,8 @@ def check(thing: str, domain: str | None, as_json: bool) -> None:
     if as_json:
         say_json(results=[asdict(verdict) for verdict in verdicts])
     for verdict in () if as_json else verdicts:
-        click.echo(str(verdict))
+        say(str(verdict))
     broken = sum(verdict.state == "broken" for verdict in verdicts)
-    click.echo(f"{thing}: {broken} of {len(verdicts)} laws broken", err=True)
+    say(f"{thing}: {broken} of {len(verdicts)} laws broken", err=True)
     if broken:
         raise click.exceptions.Exit(EXIT_BROKEN)

@@ -12,6 +12,7 @@ from unmask.cli.files import read, say_json
 from unmask.cli.gates import A_POLICY, POLICY, warn_of_turned
 from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
+from unmask.cli.terminal import say
 from unmask.errors import UnmaskError, visible
 
 if TYPE_CHECKING:
@@ -64,12 +65,12 @@ def choose(run: Path, required: tuple[Policy, ...], maximize: str, as_json: bool
         say_json(results=told, tables={"chosen": best})
     else:
         for dataset, protection in chosen.items():
-            click.echo(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
+            say(f"{dataset}: {f'take {protection}' if protection else 'no protection meets the requirements'}")
             for verdict in verdicts:
                 if verdict.dataset == dataset:
                     _say(verdict, maximize)
         for dataset in dict.fromkeys(verdict.dataset for verdict in verdicts if not verdict.judged):
-            click.echo(f"{dataset}: not judged, no requirement is about it")
+            say(f"{dataset}: not judged, no requirement is about it")
     if not chosen or not all(chosen.values()):
         raise click.exceptions.Exit(EXIT_NONE)
 
@@ -98,9 +99,9 @@ def _policy(run: Path) -> tuple[Condition, ...]:
 
 def _say(verdict: Verdict, maximize: str) -> None:
     passes = "yes" if verdict.satisfied else "no"
-    click.echo(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
+    say(f"  {passes:3} {verdict.protection:32} {maximize} {verdict.score:.4g}")
     for reason in (*verdict.failures, *verdict.narrow):
-        click.echo(f"      {reason}")
+        say(f"      {reason}")
 
 
 @click.command("choose columns", cls=FromDocument)
@@ -124,8 +125,8 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
         return
     for target in dict.fromkeys(one.target for one in found):
         said = visible(target)
-        click.echo(f"{said}: {'Shapley':>24} {'alone':>8} {'last':>8}")
+        say(f"{said}: {'Shapley':>24} {'alone':>8} {'last':>8}")
         for one in (one for one in found if one.target == target):
             name = visible(one.column)
             within = f"  \u00b1{one.error:.4f}" if one.error else ""
-            click.echo(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")
+            say(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")

@@ -14,6 +14,7 @@ from unmask.cli.documents import FromDocument
 from unmask.cli.files import read, say_json
 from unmask.cli.generated import FILE
 from unmask.cli.options import optional_table_options
+from unmask.cli.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,12 +55,12 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
         say_json(results=facts, rows={"file": [facts[0].rows]})
         return
     for line in (*_lines(facts, max(shutil.get_terminal_size((WIDE + 10, 24)).columns, 60)), *_determined(facts)):
-        click.echo(line)
+        say(line)
     unit = unit_of(facts)
     if reading["person"] is None:
-        click.echo(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
+        say(f"question: {unit.question}" if unit.question else f"unit of counting: {unit.words}", err=True)
     if not roles and (reading["person"] or not unit.question):
-        click.echo(f"next: {_next(file, facts, reading['person'])}", err=True)
+        say(f"next: {_next(file, facts, reading['person'])}", err=True)
 
 
 def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:

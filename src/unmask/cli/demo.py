@@ -10,6 +10,7 @@ import click
 
 from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
 from unmask.cli.generated import FILE
+from unmask.cli.terminal import say
 from unmask.writing import together
 
 
@@ -25,7 +26,9 @@ def list_(as_json: bool) -> None:
         say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
     for heading, items in shown.items():
-        click.echo(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
+        say(heading)
+        for name, text in items.items():
+            say(f"  {name:28} {text}")
 
 
 @click.command()
@@ -65,4 +68,4 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     with together(report) as places:
         write_report(found, places[report])
         say_overview(found.without_small())
-    click.echo(f"wrote {report} (seed {seed})", err=True)
+    say(f"wrote {report} (seed {seed})", err=True)

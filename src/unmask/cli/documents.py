@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.generated import Command, Names, joined, split
+from unmask.cli.terminal import say, say_text
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
@@ -100,11 +101,11 @@ class AsPlan(FromDocument):
         """Print the document, or run the command."""
         if not ctx.params.pop("as_plan"):
             return super().invoke(ctx)
-        click.echo(self.document(ctx), nl=False)
+        say_text(self.document(ctx))
         typed = [one for one in self.params if ctx.get_parameter_source(str(one.name)) is ParameterSource.COMMANDLINE]
         left = [one.opts[0] for one in typed if one.name != "as_plan" and not self.holds(str(one.name))]
         if left:
-            click.echo(f"no document says {', '.join(left)}: give that again", err=True)
+            say(f"no document says {', '.join(left)}: give that again", err=True)
         return None
 
     def document(self, ctx: click.Context) -> str:

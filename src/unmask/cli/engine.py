@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from unmask.cli.terminal import say
+
 if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.tables.counting import Roles
@@ -106,7 +108,7 @@ def audit_in_engine(
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    say(text, err=True)
 
 
 def protect_in_engine(

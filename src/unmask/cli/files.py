@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask import writing
-from unmask.errors import UnmaskError, visible
+from unmask.cli.terminal import say
+from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def say_findings(found: ReportData) -> None:
 
     _say_lines(verdict_lines(found))
     if found.verdicts:
-        click.echo()
+        say()
     for sentence in sentences(found):
-        click.echo(visible(sentence))
+        say(sentence)
 
 
 def say_overview(found: ReportData) -> None:
@@ -75,23 +76,23 @@ def say_overview(found: ReportData) -> None:
     from unmask.reports.overview import beside, lines
 
     _say_lines(lines(found))
-    click.echo()
+    say()
     for sentence in beside(found):
-        click.echo(visible(sentence))
+        say(sentence)
 
 
 def _say_lines(lines: Iterable[Line]) -> None:
     looks: dict[str, dict[str, Any]] = {"head": {"bold": True}, "risk": {"fg": "red"}}
     color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
     for line in lines:
-        click.echo(click.style(line.text, **looks.get(line.kind, {})), color=color)
+        say(line.text, color=color, **looks.get(line.kind, {}))
 
 
 def say_next(*words: object) -> None:
     """The next useful command, on standard error; nothing without words, and of what came by the standard input."""
     piped = click.get_current_context().meta.get("unmask.cli.options")
     if words and not piped:
-        click.echo(visible(f"next: {shlex.join(['unmask', *map(str, words)])}"), err=True)
+        say(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 
 
 def roles_given(without: str = "") -> list[str]:
@@ -121,7 +122,7 @@ def say_json(*, rows: Mapping[str, Sequence[Any]] | None = None, **parts: Any) -
     """Print what a command found as the one JSON object of all commands; parts : those of `results.envelope`."""
     from unmask.results import as_json
 
-    click.echo(as_json(command_name(), inputs=inputs(rows), **parts))
+    say(as_json(command_name(), inputs=inputs(rows), **parts))
 
 
 def command_name() -> str:
@@ -198,7 +199,7 @@ TOGETHER = (
 def say_notes(notes: Sequence[str]) -> None:
     """What was recognized or guessed while reading, on standard error."""
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
 
 
 def read_used(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]]:
@@ -311,8 +312,8 @@ def write_report(found: ReportData, path: Path) -> None:
 def say_dropped(names: Sequence[str]) -> None:
     """Columns that are not released, on standard error; none, and nothing is said."""
     if names:
-        listed = visible(", ".join(names))
-        click.echo(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
+        listed = ", ".join(names)
+        say(f"dropped, without a role: {listed}; --keep releases a column unchanged", err=True)
 
 
 def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
@@ -320,7 +321,7 @@ def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
     if found:
         each = ", ".join(f"{name} {n:,}" for name, n in found.items())
         done = "an apostrophe stands before them" if given == "escape" else "--formulas escape or refuse changes that"
-        click.echo(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
+        say(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
 
 
 def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
@@ -357,9 +358,9 @@ def write_secret(path: Path, text: str, *, beside: Path, why: str = UNDOES) -> N
 
 def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:
     """One line for a file that must not leave the house, and a warning where it lies with what does."""
-    click.echo(f"wrote {path}, which is secret: {why}", err=True)
+    say(f"wrote {path}, which is secret: {why}", err=True)
     if path.resolve().parent == beside.resolve().parent:
-        click.echo(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
+        say(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)
 
 
 def provenance() -> dict[str, object]:

@@ -11,6 +11,7 @@ import click
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import refuse_to_overwrite, say_json, write_text
 from unmask.cli.generated import FILE
+from unmask.cli.terminal import say
 from unmask.errors import visible
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
         from unmask.reports.sections.game import game_page
 
         write_text(output, written(game_page(found)))
-        click.echo(f"wrote {output}", err=True)
+        say(f"wrote {output}", err=True)
     if as_json:
         say_json(results=[asdict(one) for one in found.offers], tables=found.tables())
     else:
@@ -57,7 +58,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
 
 def say_priced(name: str) -> None:
     """Say which protection is priced."""
-    click.echo(f"pricing {visible(name)}", err=True)
+    say(f"pricing {name}", err=True)
 
 
 def _say(found: GameData) -> None:
@@ -65,11 +66,11 @@ def _say(found: GameData) -> None:
     from unmask.reports.screens.game import opening
 
     for line in opening(found):
-        click.echo(visible(line))
-    click.echo()
-    click.echo(f"{'protection':24}{'price':>12}{'fine':>12}{'left to you':>26}{'re-identified':>22}")
+        say(line)
+    say()
+    say(f"{'protection':24}{'price':>12}{'fine':>12}{'left to you':>26}{'re-identified':>22}")
     for one in found.offers:
-        click.echo(_line(one))
+        say(_line(one))
 
 
 def _line(one: Offer) -> str:

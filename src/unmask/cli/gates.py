@@ -10,7 +10,8 @@ from click.core import ParameterSource
 
 from unmask.cli.files import command_name
 from unmask.cli.generated import parsed
-from unmask.errors import UnmaskError, visible
+from unmask.cli.terminal import say
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Condition, Judged, Policy, Verdict
@@ -79,14 +80,14 @@ def warn_of_turned(conditions: Iterable[Condition]) -> None:
     for asked in dict.fromkeys(conditions):
         if other := turned(asked):
             said = f"warning: {asked} asks for what the adversary wants; did you mean {other}?"
-            click.echo(visible(said), err=True)
+            say(said, err=True)
 
 
 def exit_unless_acceptable(verdicts: Sequence[Verdict]) -> None:
     """Exit 3 where a release is not acceptable, and say which conditions it misses, or could not be tested."""
     lines = [line for verdict in verdicts for one in verdict.judged for line in _broken(verdict.release, one)]
     for line in lines:
-        click.echo(visible(line), err=True)
+        say(line, err=True)
     if lines:
         raise click.exceptions.Exit(EXIT_ABOVE)
 

@@ -15,6 +15,7 @@ from unmask.cli.generated import FILE, NAMES, joined, options, taken
 from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, ends, separations
+from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def audit_graph(
     found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:
         if why.startswith("failed: "):
-            click.echo(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
+            say(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
     output.keep(watched, (release,))
     output.give(found)
 
@@ -154,7 +155,7 @@ def audit_graph(
 def _progress(text: str) -> None:
     """What is being run, on a terminal only."""
     if sys.stderr.isatty():
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 def _read(

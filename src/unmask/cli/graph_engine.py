@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from unmask.cli.engine import refuse, refuse_without_engine
 from unmask.cli.files import refuse_to_overwrite
+from unmask.cli.terminal import say
 
 if TYPE_CHECKING:
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
@@ -49,14 +50,14 @@ def audit_graph_in_engine(
     share = engine_share(given["memory_limit"])
     with open_engine(given["engine"], memory_limit=share, temp_directory=given["temp_directory"]) as engine:
         stored = Stored.load(engine, str(release), auxiliary, seeds, truth, given["ends"])
-        click.echo(f"{release.name}: {plan(*stored.networks, **room)}", err=True)
+        say(f"{release.name}: {plan(*stored.networks, **room)}", err=True)
         if given["dry_run"]:
             return None
 
         def keep(mapped: Mapped) -> None:
             if pairs is not None:
                 write_pairs(*stored.networks, mapped, pairs, force=force)
-                click.echo(f"wrote {pairs}", err=True)
+                say(f"wrote {pairs}", err=True)
 
         kept = _checkpoint(given["checkpoint"], stored.networks, adversaries)
         about: dict[str, Any] = {"title": title, "checkpoint": kept, "each": keep}
@@ -117,5 +118,5 @@ def _checkpoint(
     passes = {name: len(kept.progress(adversary).sweeps) for name, adversary in adversaries.items()}
     for name, n in passes.items():
         if n:
-            click.echo(f"{name}: passes made before, and not again: {n}", err=True)
+            say(f"{name}: passes made before, and not again: {n}", err=True)
     return kept

@@ -12,6 +12,8 @@ from unmask.cli.columns import ROLES, every_column
 from unmask.cli.files import refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
+from unmask.cli.terminal import say
+from unmask.errors import visible
 from unmask.toml_text import DOCUMENT
 
 RELEASED = """\
@@ -61,9 +63,9 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     why = reasons(facts, {column.name: column.type for column in table.written})
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
-    notes = {"data": "".join(f"\n# {note}" for note in (*decided, *table.notes))}
+    notes = {"data": "".join(f"\n# {visible(note)}" for note in (*decided, *table.notes))}
     questions = "\n".join(f"# {line}".rstrip() for line in asked_lines())
     write_text(output, f"{text_of_document(given, why={'columns': why}, below=notes)}\n{RELEASED}#\n{questions}\n")
     if unit.question and reading["person"] is None:
-        click.echo(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
-    click.echo(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)
+        say(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
+    say(f"wrote {output}: {len(facts)} columns; read it, then: unmask protect {output} -o release.csv", err=True)

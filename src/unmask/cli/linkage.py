@@ -13,6 +13,7 @@ from unmask.cli.files import say_notes, stems
 from unmask.cli.generated import options, parsed
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
+from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -130,6 +131,6 @@ def _counted(
         labeled = files.labeled(engine)
         said: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if choice is not None:
-            click.echo(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
+            say(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
         say_notes(engine.notes)
         return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)

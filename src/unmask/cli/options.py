@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import io
+import logging
 import os
 import shutil
 import signal
@@ -21,8 +22,9 @@ from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
 from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split
+from unmask.cli.terminal import Notes, say
 from unmask.domains import DOMAINS
-from unmask.errors import FailedError, UnmaskError
+from unmask.errors import FailedError, UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.made_by import Spec
@@ -40,6 +42,8 @@ class Sentences(click.Group):
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be taken, also that of --help, is a sentence."""
         gc.set_threshold(200_000)  # what is imported is no garbage, and is looked through again and again
+        logging.lastResort = Notes(logging.WARNING)
+        sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # it may be closed: nobody answers
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # names of files may be no text, and what is piped in, too
                 stream.reconfigure(errors="backslashreplace")
@@ -49,7 +53,7 @@ class Sentences(click.Group):
             if error.errno not in _FULL:
                 raise
             _give_up_output()
-            click.echo(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
+            say(f"Error: the output cannot be written: {error.strerror}; make room, or name a file", err=True)
             sys.exit(FailedError.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -58,22 +62,25 @@ class Sentences(click.Group):
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # as a Ctrl-C, which cleans up
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            vars(error)["message"] = visible(error.message)
+            raise
         except UnmaskError as error:
-            click.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
         except OSError as error:
             if error.filename is None:  # of the output, or ours
                 raise
-            click.echo(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
+            say(f"Error: {_named(error)} cannot be used: {error.strerror}; check the path", err=True)
             ctx.exit(FailedError.exit_code)
         except MemoryError:
-            click.echo("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
+            say("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
             ctx.exit(FailedError.exit_code)
         except RecursionError:
-            click.echo("Error: an input is nested too deeply; expected a file of a few levels", err=True)
+            say("Error: an input is nested too deeply; expected a file of a few levels", err=True)
             ctx.exit(UnmaskError.exit_code)
         except KeyboardInterrupt:
-            click.echo("Error: interrupted before the end; run the same command again", err=True)
+            say("Error: interrupted before the end; run the same command again", err=True)
             ctx.exit(FailedError.exit_code)
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:

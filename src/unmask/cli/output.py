@@ -26,6 +26,7 @@ from unmask.cli.files import (
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
 from unmask.cli.generated import FILE, taken
+from unmask.cli.terminal import say, say_text
 
 if TYPE_CHECKING:
     from unmask.cases.at_risk import Watched
@@ -90,7 +91,7 @@ class Output(NamedTuple):
 
                 writing.write_text(places[self.sarif], sarif(shown.tables().get("verdicts", ()), place_of))
             if self.as_json:  # no file is there where the standard output is full
-                click.echo(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
+                say(Result(shown).to_json(command_name(), inputs=inputs(rows), warnings=warnings))
             else:
                 self._say(shown)
             if self.export is not None:
@@ -98,10 +99,10 @@ class Output(NamedTuple):
 
                 export(shown, self.export, force=self.force)
         for said in (*warnings, *shown.cautions):
-            click.echo(f"warning: {said}", err=True)
+            say(f"warning: {said}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
-                click.echo(f"wrote {path}", err=True)
+                say(f"wrote {path}", err=True)
         if command_name() == "audit" and not self.as_json:
             say_next(*self._next(shown))
         exit_unless_acceptable(judged)
@@ -110,7 +111,7 @@ class Output(NamedTuple):
         if self.in_short:
             from unmask.reports.result import Result
 
-            click.echo(Result(shown).summary())
+            say_text(Result(shown).summary())
             return
         told = shown.without_small()
         if command_name() != "audit":

@@ -13,6 +13,7 @@ import click
 from unmask.cli.files import read, say_json
 from unmask.cli.generated import Command
 from unmask.cli.options import Input, attacker_option, optional_table_options
+from unmask.cli.terminal import say, say_text
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ def price(target: str, attacker: str | None, as_json: bool, **reading: Any) -> N
     if as_json:
         say_json(results=result["sizes"], tables=_tables(result), warnings=planner.warnings)
     else:
-        click.echo(_said(result, planner))
+        say_text(_said(result, planner))
     if result["assumed"]:
-        click.echo(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+        say(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
 
 
 def _priced(planner: Attacker, sizes: NDArray[np.int64], *, exact: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 from unmask import writing
 from unmask.cli.files import command_name, inputs, refuse_to_overwrite
 from unmask.cli.generated import FILE
-from unmask.errors import visible
+from unmask.cli.terminal import say, say_text
 
 if TYPE_CHECKING:
     from unmask.reports.facts.study import StudyData
@@ -48,13 +48,13 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
             from unmask.reports.export import export
 
             names = export(found, folder, force=force)
-            click.echo(f"wrote {len(names)} files in {folder}", err=True)
+            say(f"wrote {len(names)} files in {folder}", err=True)
     if output is not None:
-        click.echo(f"wrote {output}", err=True)
+        say(f"wrote {output}", err=True)
     if as_json:
-        click.echo(Result(found).to_json(command_name(), inputs=inputs()))
+        say(Result(found).to_json(command_name(), inputs=inputs()))
     elif in_words:
-        click.echo(Result(found).summary())
+        say_text(Result(found).summary())
     else:
         _say(found)
 
@@ -64,8 +64,8 @@ def _say(found: StudyData) -> None:
     from unmask.reports.screens.study import screen
 
     shown = screen(found)
-    click.echo(visible(f"{shown.first} {shown.rest}"))
+    say(f"{shown.first} {shown.rest}")
     for name, sentences in findings(found):
-        click.echo(visible(name))
+        say(name)
         for sentence in sentences:
-            click.echo(f"  {visible(sentence)}")
+            say(f"  {sentence}")

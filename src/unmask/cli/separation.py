@@ -16,6 +16,7 @@ from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_rele
 from unmask.cli.generated import FILE, Command, options, split
 from unmask.cli.options import delimiter as one_character
 from unmask.cli.options import without_seed
+from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
@@ -216,12 +217,12 @@ def protect_graph(
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
     if as_json:
         say_json(results=[found])
-    click.echo(
+    say(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),
         err=True,
     )
-    click.echo(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
+    say(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*one) for one in losses.items()), err=True)
     if origin is not None and not as_json:
         say_next("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 
@@ -235,7 +236,7 @@ def _loss(name: str, share: float) -> str:
 
 def _say_left_out(nodes: int) -> None:
     if nodes:
-        click.echo(
+        say(
             f"{nodes:,} released nodes have no contact, which a list of links cannot hold: left out; "
             "write .net or .graphml to keep them",
             err=True,
@@ -318,7 +319,7 @@ def advise_identity(
         say_json(results=[advice])
         return
     for sentence in sentences(advice):
-        click.echo(sentence)
+        say(sentence)
 
 
 def _node(graph: SocialGraph, name: str, path: Path) -> int:

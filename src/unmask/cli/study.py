@@ -14,7 +14,8 @@ from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import say_json, say_next
 from unmask.cli.game import say_priced
 from unmask.cli.generated import FILE
-from unmask.errors import UnmaskError, visible
+from unmask.cli.terminal import rewrite, say
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.plan import Plan
@@ -71,7 +72,7 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
     if outcome.done and not as_json:
         say_next("report", output, "-o", "report.html")
     if not outcome.complete:
-        click.echo("stopped before the end; run the same command to go on", err=True)
+        say("stopped before the end; run the same command to go on", err=True)
     if not (outcome.complete and outcome.done) or outcome.failed or outcome.timed_out:
         raise click.exceptions.Exit(EXIT_FAILED)
 
@@ -80,15 +81,15 @@ def _say_outcome(outcome: Outcome, results: Path, *, as_json: bool) -> None:
     """What came of the cells, and why some have no result."""
     found = {**vars(outcome), "results": str(results)}
     if outcome.damaged:
-        click.echo(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
+        say(f"{outcome.damaged} damaged lines of the journal were dropped, their cells run again", err=True)
     if as_json:
         say_json(results=[found])
     else:
         counts = {name: found[name] for name in ("done", "not_run", "failed", "timed_out", "skipped") if found[name]}
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-        click.echo(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
+        say(f"{outcome.cells:,} cells: {told}; results in {found['results']}")
     for reason, count in outcome.reasons[:REASONS]:
-        click.echo(f"{count:,} without a result: {reason}", err=True)
+        say(f"{count:,} without a result: {reason}", err=True)
 
 
 def _refuse_plugins(plan: Path) -> None:
@@ -118,9 +119,9 @@ def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
     try:
         found = file_game(plan, output, allow_code=allow_code, watch=say_priced)
     except UnmaskError as error:
-        click.echo(f"no game was played: {error}", err=True)
+        say(f"no game was played: {error}", err=True)
         return
-    click.echo(visible(f"the publisher's game: {opening(found)[0]}"), err=True)
+    say(f"the publisher's game: {opening(found)[0]}", err=True)
 
 
 def _estimate(plan: Plan, output: Path, workers: int) -> dict[str, Any]:
@@ -151,9 +152,9 @@ def _say(found: dict[str, Any], *, as_json: bool) -> None:
         say_json(results=[found])
         return
     for name in ("datasets", "protections", "adversaries"):
-        click.echo(f"{name:12} {', '.join(found[name])}")
-    click.echo(f"{'seeds':12} {len(found['seeds'])}")
-    click.echo(
+        say(f"{name:12} {', '.join(found[name])}")
+    say(f"{'seeds':12} {len(found['seeds'])}")
+    say(
         f"{found['cells']:,} cells, {found['done']:,} done; about {_time(found['seconds'])} for the others, "
         f"judged by {found['estimated_from']}"
     )
@@ -172,12 +173,12 @@ class _Progress:
             return
         self.told = now
         line = f"{done:,} of {cells:,} cells, {_time(seconds)} to go"
-        click.echo(f"\r{line}   " if self.live else line, err=True, nl=not self.live)
+        rewrite(line) if self.live else say(line, err=True)
 
     def finish(self) -> None:
         """Leave the line."""
         if self.live and self.told:
-            click.echo(err=True)
+            say(err=True)
 
 
 def _time(seconds: float) -> str:

@@ -1,0 +1,38 @@
+"""The output of commands: no name, note or error can hide, move or color text of the terminal."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import click
+
+from unmask.errors import visible
+
+
+def say(line: str = "", *, err: bool = False, color: bool | None = None, **style: Any) -> None:
+    """Write one line, with escapes for characters that a terminal obeys, line ends among them.
+
+    style : of `click.style`
+    """
+    text = visible(line)
+    click.echo(click.style(text, **style) if style else text, err=err, color=color)
+
+
+def say_text(text: str) -> None:
+    """Write the lines of a text."""
+    for line in text.removesuffix("\n").split("\n"):
+        say(line)
+
+
+def rewrite(line: str) -> None:
+    """Write a line of progress over the one before it."""
+    click.echo(f"\r{visible(line)}   ", err=True, nl=False)
+
+
+class Notes(logging.Handler):
+    """The notes of readers, as lines on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a note."""
+        say(record.getMessage(), err=True)

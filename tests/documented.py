@@ -1,0 +1,315 @@
+"""The files that commands of the documentation read, by name, made when a command asks for one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import unmask
+from unmask.cli import main
+from unmask.tables.datasets import synthetic_census
+
+OUTPUTS = ("-o", "--output", "--report", "--export", "--sarif", "--pairs", "--checkpoint", "--curve", "--at-risk", ">")
+"""Options whose file is written; --origin is one of them in `protect`."""
+
+ROLES = """
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+zip = "quasi-identifier"
+diagnosis = "sensitive"
+[[protections]]
+use = "tables.Mondrian"
+with = { k = 3 }
+[[adversaries]]
+name = "neighbor"
+use = "tables.ClassAttack"
+"""
+
+PUBLISHED = """
+[publisher]
+benefit = 400_000
+loss = 500
+[[attackers]]
+name = "broker"
+gain = 50
+exploit_cost = 2
+access_cost = 100
+fine = 1000
+max_fines = 1
+detection = 0.02
+"""
+
+DOCUMENT = f"""
+[data]
+file = "people.csv"
+{ROLES}
+[[policy]]
+require = "k >= 2"
+[[releases]]
+file = "release.csv"
+origin = "origin.csv"
+"""
+
+STUDY = f"""
+measures = ["success_probability", "realized_success", "information_gain_bits", "added", "utility",
+            "realized_rational_success", "singled_out_of_as_many", "parts_linked"]
+[[data]]
+name = "in turn"
+file = "people.csv"
+folds = 2
+[[data]]
+name = "aside"
+file = "people.csv"
+hold_back = 0.4
+{ROLES}
+attacker = "case-study"
+[[adversaries]]
+name = "employer"
+use = "tables.AttributeInference"
+with = {{ sensitive = "diagnosis" }}
+[[adversaries]]
+use = "tables.SinglingOut"
+[[adversaries]]
+use = "tables.Linkability"
+with = {{ parts = [["age", "sex"], ["zip", "diagnosis"]] }}
+"""
+"""Has all measures that choices of the documentation are about."""
+
+
+def run(*words: str, stdin: object = None) -> tuple[int, str, str]:
+    """The exit code, the standard output and the standard error of a command whose standard input is closed."""
+    out, err, before = StringIO(), StringIO(), sys.stdin
+    sys.stdin = stdin  # None is what Python makes of one that is closed
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main(list(words), prog_name="unmask")
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    finally:
+        sys.stdin = before
+    return code, out.getvalue(), err.getvalue()
+
+
+def outputs_of(words: Sequence[str]) -> set[str]:
+    """The files that a command writes."""
+    written = {*OUTPUTS, *(("--origin",) if words[:1] == ["protect"] else ())}
+    return {word for before, word in pairwise(words) if before in written}
+
+
+class Room:
+    """The current folder, in which commands find the files that they name.
+
+    written : files that they write themselves
+    """
+
+    def __init__(self, page: str, texts: Mapping[str, str], study: Path, written: Collection[str] = ()) -> None:
+        self.page, self.texts, self.study, self.written = page, texts, study, written
+
+    def supply(self, words: Sequence[str]) -> None:
+        """Make the files that a command reads and that are missing."""
+        kind = next((KINDS[word] for word in words if word in KINDS), TABLE)
+        names = {part for word in words for part in (word, word.rpartition("=")[2])} - outputs_of(words)
+        for name in sorted(names, key=lambda name: not name.endswith(".toml")):
+            path = Path(name.replace("*", "part"))
+            if path.exists() or name in self.written:
+                continue
+            if name == "run":
+                shutil.copytree(self.study, path)
+            elif name.endswith(".toml"):
+                path.write_text(self.texts.get(name, DOCUMENT), encoding="utf-8")
+                named = re.findall(r'"([\w-]+\.(?:csv|toml|txt))"', path.read_text(encoding="utf-8"))
+                self.supply([*words[:2], *named])
+            elif make := OTHERS.get((self.page, name)) or ChainMap(kind, *ALL).get(name):
+                path.parent.mkdir(exist_ok=True)
+                make(path)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def frame(columns: Mapping[str, Sequence[object]], path: Path) -> None:
+    """Write columns; a text file of links has no header."""
+    rows, edges = pd.DataFrame(columns), ".txt" in path.name
+    if path.suffix == ".parquet":
+        rows.to_parquet(path)
+    else:
+        rows.to_csv(path, index=False, sep="\t" if edges else ",", header=not edges)
+
+
+def people(n: int = 100, seed: int = 0) -> pd.DataFrame:
+    """Invented people."""
+    rows = pd.DataFrame(synthetic_census(n, rng=np.random.default_rng(seed)))[["age", "sex", "zip", "diagnosis"]]
+    return rows.assign(income=1000 + np.arange(n) * 37 % 900)
+
+
+def census(seed: int = 0, **more: Callable[[int], object]) -> Callable[[Path], None]:
+    """A file of people with further columns, each made from the number of rows."""
+
+    def make(path: Path) -> None:
+        rows = people(seed=seed)
+        frame(rows.assign(**{name: column(len(rows)) for name, column in more.items()}), path)
+
+    return make
+
+
+def released(k: int = 10, *, origin: bool = False) -> Callable[[Path], None]:
+    """The release of the people, or the origin of its rows."""
+
+    def make(path: Path) -> None:
+        made = unmask.protect(
+            unmask.read_table(people(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis", keep="income"),
+            k=k,
+        )
+        if origin:
+            frame({"row": made.origin}, path)
+        else:
+            made.release.write(path)
+
+    return make
+
+
+def sample(path: Path) -> None:
+    """A survey with weights."""
+    rng, rows = np.random.default_rng(0), people()
+    frame(rows.assign(weight=rng.integers(5, 50, len(rows)), region=rng.choice(["n", "s"], len(rows))), path)
+
+
+def certified(path: Path) -> None:
+    """The certificate of the document beside it."""
+    code, _, said = run("certify", "unmask.toml", "-o", str(path))
+    assert code == 0, said
+
+
+def trips(path: Path) -> None:
+    """Four trips each of thirty people, under a number that the release keeps."""
+    rng, user = np.random.default_rng(0), np.repeat(np.arange(30), 4)
+    frame({"user": user, "code": user + 100, "place": rng.integers(0, 9, 120), "hour": rng.integers(0, 24, 120)}, path)
+
+
+def grades(path: Path) -> None:
+    """Dates with the day first, grades, commas as decimal marks."""
+    rows = [
+        f"{1 + n % 28:02}.03.19{60 + n % 30};{('low', 'mid', 'high')[n % 3]};{1000 + n % 5},5;flu{n % 2}"
+        for n in range(100)
+    ]
+    path.write_text("\n".join(["birth;grade;zip;diagnosis", *rows]) + "\n", encoding="cp1252")
+
+
+# --- clusters, channels, networks -------------------------------------------------------------------------------------
+
+
+def clusters(*items: str, **names: float) -> Callable[[Path], None]:
+    """Items, and the number of the cluster that each is in, by its size; a share is the same for all items."""
+
+    def make(path: Path) -> None:
+        columns = {name: np.arange(60) // size if size > 1 else np.full(60, size) for name, size in names.items()}
+        frame({**{key: [f"r{at}" for at in range(60)] for key in items or ("item",)}, **columns}, path)
+
+    return make
+
+
+def text(content: str) -> Callable[[Path], None]:
+    """A file of this content."""
+    return lambda path: path.write_text(content, encoding="utf-8") and None
+
+
+N = 80
+"""People of a network."""
+
+
+def links(*columns: str, first: int = 0, share: float = 1) -> Callable[[Path], None]:
+    """The links of a network, or a share of them; its people are numbered from the first."""
+
+    def make(path: Path) -> None:
+        far = np.random.default_rng(0).integers(0, N, (N, 2))
+        near = [(at, (at + step) % N) for at in range(N) for step in range(1, 6)]
+        pairs = np.array([pair for pair in (*near, *far.tolist()) if pair[0] != pair[1]])
+        pairs = pairs[np.random.default_rng(1).random(len(pairs)) < share]
+        times = {name: np.zeros(len(pairs), int) for name in columns[:-2]}
+        frame({**times, columns[-2]: first + pairs[:, 0], columns[-1]: first + pairs[:, 1]}, path)
+
+    return make
+
+
+def same(*columns: str, n: int = N) -> Callable[[Path], None]:
+    """A number of people, who have one id in both networks; a third column says how alike they look."""
+    return lambda path: frame(dict.fromkeys(columns, np.arange(n)), path)
+
+
+NETWORK = links("source", "target", first=4650)
+TABLE = {
+    "data.csv": census(), "people.csv": census(), "others.csv": census(1), "synthetic.csv": census(2),
+    "register.csv": census(), "voters.csv": census(), "stays.csv": census(patient=lambda n: np.arange(n) // 2),
+    "release.csv": released(), "origin.csv": released(origin=True), "sample.csv": sample,
+    "k3.csv": released(3), "k10.csv": released(10), "origin3.csv": released(3, origin=True),
+    "origin10.csv": released(10, origin=True), "for-doctors.csv": released(3), "for-planners.csv": released(10),
+    "doctors-origin.csv": released(3, origin=True), "planners-origin.csv": released(10, origin=True),
+    "parts/*.parquet": census(), "people/*.parquet": census(),
+}  # fmt: skip
+"""Of a table."""
+
+LINKED = {
+    "truth.csv": clusters("item", "record", subject=6, person=6, sensitivity=0.5, a=0.4, b=0.6),
+    "guess.csv": clusters(cluster=3), "truth/*.parquet": clusters(subject=4),
+    "guess/*.parquet": clusters(cluster=3),
+}  # fmt: skip
+
+DESIGNED = {
+    "prior.csv": text("secret,probability\n0,0.4\n1,0.3\n2,0.3\n"),
+    "mechanism.csv": text(",0,1,2\n0,0.8,0.1,0.1\n1,0.1,0.8,0.1\n2,0.1,0.1,0.8\n"),
+    "laplace.csv": text(",0,1,2\n0,0.8,0.1,0.1\n1,0.1,0.8,0.1\n2,0.1,0.1,0.8\n"),
+    "counts.csv": text(",0,1,2\n0,81,10,10\n1,10,80,10\n2,10,10,80\n"),
+    "samples.csv": text("secret,output\n" + "a,x\na,y\nb,y\nb,y\n" * 20),
+    "coin.csv": text(",0,1,2\n0,0.6,0.2,0.2\n1,0.2,0.6,0.2\n2,0.2,0.2,0.6\n"),
+    "places.csv": text("place,x,y\n0,0,0\n1,100,0\n2,0,300\n"),
+}
+"""Of a channel."""
+
+NETWORKS = {
+    "network.csv": NETWORK, "network.txt.gz": NETWORK, "release.csv": links("source", "target", share=0.9),
+    "known.csv": links("source", "target"), "truth.csv": same("auxiliary", "release"),
+    "found.csv": same("auxiliary", "release", n=30), "alike.csv": same("auxiliary", "release", "weight"),
+    "calls.csv": links("day", "caller", "callee"), "events.txt": links("time", "u", "v"),
+    "release.parquet": links("source", "target", share=0.9), "release/*.parquet": links("source", "target", share=0.9),
+    "origin.csv": same("auxiliary", "release"),
+}  # fmt: skip
+"""Of a network."""
+
+
+OTHERS = {
+    ("linkage", "a.csv"): clusters("item", "record", group=3),
+    ("linkage", "b.csv"): clusters("item", "record", group=5),
+    ("linkage", "wide.parquet"): clusters(true=4, pred_a=3, pred_b=5),
+    ("document", "people.csv"): census(id=np.arange),
+    ("arx", "zip.csv"): text("".join(f"{code};{code[:-1]};*\n" for code in sorted(set(people().zip)))),
+    ("certificate", "certificate.json"): certified,
+    ("document", "truth.csv"): clusters(subject=6),
+    ("document", "a.csv"): clusters(cluster=3),
+    ("document", "b.csv"): clusters(cluster=5),
+}
+"""Of one page alone."""
+
+TRIPS = {"trips.csv": trips, "release.csv": trips, "origin.csv": same("row", n=120)}
+"""Of a person many rows."""
+
+GRADES = {"release.csv": grades}
+"""As a spreadsheet of another language writes it."""
+
+KINDS = {"linkage": LINKED, "channel": DESIGNED, "design": DESIGNED, "graph": NETWORKS, "identity": NETWORKS,
+         "place,hour": TRIPS, "birth,grade,zip": GRADES}  # fmt: skip
+"""A word of a command -> the files that it can name; those of a table else."""
+
+ALL = [TABLE, LINKED, DESIGNED, NETWORKS]
+"""What documents of several audits name."""
