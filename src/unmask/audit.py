@@ -82,6 +82,11 @@ STANDARD = SELF_ASSESSED + REALIZED
 OF_ONE = (calibration_error.name, rational.REALIZED.name)
 """What holds the belief by which a candidate is picked against what it tells of people."""
 
+OF_PEOPLE = tuple(
+    one.name for one in (hartley_entropy_bits, shannon_entropy_bits, effective_set_size, information_gain_bits)
+)
+"""What counts people where they have several records."""
+
 SCORES = "the attack gives scores, not probabilities"
 """Why a measure that needs probabilities is not run."""
 
@@ -176,6 +181,7 @@ def audit(
     drawn_from: float | None = None,
     whose: NDArray[np.int64] | None = None,
     picked: Posterior | None = None,
+    over_people: Posterior | None = None,
 ) -> Audit:
     """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores none that
     needs probabilities.
@@ -187,6 +193,7 @@ def audit(
     whose      : who each target is of, where people are several targets; see `evaluate`
     picked     : the belief by which a candidate is picked, where `belief` only says how likely that is right: what
                  needs the truth is of it
+    over_people : the belief with people for candidates, where they have several records: `OF_PEOPLE` are of it
     A status that the truth refutes is taken away: the rows say `refuted`, and the note what was announced and what came
     true, see `earned`.
 
@@ -213,6 +220,8 @@ def audit(
             try:
                 of, own = (picked or belief, whose) if measure.needs_truth else (asked, of_asked)
                 known = of_kinds.get(measure.name)
+                if over_people is not None and measure.name in OF_PEOPLE:
+                    of, known = over_people, None
                 rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known, whose=own))
             except UndefinedError as error:
                 not_run.append((measure.name, str(error)))

@@ -536,3 +536,34 @@ def test_no_cell_of_the_list_of_those_at_risk_is_a_formula():
     assert [cell for line in rows for cell in line if is_formula(cell)] == []
     assert rows[1] == [f"'{hostile}", f"'{hostile}", f"'{hostile}", f"'{hostile}", "0.5", f"'{hostile} fits"]
     assert rows[2][1] == "3"
+
+
+def test_entropies_and_anonymity_sets_of_people_with_several_rows_count_people():
+    rng, rows = np.random.default_rng(4), []
+    for person in range(40):
+        age, sex = int(rng.integers(2, 5)) * 10, "fm"[rng.integers(2)]
+        rows += [(f"P{person}", age + 10 * int(rng.random() < 0.2), sex) for _ in range(rng.integers(1, 9))]
+    people, ages, sexes = zip(*rows, strict=True)
+    cells = {"who": people, "age": ages, "sex": sexes}
+    table = Table.read({n: list(c) for n, c in cells.items()}, quasi_identifiers=["age", "sex"], person="who")
+    classes = {}
+    for who, *cell in rows:
+        classes.setdefault(tuple(cell), []).append(who)
+    shares = {cell: np.unique(met, return_counts=True)[1] / len(met) for cell, met in classes.items()}
+    often = dict(zip(*np.unique(people, return_counts=True), strict=True))
+    of_class = {
+        "hartley_entropy_bits": {cell: np.log2(len(p)) for cell, p in shares.items()},
+        "shannon_entropy_bits": {cell: -(p * np.log2(p)).sum() for cell, p in shares.items()},
+    }
+    of_class["effective_set_size"] = {cell: 2**bits for cell, bits in of_class["shannon_entropy_bits"].items()}
+    of_class["information_gain_bits"] = {c: np.log2(40) - b for c, b in of_class["shannon_entropy_bits"].items()}
+    for report in (unmask.audit(table), unmask.audit(table, original=table, origin=np.arange(len(rows)))):
+        found = {
+            r.measure: r
+            for r in report.rows
+            if (r.release, r.adversary, r.target) == ("release", "prosecutor", "identity")
+        }
+        for name, value in of_class.items():
+            mean = sum(value[tuple(cell)] / often[who] for who, *cell in rows) / 40
+            worst = max if name == "information_gain_bits" else min
+            assert (found[name].posterior, found[name].worst) == pytest.approx((mean, worst(value.values())), abs=1e-6)

@@ -42,7 +42,7 @@ def cells(vague):
     text = st.sampled_from([*"abc", "{a, b}", "{b, c}"] if vague else [*"abc"])
     number = st.sampled_from(["1", "2", "4", "[1, 2]", "[2, 4]"] if vague else ["1", "2", "4"])
     hidden = st.sampled_from(["", "*"])
-    return st.tuples(st.one_of(text, hidden), st.one_of(number, hidden), st.sampled_from(["x", "y", ""]))
+    return st.tuples(st.one_of(text, hidden), st.one_of(number, hidden), st.sampled_from(["x", "y", "{x, y}", "", "*"]))
 
 
 def frame(rows):

@@ -59,7 +59,7 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
 
     A missing cell of a quasi-identifier is a value of its own, but where more of them are missing than the original and
     chance explain (`hidden_values`) cells were suppressed: each may be any value, as under "wildcard". A sensitive cell
-    that may be any value hides it, as a missing one does.
+    that may be any value hides it, as a missing one does, unless people have that cell in the original, too.
 
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
@@ -74,7 +74,7 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
         known, shown, hidden = original.column(column.name), column, 0.0
         if column in release.quasi_identifiers:
             shown, hidden = _unsuppressed(original, release, column)
-        elif column in release.sensitive:
+        elif column in release.sensitive and not _labels(column) <= _labels(known):
             shown = without_stars(column)
         read = _reading(known, shown, origin)
         if read is None and column not in release.kept and origin is not None:
@@ -84,6 +84,11 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
         if read or hidden or shown is not column:
             found[column.name] = (read or Reading("", shown, 0.0))._replace(hidden=hidden)
     return found
+
+
+def _labels(column: Column) -> set[str]:
+    """The cells that rows have, as they are written."""
+    return {column.levels.labels[at] for at in np.flatnonzero(column.counts)}
 
 
 def _unsuppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:

@@ -35,6 +35,7 @@ class Case:
                  somebody asked about is not in it and fits a record, or their value is guessed without one
     picked     : where people have several records, the belief by which one is picked, and held against the truth;
                  `belief` is then how likely it is one of theirs, see `any_of_theirs`
+    over_people : the same belief with people for candidates, whom entropies and anonymity sets count
     whose      : (n_targets,) who each target is, by numbers from 0, where people are several: each counts once, as if a
                  target of theirs were drawn at random. None: each target is a person
     """
@@ -53,6 +54,7 @@ class Case:
     people: int | None = None
     modeled: bool = False
     picked: Posterior | None = None
+    over_people: Posterior | None = None
     whose: NDArray[np.int64] | None = None
 
     def people_in(self, group: NDArray[np.int64], targets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
@@ -90,6 +92,7 @@ class Case:
             drawn_from=self.drawn_from,
             whose=self.whose,
             picked=self.picked,
+            over_people=self.over_people,
             measures=measures,
         )
         sample = self._sample()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import together
-from unmask.cases.tables.persons import any_of_theirs
+from unmask.cases.tables.persons import any_of_theirs, over_people
 from unmask.errors import NotRunError
 from unmask.measures import realized_success
 from unmask.measures.excess import People
@@ -148,10 +148,12 @@ class Scene:
             truth = theirs = self.known.person_in(self.origin, belief)
         elif self.known is None and self.table.person is not None:
             theirs = Truth(np.arange(self.table.n_rows), person=self.table.person)
-        told = belief if theirs is None or theirs.person is None else any_of_theirs(belief, theirs)
+        person = None if theirs is None else theirs.person
+        told = belief if theirs is None or person is None else any_of_theirs(belief, theirs)
         case = self._of_people(adversary, "identity", told, truth, note)
-        picked = None if told is belief else replace(belief, weight=case.belief.weight)
-        return replace(case, modeled=self._mistaken(belief), picked=picked)
+        picked = None if person is None else replace(belief, weight=case.belief.weight)
+        people = None if picked is None or person is None else over_people(picked, person)
+        return replace(case, modeled=self._mistaken(belief), picked=picked, over_people=people)
 
     def _mistaken(self, link: Posterior) -> bool:
         """Whether a record fits somebody known who has none."""

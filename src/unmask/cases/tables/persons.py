@@ -83,10 +83,7 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     p of (sum over e in T of N_pe) (sum over all e of N_pe p(e)), over the records in T.
     """
     n, n_rows = belief.n_candidates, belief.n_observations
-    stands = np.arange(n) if belief.representative is None else belief.representative
-    theirs = coo_array((np.ones(n), (stands, person)), shape=(n, int(person.max()) + 1)).tocsr()
-    p = np.exp(belief.log_probability.astype(np.float64))
-    every = csr_array((p, belief.candidate, belief.indptr), shape=(n_rows, n))
+    every, theirs = _records(belief, person)
     place = belief.row[likeliest], belief.candidate[likeliest]
     picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
     tied = segment_sum(likeliest * np.float64(1 if belief.times is None else belief.times), belief.indptr)
@@ -101,6 +98,41 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
         n_unlisted=np.where(listed, n - 1, belief.n_unlisted),
         representative=None,
         status="model" if belief.status == "exact" else belief.status,  # of rows, and people count alike
+    )
+
+
+def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[csr_array, csr_array]:
+    """Return (n_observations, n) the probability of each record, and (n, n_people) whose records it stands for."""
+    n, p = belief.n_candidates, np.exp(belief.log_probability.astype(np.float64))
+    stands = np.arange(n) if belief.representative is None else belief.representative
+    theirs = coo_array((np.ones(n), (stands, person)), shape=(n, int(person.max()) + 1)).tocsr()
+    return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
+
+
+def over_people(belief: Posterior, person: NDArray[np.int64]) -> Posterior:
+    """Return the belief with people in the place of records: of each person, the sum over their records.
+
+    person : (n_candidates,) the person behind each record
+
+    >>> from unmask.inference import from_classes
+    >>> found = over_people(from_classes(np.zeros(4, int), np.zeros(1, int)), np.array([7, 7, 7, 2]))
+    >>> np.exp(found.log_probability), found.n_candidates
+    (array([0.25, 0.75]), 2)
+    """
+    numbers, number = np.unique(person, return_inverse=True)
+    every, theirs = _records(belief, number)
+    found = csr_array(every @ theirs)
+    found.sort_indices()
+    left = len(numbers) - np.diff(found.indptr)
+    return replace(
+        belief,
+        indptr=found.indptr.astype(np.int64),
+        candidate=found.indices.astype(np.int32),
+        log_probability=stored(np.log(found.data)),
+        n_unlisted=np.where(belief.n_unlisted > 0, np.minimum(left, belief.n_unlisted), belief.n_unlisted),
+        n_candidates=len(numbers),
+        log_prior=-float(np.log(len(numbers))),
+        representative=None,
     )
 
 
