@@ -68,3 +68,37 @@ def test_a_case_that_was_stopped_is_not_tried_again(benchmarks, monkeypatch):
     monkeypatch.setattr(harness, "once", stopped)
     found = harness.measured(harness.Case("slow", print), SimpleNamespace(peers=None, quick=False, limit=300))
     assert (found.why, len(tried)) == ("stopped after 300 s", 1)
+
+
+def scale_row(page, size, *, code, seconds):
+    return {
+        "work": "audit of linkage", "form": "memory", "variant": "few", "size": size, "code": code, "cpu": seconds,
+        "wall": seconds, "peak_mib": 1.0, "cores": 2, "load": 0.0, "why": "", "day": "2026-01-01",
+        "units": {"items": size, "pairs": size**0.5},
+    }  # fmt: skip
+
+
+def test_rows_of_other_code_expire_and_price_nothing_where_enough_others_are_there(benchmarks):
+    page = import_module("scale_page")
+    now = page.code_of("audit of linkage")
+    old = [scale_row(page, n * 10**6, code="before", seconds=20.0 * n) for n in range(1, 6)]
+    new = [scale_row(page, n * 10**6, code=now, seconds=1.0 * n) for n in range(1, 6)]
+    assert [page.is_current(one) for one in (old[0], new[0])] == [False, True]
+    found = page.fitted([*old, *new], "audit of linkage")
+    assert (found.current, found.n) == (True, 5)
+    assert found.rates["items"] == pytest.approx(1e-6, rel=0.01)
+    expired = page.fitted([*old, *new[:2]], "audit of linkage")
+    assert expired.current is False
+
+
+def test_the_code_of_a_kind_of_work_changes_with_its_files(benchmarks, monkeypatch, tmp_path):
+    page = import_module("scale_page")
+    (tmp_path / "tables").mkdir()
+    monkeypatch.setattr(page, "SOURCE", tmp_path)
+    digests = set()
+    for text in ("a = 1\n", "a = 2\n"):
+        (tmp_path / "tables" / "one.py").write_text(text)
+        page.code_of.cache_clear()
+        digests.add(page.code_of("Mondrian"))
+    page.code_of.cache_clear()
+    assert len(digests) == 2
