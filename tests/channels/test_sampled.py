@@ -101,6 +101,15 @@ def test_learned_adversaries_are_judged_on_samples_that_they_did_not_learn_from(
     assert found.posterior < 0.6
 
 
+def test_a_hundred_million_samples_take_no_more_memory_than_their_table():
+    counts = np.array([[30_000_000, 10_000_000], [10_000_000, 50_000_000]])
+    rows = unmask.audit(Channel.from_counts(counts)).rows
+    leakage = next(row for row in rows if row.measure == "leakage_bits")
+    assert leakage.low <= bits_of(counts / counts.sum()) <= leakage.high < leakage.low + 1e-3
+    success = next(row for row in rows if row.measure == "realized_success")
+    assert success.low <= 0.8 <= success.high
+
+
 def test_numeric_outputs_are_learned_by_the_nearest_neighbor(tmp_path):
     rng = np.random.default_rng(3)
     lines = "".join(f"s{i % 2},{5 * (i % 2) + rng.normal():.6f}\n" for i in range(200))

@@ -28,6 +28,9 @@ ADVERSARIES = {
     NEAREST: "learns from half of the samples and takes the nearest output",
 }
 
+MAX_SAMPLES, MAX_LEARNED = 10**9, 10**5
+"""Samples of a system, and of each half that adversaries learn from or are judged on."""
+
 JUDGED = frozenset({realized_error().name, *(one.name for one in REALIZED)})
 """Measures of held-out samples; what an adversary announces from few samples is no fact about the system."""
 
@@ -72,25 +75,33 @@ def audit_samples(
 def _counts(name: str, channel: Channel) -> NDArray[np.int64]:
     if channel.samples is None:
         raise UnmaskError(f"{name} is a channel and others are samples, expected one of the two; audit them apart")
-    if channel.samples < 4:
-        raise UnmaskError(f"{name} has {channel.samples} samples, expected at least 4: half of them are held out")
+    if not 4 <= channel.samples < MAX_SAMPLES:
+        raise UnmaskError(f"{name} has {channel.samples:,} samples, expected 4 to {MAX_SAMPLES:,}: half are held out")
     return np.rint(channel.dense() * channel.prior[:, None] * channel.samples).astype(np.int64)
 
 
 def _learned(channel: Channel, counts: NDArray[np.int64]) -> Iterator[tuple[str, Posterior, Truth]]:
     """Yield what each adversary believes of the held-out samples, and their secrets."""
-    x, y = (np.repeat(axis, counts[counts > 0]) for axis in np.nonzero(counts))
-    order = np.random.default_rng(0).permutation(len(x))
-    learned, fresh = order[::2], order[1::2]
-    sizes = {"n_x": channel.n_x, "n_y": channel.n_y}
-    yield FREQUENCIES, FrequencyAttack()(y[fresh], Samples(x[learned], y[learned], **sizes)), Truth(x[fresh])
+    rng, half = np.random.default_rng(0), int(counts.sum()) // 2
+    learned = _draw(counts, min(half, MAX_LEARNED), rng)
+    fresh = _draw(counts - learned, min(half, MAX_LEARNED), rng)
+    (x, y), (secret, output) = (
+        [np.repeat(axis, half_counts[half_counts > 0]) for axis in np.nonzero(half_counts)]
+        for half_counts in (learned, fresh)
+    )
+    truth, sizes = Truth(secret), {"n_x": channel.n_x, "n_y": channel.n_y}
+    yield FREQUENCIES, FrequencyAttack()(output, Samples(x, y, **sizes)), truth
     try:
         point = np.array(channel.y_labels or (), dtype=np.float64)
     except ValueError:
         return
     if len(point) and np.isfinite(point).all():
-        attack, known = NearestNeighborAttack(), Samples(x[learned], point[y[learned]], n_x=channel.n_x)
-        yield NEAREST, attack(point[y[fresh]], known), Truth(x[fresh])
+        yield NEAREST, NearestNeighborAttack()(point[output], Samples(x, point[y], n_x=channel.n_x)), truth
+
+
+def _draw(counts: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the counts of n samples drawn without replacement."""
+    return rng.multivariate_hypergeometric(counts.ravel(), n, method="marginals").reshape(counts.shape)
 
 
 def _leakage_row(row: Row, leakage: CountedInformation, n_outputs: int) -> Row:

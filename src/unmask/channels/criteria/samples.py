@@ -50,24 +50,24 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, deals: i
     T. Chothia, Y. Kawamoto, C. Novakovic, "LeakWatch: estimating information leakage from Java programs", ESORICS 2014;
     for the test E. J. G. Pitman, "Significance tests which may be applied to samples from any populations", 1937.
     """
+    from scipy.stats import random_table  # not at the top: slow to load
+
     table = np.asarray(counts)
     if table.ndim != 2 or not table.size or np.any(table < 0) or np.any(table % 1) or not table.sum():
         raise UnmaskError("the counts must be a table of secrets x outputs of whole numbers from 0 on, not all 0")
     table = table.astype(np.int64)
-    x, y = np.nonzero(table)
-    x, y = np.repeat(x, table[x, y]), np.repeat(y, table[x, y])
-    counted = _bits(table)
-    dealt = []
-    for _ in range(deals):
-        cell = x * table.shape[1] + rng.permutation(y)
-        dealt.append(_bits(np.bincount(cell, minlength=table.size).reshape(table.shape)))
+    counted, n = _bits(table), int(table.sum())
+    margins = random_table(table.sum(axis=1), table.sum(axis=0), seed=rng)
+    dealt = [
+        _bits(margins.rvs(method="patefield").astype(np.int64)) for _ in range(deals)
+    ]  # one at a time: tables may be large
     reached = 1 + sum(value >= counted - 1e-12 for value in dealt)
     chance = float(np.mean(dealt)) if dealt else 0.0
     corrected, reach = max(counted - chance, 0.0), 1.96 * _standard_error(table, counted, dealt)
     occupied = np.count_nonzero(table) - sum(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) + 1
-    least = max(counted - max(occupied, 0) / (2 * np.log(2) * len(x)), corrected)
+    least = max(counted - max(occupied, 0) / (2 * np.log(2) * n), corrected)
     low, high = max(corrected - reach, 0.0), least + reach
-    return CountedInformation(counted, chance, corrected, low, high, reached / (1 + deals), len(x))
+    return CountedInformation(counted, chance, corrected, low, high, reached / (1 + deals), n)
 
 
 def _standard_error(table: Ints, counted: float, dealt: list[float]) -> float:
