@@ -185,9 +185,10 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a,b\nb,c\n\n# a comment\nc\nd,e\n", "line 5 of 'bad.csv' has no two node ids"),
-        ("", "has no links"),
-        ("# nothing\n", "has no links"),
+        ("a,b\nb,c\n\nc,d\nc\nd,e\n", "line 5 of 'bad.csv' does not have 2 columns"),
+        ("a,b\nb,c\n# a,comment\nd,e\ne,a\n", "line 3 of 'bad.csv', below the first row, looks like a comment"),
+        ("", "is empty"),
+        ("# nothing\n", "has comments alone"),
     ],
 )
 def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
@@ -202,8 +203,8 @@ def test_a_malformed_network_is_told_by_its_line(tmp_path, content, said):
     [
         ("truth", "nobody,else\n", "one line, which names no node of either graph"),
         ("truth", "nobody,else\nno,one\n", "names a source node and a target node"),
-        ("truth", "one\n", "line 1 of 'bad.csv'"),
-        ("truth", "", "has no links"),
+        ("truth", "one\n", "'bad.csv' has one column"),
+        ("truth", "", "'bad.csv' is empty"),
         ("seeds-file", "nobody,else\n", "one line, which names no node of either graph"),
         ("seeds-file", "nobody,else\nno,one\n", "none of 1 seeds names a source node and a target node"),
         ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
@@ -309,10 +310,12 @@ def test_g1_the_columns_of_a_file_are_told_by_its_header_or_by_the_user(tmp_path
         "assumptions"
     ]
     other = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")
-    sentence(audit(other, *asked), "--source and --target")
+    assert told(other, *asked)["tables"]["graph"] == plain["tables"]["graph"]
     assert told(other, *asked, "--source", "who", "--target", "whom")["tables"]["graph"] == plain["tables"]["graph"]
     sentence(audit(other, *asked, "--source", "who"), "--source was given without --target")
-    assert caplog.messages[0] == "known.csv: id and since are left out"
+    account = next(message for message in caplog.messages if message.startswith("known.csv: "))
+    assert "; ends: from, to; " in account
+    assert account.endswith("; id and since are left out")
 
 
 def test_rounds_of_the_ensemble_are_kept_in_a_folder(files, tmp_path):

@@ -252,11 +252,11 @@ def test_a_new_identity_hides_among_others_with_its_contacts(tmp_path):
     """Node 0 knows 1 and 2; 3 knows the same two and 4 one of them: with both of them nobody tells it from 3."""
     path = tmp_path / "circle.txt"
     path.write_text("0 1\n0 2\n3 1\n3 2\n4 1\n4 5\n")
-    assert told(path, "--node", "0", "--k", "2")["hidden"] == {"2": 0}
-    said = advise(path, "--node", "0", "--k", "2").stdout
+    assert told(path, "--one-mode", "--node", "0", "--k", "2")["hidden"] == {"2": 0}
+    said = advise(path, "--one-mode", "--node", "0", "--k", "2").stdout
     assert "the very contacts of 1 other, and no attack tells it from them, with contacts: 2 (0 new)." in said
-    assert "No identity with up to 5 contacts" in advise(path, "--node", "0", "--k", "4").stdout
-    assert told(path, "--node", "0")["hidden"] is None
+    assert "No identity with up to 5 contacts" in advise(path, "--one-mode", "--node", "0", "--k", "4").stdout
+    assert told(path, "--one-mode", "--node", "0")["hidden"] is None
 
 
 def test_simulated_chances_are_shares_of_the_runs(friends, network):

@@ -87,7 +87,7 @@ def test_options_in_the_text_exist():
         text
         for command in main.commands.values()
         for parameter in command.get_params(click.Context(command))
-        for text in parameter.opts
+        for text in (*parameter.opts, *parameter.secondary_opts)
     }
     of_others = {"--quick"}  # of `benchmarks/all.py`
     named = {

@@ -128,9 +128,9 @@ def test_items_and_networks_are_literal_files(folder, stem, suffix):  # R2, R3
     WRITERS[suffix](path, item=["i1", "i2"], subject=["s1", "s1"])
     assert read_columns(path, ["item"])["item"].tolist() == ["i1", "i2"]
     assert item_columns(path) == ["item", "subject"]
-    graph = SocialGraph.read(path, header=True) if suffix == ".csv" else SocialGraph.read(path)
+    graph = SocialGraph.read(path, header=True, two_mode=False)
     assert graph.labels.tolist() == ["i1", "i2", "s1"]
     with open_engine() as engine:
-        assert load(engine, str(path), name="w").n_nodes == 3
+        assert load(engine, str(path), name="w", ends=("item", "subject")).n_nodes == 3
         labeled = Labeled(str(path), "item", "subject"), {"guess": Labeled(str(path), "item", "subject")}
         assert contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]

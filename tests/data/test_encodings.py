@@ -159,7 +159,7 @@ def test_an_unknown_encoding_is_told():  # T23
 def test_items_and_networks_are_read_in_cp1252(tmp_path, caplog):  # T23
     (tmp_path / "t.csv").write_bytes("item,subject\nä,ö\nb,ö\n".encode("cp1252"))
     assert read_columns(tmp_path / "t.csv", ["item"])["item"].tolist() == ["ä", "b"]
-    assert set(SocialGraph.read(tmp_path / "t.csv", header=True).labels.tolist()) == {"ä", "b", "ö"}
+    assert set(SocialGraph.read(tmp_path / "t.csv", header=True, two_mode=False).labels.tolist()) == {"ä", "b", "ö"}
     assert caplog.text.count("is not UTF-8; it was read as cp1252") == 2
 
 

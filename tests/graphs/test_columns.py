@@ -1,11 +1,11 @@
 """Which columns of a file are the two ends of a link, and what a file of a network is at all."""
 
 import json
-import logging
 
 import numpy as np
 import pytest
 
+from unmask.data import AmbiguousInput
 from unmask.errors import UnmaskError
 from unmask.graphs import SocialGraph, datasets
 from unmask.graphs.release import Dropped
@@ -71,20 +71,21 @@ def test_a_header_over_ids_in_texts_is_nobody(tmp_path, network, head, template,
 
 
 def test_numbers_before_two_texts_may_be_an_end(tmp_path):
-    with pytest.raises(UnmaskError, match="not plain"):
+    with pytest.raises(AmbiguousInput, match="two readings"):
         SocialGraph.read(written(tmp_path, ["buyer,product,shop", "1,tea,corner", "2,tea,mall", "3,rice,mall"]))
 
 
-def test_a_first_line_that_may_be_a_header_is_said(tmp_path, caplog):
+def test_a_first_line_that_may_be_a_header_is_a_question(tmp_path):
     lines = ["ann bob", "cid dan", "dan eve", "eve cid"]
-    assert SocialGraph.read(written(tmp_path, lines, "a.txt")).n_nodes == 5
-    assert "the first line is taken for a link" in caplog.text
-    assert "ann" not in caplog.text
-    caplog.clear()
-    assert SocialGraph.read(written(tmp_path, [*lines, "bob cid"], "b.txt")).n_nodes == 5
+    file = written(tmp_path, lines, "a.txt")
+    with pytest.raises(AmbiguousInput, match="may name columns") as refused:
+        SocialGraph.read(file)
+    assert refused.value.options == ("--header", "--no-header")
+    assert "ann" not in str(refused.value)
+    assert SocialGraph.read(file, header=False).n_nodes == 5
+    assert SocialGraph.read(file, header=True).n_nodes == 3
     assert SocialGraph.read(written(tmp_path, lines, "c.txt"), ends=("ann", "bob")).n_nodes == 3
     assert SocialGraph.read(written(tmp_path, ["7 8", "1 2", "2 3"], "d.txt")).n_nodes == 5
-    assert not caplog.text
 
 
 @pytest.mark.parametrize("line", ["a,b,NA", "a,b,"])
@@ -102,12 +103,11 @@ def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name)
 
 def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
-    with pytest.raises(UnmaskError, match=r"counts its lines.*--source and --target"):
+    with pytest.raises(UnmaskError, match=r"two readings.*--source 2 --target 3"):
         SocialGraph.read(counted)
     same(SocialGraph.read(counted, ends=("2", "3")), network)
     named = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])
-    with pytest.raises(UnmaskError, match=r"3 columns.*--source and --target"):
-        SocialGraph.read(named)
+    same(SocialGraph.read(named), network)
     same(SocialGraph.read(named, ends=("who", "whom")), network)
     same(SocialGraph.read(named, ends=("Whom", "who")), network)
     for ends, message in [
@@ -171,26 +171,39 @@ def test_g2_a_matrix_with_names(tmp_path, network):
     graph = SocialGraph.read(written(tmp_path, lines))
     assert graph.labels.tolist() == names
     assert graph.neighbor.tolist() == network.neighbor.tolist()
-    with pytest.raises(UnmaskError, match="matrix of 39 rows and 40 columns"):
-        SocialGraph.read(written(tmp_path, [",".join(map(str, row)) for row in matrix[1:].tolist()]))
+    part = written(tmp_path, [",".join(map(str, row)) for row in matrix[1:].tolist()])
+    with pytest.raises(AmbiguousInput):
+        SocialGraph.read(part)
+    with pytest.raises(UnmaskError, match="39 rows of 40 numbers, expected a square matrix"):
+        SocialGraph.read(part, form="matrix")
 
 
 # --- what is left out is said ---------------------------------------------------------------------------------------
 
 
-def test_g7_what_is_left_out_is_said(tmp_path, caplog):
-    graph = SocialGraph.read(written(tmp_path, ["from,to,weight,since", "a,b,1,2019", "b,a,1,2019", "b,c,1,2020"]))
-    assert graph.dropped == Dropped(reversed=1, attributes=("direction", "weight", "since"))
+def test_one_line_accounts_for_a_file(tmp_path, caplog):
+    lines = [
+        "# by hand",
+        "from,to,weight,since",
+        "a,b,1,2019",
+        "b,a,1,2019",
+        "",
+        "b,c,0,2020",
+        "c,d,2,2020",
+        "d,d,1,2021",
+    ]
+    graph = SocialGraph.read(written(tmp_path, lines))
+    assert graph.dropped == Dropped(reversed=1, self_loops=1, attributes=("direction", "weight", "since"))
     said = "direction (except by DirectedNar09 and Climb), weight and since are left out"
     assert str(graph.dropped) == said
-    assert [record.getMessage() for record in caplog.records] == [
-        "a.csv: direction (except by DirectedNar09 and Climb), weight and since are left out"
-    ]
-    assert all(record.levelno == logging.WARNING for record in caplog.records)
+    account = (
+        "a.csv: 4 people, 2 edges of 8 lines; ends: from, to; 1 comment lines, 1 blank; 1 of weight 0 (no edges); "
+    )
+    assert caplog.messages == [f"{account}1 loops, 1 repeated; {said}"]
     caplog.clear()
     assert str(SocialGraph.read(written(tmp_path, ["1 2", "2 3"], "b.txt")).dropped) == ""
     assert str(SocialGraph.read(written(tmp_path, ["1 2 0.5", "2 3 0.7"], "w.txt")).dropped) == "column 3 is left out"
-    assert len(caplog.records) == 1
+    assert len(caplog.records) == 2
 
 
 def test_g7_direction_and_attributes_of_formats_are_said(tmp_path):

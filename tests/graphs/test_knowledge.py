@@ -237,7 +237,7 @@ def test_a_line_that_names_people_is_no_header(tmp_path, kind, text, n):
     target = SocialGraph.from_edges([0, 1], [1, 2], labels=["user_2", "ben", "8"])
     (tmp_path / "who.csv").write_text(text)
     if not n:
-        with pytest.raises(UnmaskError, match="no links"):
+        with pytest.raises(UnmaskError, match="has one line, which names no node"):
             kind.read(source, target, tmp_path / "who.csv")
         return
     found = kind.read(source, target, tmp_path / "who.csv")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from unmask.data import AmbiguousInput
 from unmask.errors import FailedError, UnmaskError
 from unmask.graphs.release import Dropped, SocialGraph
 
@@ -124,16 +125,23 @@ def test_comments_blank_lines_weights_and_both_directions(tmp_path, name, end):
         "30 7",
         "7\t1412\t1",
     ]
-    graph = SocialGraph.read(written(tmp_path, end.join(lines), name))
+    with pytest.raises(AmbiguousInput, match=r"line 7 .*3 such lines"):
+        SocialGraph.read(written(tmp_path, end.join(lines), name))
+    options = {"form": "links", "delimiter": "blank", "ends": (0, 1), "comment": "#"}
+    graph = SocialGraph.read(written(tmp_path, end.join(lines).replace("% 9", "# 9"), name), **options)
     assert graph.labels.tolist() == [5, 7, 30, 1412]
     assert named_edges(graph) == {frozenset({7, 30}), frozenset({7, 1412})}
-    assert graph.dropped == Dropped(self_loops=1, duplicates=1, reversed=2)
+    left_out = ("column 3", "column 4")
+    assert graph.dropped == Dropped(self_loops=1, duplicates=1, reversed=2, attributes=left_out)
 
 
 def test_ids_stay_texts_unless_all_are_whole_numbers(tmp_path):
-    graph = SocialGraph.read(written(tmp_path, "01 1\n1 2\n"))
+    with pytest.raises(AmbiguousInput, match="07 and 7 may be one"):
+        SocialGraph.read(written(tmp_path, "01 1\n1 2\n"))
+    graph = SocialGraph.read(written(tmp_path, "01 1\n1 2\n"), ids="text")
     assert graph.labels.tolist() == ["01", "1", "2"]
-    graph = SocialGraph.read(written(tmp_path, "1.5 1\n1 2e3\n"))
+    assert SocialGraph.read(written(tmp_path, "01 1\n1 2\n"), ids="number").labels.tolist() == [1, 2]
+    graph = SocialGraph.read(written(tmp_path, "1.5 1\n1 2e3\n"), ends=(0, 1))
     assert graph.labels.tolist() == ["1", "1.5", "2e3"]
     graph = SocialGraph.read(written(tmp_path, "-3 99999999999\n99999999999 4\n"))
     assert graph.labels.tolist() == [-3, 4, 99999999999]
@@ -147,15 +155,16 @@ def test_ids_stay_texts_unless_all_are_whole_numbers(tmp_path):
 def test_delimiters_and_quotes(tmp_path):
     people = {frozenset({"Doe, J", "b c"}), frozenset({"b c", "x"})}
     for text, name, delimiter in [
-        ('"Doe, J", b c ,1\nb c,"x"', "a.csv", None),
+        ('"Doe, J", b c ,1\nb c,"x",2', "a.csv", None),
         ('"Doe, J";b c\nb c;x', "a.csv", ";"),
-        ("Doe, J\tb c\t1\nb c\tx", "a.tsv", "\t"),
+        ("Doe, J\tb c\t1\nb c\tx\t2", "a.tsv", "tab"),
+        ("Doe, J|b c\nb c|x", "a.txt", "|"),
         ('"Doe, J" "b c"\n"b c" x', "a.txt", " "),
     ]:
         assert named_edges(SocialGraph.read(written(tmp_path, text, name), delimiter=delimiter)) == people
     assert named_edges(SocialGraph.read(written(tmp_path, "1;2\n2;3"))) == {frozenset({1, 2}), frozenset({2, 3})}
     with pytest.raises(UnmaskError, match="delimiter is unknown"):
-        SocialGraph.read(written(tmp_path, "1|2"), delimiter="|")
+        SocialGraph.read(written(tmp_path, "1|2"), delimiter="||||")
 
 
 @pytest.mark.parametrize(
@@ -164,16 +173,16 @@ def test_delimiters_and_quotes(tmp_path):
         ("Source,Target\na,b\nb,c\n", None, 2),
         ("who,whom\n1,2\n2,3\n", None, 2),
         ("who,whom\na,b\nb,c\n", None, 2),
-        ("lender,borrower\na,b\nb,c\n", None, 3),
+        ("lender,borrower\na,b\nb,c\n", False, 3),
         ("who,whom\na,b\nb,c\n", True, 2),
         ("source,target\na,b\n", False, 2),
-        ("# a comment\nann,ben\n1,2\n", None, 2),
+        ("# a comment\nann,ben\n1,2\n", None, 1),
         ("1,2\n3,4\n", None, 2),
         ("\ufeffsource,target\r\n1,2\r\n", None, 1),
         ("user1,user_2\nuser_2,ann\nann,user1\n", None, 3),
         ("u,v\nv,w\n", None, 2),
         ("u,v\na,b\nu,v\nb,c\n", None, 3),
-        ("ann,ben\n1,2\nben,1\n", None, 3),
+        ("ann,ben\n1,2\nben,1\n", False, 3),
         ("who,whom\r\na,b\r\nwho,whom\r\n", True, 2),
         ("\n# who\n\nsource,target\na,b\n", True, 1),
     ],
@@ -184,41 +193,53 @@ def test_a_header_is_told_from_links(tmp_path, text, header, n_edges):
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("# c\n\n1 2\n3\n4 5\n", 4), ("1 2\r\n\r\n\r\nsecret\r\n", 4), ("secret\n1 2\n", 1), ('1 2\n"secret 3\n', 2)],
+    [
+        ("# c\n\n1 2\n3\n4 5\n", 4),
+        ("1 2\r\n\r\n\r\nsecret\r\n", 4),
+        ("secret\n1 2\n", 1),
+        ('1 2\n"secret" 3\n"4 5\n', 3),
+    ],
 )
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_a_malformed_line_is_named_by_its_number_never_by_its_content(tmp_path, text, line, name):
-    with pytest.raises(UnmaskError, match=f"^line {line} of '{name}'") as caught:
-        SocialGraph.read(written(tmp_path, text, name))
+    with pytest.raises(AmbiguousInput, match=f"^line {line} of '{name}'") as caught:
+        SocialGraph.read(written(tmp_path, text, name), two_mode=False)
     assert "secret" not in str(caught.value)
 
 
-def test_a_missing_cell_is_malformed(tmp_path):
-    for text in ("1,2\n,3\n", "1,2\n3,\n", "1,2\n3,,4\n"):
-        with pytest.raises(UnmaskError, match=r"^line 2 "):
-            SocialGraph.read(written(tmp_path, text, "a.csv"))
+@pytest.mark.parametrize("word", ["", "NA", "NaN", "null", "None", "\\N", "-1"])
+def test_a_missing_id_is_a_question_with_three_answers(tmp_path, word):
+    file = written(tmp_path, f"source,target\n1,2\n{word},3\n2,4\n4,5\n5,1\n", "a.csv")
+    with pytest.raises(AmbiguousInput, match="1 of 5 edges") as refused:
+        SocialGraph.read(file)
+    assert refused.value.options[0] == "--missing-ids drop"
+    people = {
+        option: (graph := SocialGraph.read(file, missing_ids=option)).n_nodes + 100 * graph.n_edges
+        for option in ("drop", "isolated", "keep")
+    }
+    assert people == {"drop": 404, "isolated": 405, "keep": 506}
 
 
 def test_only_the_first_line_is_a_header(tmp_path):
     text = "who,whom\na,b\nwho,whom\nlonely\n"
     with pytest.raises(UnmaskError, match=r"^line 4 "):
         SocialGraph.read(written(tmp_path, text, "a.csv"), header=True)
-    with pytest.raises(UnmaskError, match=r"^line 3 "):
+    with pytest.raises(UnmaskError, match="one column"):
         SocialGraph.read(written(tmp_path, "lonely\na,b\nlonely\n", "a.csv"), header=True, delimiter=",")
 
 
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FailedError, match="does not exist"):
         SocialGraph.read(tmp_path / "none.txt")
-    with pytest.raises(UnmaskError, match="no links"):
+    with pytest.raises(UnmaskError, match="comments alone"):
         SocialGraph.read(written(tmp_path, "# only\n\n"))
     whole = gzip.compress("\n".join(f"{i} {i + 1}" for i in range(9999)).encode())
     (tmp_path / "cut.txt.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FailedError):
         SocialGraph.read(tmp_path / "cut.txt.gz")
-    (tmp_path / "latin.txt").write_bytes(b"zo\x81 anna\n")
-    with pytest.raises(FailedError, match="UTF-8"):
-        SocialGraph.read(tmp_path / "latin.txt")
+    (tmp_path / "nul.txt").write_bytes(b"1 2\n2 3\n3\0 4\n")
+    with pytest.raises(UnmaskError, match=r"line 3 .*NUL byte"):
+        SocialGraph.read(tmp_path / "nul.txt")
 
 
 def test_pajek(tmp_path):
@@ -250,7 +271,7 @@ def test_parquet_with_numbers_with_texts_and_with_holes(tmp_path):
     pandas.DataFrame({"a": ["x", "y"], "b": ["y", "z"]}).to_parquet(tmp_path / "t.parquet")
     assert SocialGraph.read(tmp_path / "t.parquet").labels.tolist() == ["x", "y", "z"]
     pandas.DataFrame({"a": ["x", None], "b": ["y", "z"]}).to_parquet(tmp_path / "h.parquet")
-    with pytest.raises(UnmaskError, match="without one of the two"):
+    with pytest.raises(UnmaskError, match=r"1 of 2 edges .*missing end"):
         SocialGraph.read(tmp_path / "h.parquet")
 
 

@@ -191,7 +191,7 @@ def test_no_similarity_tells_nothing_of_any_pair():
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("0,p1\n", "row 1 of 'alike.csv' has 2 cells, expected three"),
+        ("0,p1\n", "the rows of 'alike.csv' have 2 cells, expected three"),
         ("0,p1,1\n1,p2,much\n", "row 2 of 'alike.csv' has no finite number in"),
         ("a,b,w\n0,p1,1\n1,p2,inf\n", "row 3 of 'alike.csv' has no finite number in"),
         ("p1,0,1\n", "none of 1 rows of the similarity names a person of the adversary's network"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError, files
+from unmask.data import AmbiguousInput
 from unmask.engines import sql
 from unmask.engines.room import check_output
 from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, stored
@@ -409,5 +410,19 @@ def test_g1_the_names_of_columns_decide_in_an_engine_too(engine, tmp_path, caplo
         network = stored.load(engine, str(source), name="w", ends=ends)
         assert (network.n_nodes, network.n_edges) == (3, 3)
     assert caplog.messages == ["id,.csv: id is left out", "nth.csv: nth and rank are left out"]
-    with pytest.raises(UnmaskError, match="--source and --target"):
+    source = tmp_path / "colors.csv"
+    source.write_text("red,green,blue\na,b,d\nb,c,a\nc,d,b\nd,c,c\n")
+    with pytest.raises(AmbiguousInput, match="not certain"):
         stored.load(engine, str(source), name="w")
+
+
+def test_edges_of_weight_zero_are_none_and_missing_ids_are_refused_in_an_engine_too(engine, tmp_path):
+    source = tmp_path / "weights.csv"
+    source.write_text("source,target,weight\na,b,1\nb,c,0\nc,d,2\nd,a,1\n")
+    network = stored.load(engine, str(source), name="w")
+    assert (network.n_nodes, network.n_edges) == (4, 3)
+    for bad, sentence in (("NaN", "a word for a missing id"), ("1.0", "with and without decimals")):
+        source = tmp_path / f"{bad}.csv"
+        source.write_text(f"source,target\n1,2\n{bad},3\n2,3\n4,1\n")
+        with pytest.raises(UnmaskError, match=sentence):
+            stored.load(engine, str(source), name="w")

@@ -14,7 +14,7 @@ from unmask.cli.files import stems
 from unmask.cli.generated import FILE, NAMES, joined, options, taken
 from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_without_engine
 from unmask.cli.output import Output, at_risk_option, audit_output
-from unmask.cli.separation import column_options, ends, separations
+from unmask.cli.separation import column_options, reading_options, separations
 from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 
@@ -101,18 +101,15 @@ def audit_graph(
     similarity: Path | None,
     protections: tuple[str, ...],
     attacks: tuple[str, ...],
-    source: str | None,
-    target: str | None,
-    delimiter: str | None,
     output: Output,
     **asked: Any,
 ) -> None:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
-    A network is a list of links, an adjacency list or a matrix (.txt, .csv, .tsv, with or without .gz), Parquet, Pajek
-    (.net), GraphML, GEXF or node-link JSON. Without --truth nothing can be checked: the report then says how many
-    people are given a name. In that table a person may have several lines, as protect graph --origin writes them: any
-    of the identities is right.
+    A network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek
+    (.net), GraphML, GEXF or node-link JSON. A file with two readings is refused with the options that decide. Without
+    --truth nothing can be checked: the report then says how many people are given a name. In that table a person may
+    have several lines, as protect graph --origin writes them: any of the identities is right.
 
     \b
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
@@ -128,11 +125,11 @@ def audit_graph(
     code = code_folder("protections")
     asked["separation"] += tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
     name = stems((release,))[0]
-    in_engine = taken(asked, IN_ENGINE)
+    in_engine, reading = taken(asked, IN_ENGINE), reading_options(asked)
     if in_engine["engine"] is not None:
         known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
         known["checkpoint"] = asked["checkpoint"]
-        said = {**known, **in_engine, "ends": ends(source, target), "force": output.force}
+        said = {**known, **in_engine, "ends": reading["ends"], "force": output.force}
         stored = audit_graph_in_engine(release, name=name, title=f"Who is re-identified in {name}", **said)
         if stored is not None:
             output.give(stored)
@@ -142,7 +139,7 @@ def audit_graph(
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
     asked["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()
     tables = {"truth": truth, "seeds_file": seeds_file, "similarity": similarity}
-    graph, known = _read(release, auxiliary, tables, delimiter=delimiter, ends=ends(source, target))
+    graph, known = _read(release, auxiliary, tables, **reading)
     watched = output.watch(f"id_in_{'release' if auxiliary is None else 'auxiliary'}")
     found = audit({name: graph}, **{**asked, **known}, watched=watched, progress=_progress)
     for what, why in found.not_run:

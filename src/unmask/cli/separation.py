@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_release
-from unmask.cli.generated import FILE, Command, options, split
-from unmask.cli.options import delimiter as one_character
-from unmask.cli.options import without_seed
+from unmask.cli.generated import FILE, Command, options, split, taken
+from unmask.cli.options import encoding, without_seed
 from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
 
@@ -53,18 +52,36 @@ def _chances(text: str | None) -> tuple[float, ...]:
     return found
 
 
-# --- which columns of a file are the ends of an edge ------------------------------------------------------------------
+# --- how a file of a network is read ----------------------------------------------------------------------------------
+
+READING = (
+    "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode", "source",
+    "target",
+)  # fmt: skip
+"""Options of files of networks."""
 
 
 def column_options(command: Any) -> Any:
-    """What says where the ids are in the files of networks."""
-    one = "Column of one end of an edge, by name or number from 1; found when left out."
-    command = options("unmask.graphs:SocialGraph.read", delimiter={"parse": one_character})(command)
+    """Add the options of files of networks."""
+    end = "Column of one end of an edge, by name or number from 1; recognized when left out."
+    command = options(
+        "unmask.graphs:EdgeListOptions",
+        delimiter={}, header={"flags": ("--header/--no-header",), "default": None}, skip_lines={}, comment={},
+        encoding={"parse": encoding}, form={}, ids={}, missing_ids={},
+        two_mode={"flags": ("--two-mode/--one-mode",), "default": None},
+    )(command)  # fmt: skip
     command = click.option("--target", help="Column of the other end of an edge, see --source.")(command)
-    return click.option("--source", help=one)(command)
+    return click.option("--source", help=end)(command)
 
 
-def ends(source: str | None, target: str | None) -> tuple[str, str] | None:
+def reading_options(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of files of networks, taken out of all that were given."""
+    reading = taken(asked, READING)
+    ends = _ends(reading.pop("source"), reading.pop("target"))
+    return {**reading, "ends": ends}
+
+
+def _ends(source: str | None, target: str | None) -> tuple[str, str] | None:
     """Both columns, or neither."""
     if source is not None and target is not None:
         return source, target
@@ -179,9 +196,6 @@ def protect_graph(
     written: str | None,
     output: Path,
     origin: Path | None,
-    source: str | None,
-    target: str | None,
-    delimiter: str | None,
     as_json: bool,
     force: bool,
     **separation: Any,
@@ -205,8 +219,9 @@ def protect_graph(
     from unmask.reports.words import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
+    reading = reading_options(separation)
     protection = _chosen(written, separation)
-    people = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
+    people = SocialGraph.read(graph, **reading)
     start = time.perf_counter()
     separated = protected(protection, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
@@ -294,9 +309,6 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 def advise_identity(
     graph: Path,
     node: str,
-    source: str | None,
-    target: str | None,
-    delimiter: str | None,
     as_json: bool,
     **asked: Any,
 ) -> None:
@@ -313,7 +325,7 @@ def advise_identity(
     from unmask.cases.graphs.advice import sentences, told
     from unmask.graphs.release import SocialGraph
 
-    network = SocialGraph.read(graph, delimiter=delimiter, ends=ends(source, target))
+    network = SocialGraph.read(graph, **reading_options(asked))
     advice = told(network, _node(network, node, graph), **asked)
     if as_json:
         say_json(results=[advice])

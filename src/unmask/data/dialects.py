@@ -26,6 +26,7 @@ WHOLE = re.compile(r"[+-]?\d+")
 DATE = re.compile(
     r"\d{4}-\d\d(-\d\d([T ].*)?)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}( \d{1,2}:\d\d(:\d\d)?)?|\d{4}/\d\d?/\d\d?"
 )
+_BRACKET = re.compile(r"""[({\["'`]""")
 _BLANK_CELLS = re.compile(r'"[^"]*"|\S+')
 _APOSTROPHES = re.compile(r"(^|[,;|\t])\s*'[^'\n]*'\s*([,;|\t]|$)", re.MULTILINE)
 
@@ -36,6 +37,8 @@ class Dialect:
 
     quote   : the mark around cells that hold the delimiter
     rows    : the cells of each record of the usual width; a header included
+    n_first : rows that stand in the first lines; the rest stands in windows
+    ragged  : whether shorter records are filled with empty cells
     misfits : line numbers of records of another width
     terms   : shares that `score` weighs
     names   : cells of the last comment above, if they name the columns
@@ -49,6 +52,8 @@ class Dialect:
     misfits: tuple[int, ...]
     terms: dict[str, float]
     names: tuple[str, ...] = ()
+    n_first: int = 0
+    ragged: bool = False
 
     @property
     def score(self) -> float:
@@ -73,21 +78,34 @@ def kind_of(cell: str) -> str:
     return "number" if NUMBER.fullmatch(cell) else "date" if DATE.fullmatch(cell) else "text"
 
 
+def count_kinds(column: Iterable[str]) -> Counter[str]:
+    """Count the cells of each kind.
+
+    >>> count_kinds(["1", "1", "NA"])
+    Counter({'number': 2, 'missing': 1})
+    """
+    kinds = Counter[str]()
+    for cell, count in Counter(column).items():
+        kinds[kind_of(cell)] += count
+    return kinds
+
+
 def score_dialects(
-    sample: Sample, *, delimiter: str | None = None, is_known: Callable[[str], bool] = bool
+    sample: Sample, *, delimiter: str | None = None, ragged: bool = False, is_known: Callable[[str], bool] = bool
 ) -> list[Dialect]:
     """Return every way to cut a sample that fits a line at all, best first.
 
     delimiter : the only one that is tried
+    ragged    : whether shorter records are filled with empty cells
     is_known  : whether a word names a column of such files; tells a comment with names from another one
     """
     body = "\n".join(sample.lines)
     tried = STRENGTH if delimiter is None else (delimiter,)
-    found = [_dialect(sample, mark, '"', is_known) for mark in tried if mark == " " or mark in body]
+    found = [_dialect(sample, mark, '"', ragged, is_known) for mark in tried if mark == " " or mark in body]
     if _APOSTROPHES.search(body):
-        found += [_dialect(sample, mark, "'", is_known) for mark in tried if mark != " " and mark in body]
+        found += [_dialect(sample, mark, "'", ragged, is_known) for mark in tried if mark != " " and mark in body]
     if delimiter is None and all(dialect.width < 2 for dialect in found):
-        found += [_dialect(sample, mark, "", is_known) for mark in RARE if mark in body]
+        found += [_dialect(sample, mark, "", ragged, is_known) for mark in RARE if mark in body]
     return sorted(found, key=lambda dialect: -dialect.score)
 
 
@@ -101,6 +119,8 @@ def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = Fals
     """
     if delimiter == " ":
         for number, line in enumerate(lines, 1):
+            if strict and line.count('"') % 2:
+                raise csv.Error
             yield number, [cell.strip('"') for cell in _BLANK_CELLS.findall(line)] if '"' in line else line.split()
     elif not quote:
         for number, line in enumerate(lines, 1):
@@ -112,6 +132,11 @@ def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = Fals
             yield reader.line_num, [cell.strip() for cell in row]
 
 
+def fill(record: list[str], width: int) -> list[str]:
+    """Return a record with empty cells up to a width."""
+    return record + [""] * (width - len(record))
+
+
 def is_blank(record: Sequence[str]) -> bool:
     """Return whether a record is a blank line; one of delimiters alone is a row.
 
@@ -121,23 +146,32 @@ def is_blank(record: Sequence[str]) -> bool:
     return not record or (len(record) == 1 and not record[0])
 
 
-def _dialect(sample: Sample, delimiter: str, quote: str, is_known: Callable[[str], bool]) -> Dialect:
+def _dialect(sample: Sample, delimiter: str, quote: str, ragged: bool, is_known: Callable[[str], bool]) -> Dialect:
     records = _records(sample.lines, delimiter, quote)
-    width = Counter(len(row) for _, row in records).most_common(1)[0][0] if records else 0
+    widths = Counter(len(row) for _, row in records)
+    width = max(widths, key=lambda width: (width if ragged else widths[width], width), default=0)
+    records = [(number, fill(row, width)) for number, row in records] if ragged else records
     rows = [row for _, row in records if len(row) == width]
     further = [row for _, row in _records(sample.windows, delimiter, quote) if len(row) == width]
     stronger = STRENGTH[: STRENGTH.index(delimiter)] if delimiter in STRENGTH else STRENGTH[:-1]
-    n = max(1, len(records))
+    n, joined = max(1, len(records)), ["".join(row) for _, row in records]
+    impure = [any(mark in cells for mark in stronger) for cells in joined]
+    if delimiter == " ":  # which cuts at tabs as well
+        tabs = [sample.lines[number - 1].count("\t") for number, _ in records]
+        impure = [bad or 0 < n_tabs < len(row) - 1 for bad, n_tabs, (_, row) in zip(impure, tabs, records, strict=True)]
+    broken = sum(_breaks_cells(row) for (_, row), cells in zip(records, joined, strict=True) if _BRACKET.search(cells))
     terms = {
         "agree": len(rows) / n,
-        "pure": 1 - sum(any(mark in cell for cell in row for mark in stronger) for _, row in records) / n,
-        "whole": 1 - sum(_breaks_cells(row) for _, row in records) / n,
+        "pure": 1 - sum(impure) / n,
+        "whole": 1 - broken / n,
         "typed": sum(map(_share_of_kind, zip(*rows, strict=True))) / max(1, width),
         "several": float(width > 1),
     }
     misfits = tuple(sample.n_above + number for number, row in records if len(row) != width)
     names = _names(sample, delimiter, quote, width, is_known)
-    return Dialect(sample, delimiter, quote, tuple(map(tuple, rows + further)), width, misfits, terms, names)
+    return Dialect(
+        sample, delimiter, quote, tuple(map(tuple, rows + further)), width, misfits, terms, names, len(rows), ragged
+    )
 
 
 def _records(lines: Iterable[str], delimiter: str, quote: str) -> list[tuple[int, list[str]]]:
@@ -149,7 +183,8 @@ def _records(lines: Iterable[str], delimiter: str, quote: str) -> list[tuple[int
 
 def _share_of_kind(column: Sequence[str]) -> float:
     """Return the share of the main kind among the cells below the first that are not missing."""
-    kinds = Counter(kind for kind in map(kind_of, column[1:] or column) if kind != "missing")
+    kinds = count_kinds(column[1:] or column)
+    del kinds["missing"]
     return max(kinds.values(), default=1) / max(1, kinds.total())
 
 

@@ -137,6 +137,13 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
         yield cast("BinaryIO", file)
 
 
+@contextmanager
+def open_text(path: Path) -> Iterator[io.TextIOWrapper]:
+    """Open a file of `decode_text` for its lines."""
+    with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
+        yield text
+
+
 def _start(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(10)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from unmask.data.ambiguity import AmbiguousInput
-from unmask.data.dialects import Dialect, cut, is_blank
-from unmask.data.encodings import open_binary
+from unmask.data.dialects import Dialect, cut, fill, is_blank
+from unmask.data.encodings import open_text
 from unmask.data.samples import MARKS, Sample, blank_comments
 from unmask.databases import exact_path
 
@@ -66,25 +64,32 @@ class LineAccount:
         return f"{self.n_rows:,} of {self.n_lines:,} lines are rows; ignored: {', '.join(ignored) or 'none'}{within}"
 
 
-def read_rows(connection: duckdb.DuckDBPyConnection, reading: Reading, select: str, folder: str) -> dict[str, Any]:
+def read_rows(
+    connection: duckdb.DuckDBPyConnection, reading: Reading, select: str, folder: str, *, table: str | None = None
+) -> dict[str, Any]:
     """Return the arrays of a query over the rows of a file: columns c0, c1, ... as texts, of a relation `rows`.
 
     A line that does not fit the reading is refused by its number.
+
+    table : name of a temporary table for the result, which is not returned then
     """
     import duckdb
 
     sample, dialect = reading.dialect.sample, reading.dialect
+    create = f"create or replace temp table {table} as " if table else ""
     if _is_plain(reading):
         skip, marks = sample.n_above, (dialect.delimiter, dialect.quote)
         try:
-            return _query(connection, select, sample.file.path, dialect.width, *marks, header=reading.header, skip=skip)
+            return _query(
+                connection, create, select, sample.file.path, dialect.width, *marks, header=reading.header, skip=skip
+            )
         except duckdb.Error:  # its message quotes the line, and has no number of some lines
             pass
-    return _query(connection, select, _rewrite(reading, folder), dialect.width)
+    return _query(connection, create, select, _rewrite(reading, folder), dialect.width)
 
 
 def _query(
-    connection: duckdb.DuckDBPyConnection, select: str, path: Path, width: int, delimiter: str = ",",
+    connection: duckdb.DuckDBPyConnection, create: str, select: str, path: Path, width: int, delimiter: str = ",",
     quote: str = '"', *, header: bool = False, skip: int = 0,
 ) -> dict[str, Any]:  # fmt: skip
     columns = ", ".join(f"'c{place}': 'varchar'" for place in range(width))
@@ -94,11 +99,12 @@ def _query(
         "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
     )
     marks = [exact_path(path), delimiter, quote, quote]
-    return dict(connection.execute(f"with rows as ({rows}) {select}", marks).fetchnumpy())
+    return dict(connection.execute(f"{create}with rows as ({rows}) {select}", marks).fetchnumpy())
 
 
 def verify_reading(connection: duckdb.DuckDBPyConnection, reading: Reading, folder: str) -> LineAccount:
     """Return the account of all lines of a file; raise `AmbiguousInput` for a line that does not fit."""
+    check_comments(reading.dialect)
     select = f"select count(*) as n, count_if(regexp_matches(c0, '{COMMENT_BELOW}')) as marked from rows"
     counts = read_rows(connection, reading, select, folder)
     if counts["marked"][0]:
@@ -126,6 +132,18 @@ def account_lines(reading: Reading, n_rows: int) -> LineAccount:
     return LineAccount(sample.file.n_lines, sample.skipped, n_comments, header, n_rows, n_blank, n_continued)
 
 
+def check_comments(dialect: Dialect) -> None:
+    """Raise `AmbiguousInput` for a comment above the first row that may be a row: as wide, no blank after its mark."""
+    sample = dialect.sample
+    for comment in sample.comments if sample.comment is None and not dialect.names else ():
+        _, row = next(cut([comment], dialect.delimiter, dialect.quote))
+        if re.match(r"\s*([#%][^\s#%]|;)", comment) and len(row) == dialect.width > 1:
+            question = (
+                f"a line of {sample.file.name!r} above the first row begins with a mark and is as wide as the rows"
+            )
+            raise AmbiguousInput(question, ["--comment none", f"--comment '{comment.strip()[0]}'"])
+
+
 def refuse_comments(reading: Reading) -> None:
     """Raise `AmbiguousInput` for the first line below the first row that looks like a comment."""
     sample, mark = reading.dialect.sample, re.compile(rf"\s*({MARKS})(\s|$)")
@@ -140,7 +158,13 @@ def refuse_comments(reading: Reading) -> None:
 def _is_plain(reading: Reading) -> bool:
     """Return whether the engine's own dialects have this one: it takes a run of blanks for several delimiters."""
     sample, delimiter = reading.dialect.sample, reading.dialect.delimiter
-    if sample.trim or sample.comment not in (None, "none") or len(delimiter) > 1 or delimiter == ":":
+    if (
+        sample.trim
+        or reading.dialect.ragged
+        or sample.comment not in (None, "none")
+        or len(delimiter) > 1
+        or delimiter == ":"
+    ):
         return False
     above = "".join(sample.comments)
     if sample.skipped or reading.dialect.quote in above:
@@ -152,7 +176,7 @@ def _is_plain(reading: Reading) -> bool:
 def _rewrite(reading: Reading, folder: str) -> Path:
     """Write the rows as plain CSV without a header."""
     copy = Path(mkdtemp(dir=folder)) / "rows.csv"
-    rows = _strict_rows(reading)
+    rows = iterate_rows(reading.dialect)
     if reading.header:
         next(rows)
     with copy.open("w", encoding="utf-8", newline="") as out:
@@ -160,15 +184,20 @@ def _rewrite(reading: Reading, folder: str) -> Path:
     return copy
 
 
-def _strict_rows(reading: Reading) -> Iterator[list[str]]:
-    """Yield every row, a header included; refuse a line that does not fit by its number."""
-    dialect, number = reading.dialect, 0
+def iterate_rows(dialect: Dialect, *, any_width: bool = False) -> Iterator[list[str]]:
+    """Yield every row of the whole file, a header included; refuse a line that does not fit by its number.
+
+    any_width : whether rows may have other widths than most
+    """
+    number = 0
     try:
         for number, row in cut(_trimmed_lines(dialect.sample), dialect.delimiter, dialect.quote, strict=True):
-            if not is_blank(row) and len(row) != dialect.width:
+            if is_blank(row):
+                continue
+            row = fill(row, dialect.width) if dialect.ragged else row
+            if len(row) != dialect.width and not any_width:
                 raise _misfit(dialect, number)
-            if not is_blank(row):
-                yield row
+            yield row
     except csv.Error:
         raise _misfit(dialect, number + 1) from None
 
@@ -192,12 +221,6 @@ def _trimmed_lines(sample: Sample) -> Iterator[str]:
 
 def _lines_below(sample: Sample, *, blank: bool = False) -> Iterator[str]:
     """Yield the lines from the first row on. blank : with an empty line in place of each comment that the user named"""
-    with _open_text(sample) as text:
+    with open_text(sample.file.path) as text:
         lines = (line.rstrip("\r\n") for number, line in enumerate(text) if number >= sample.n_above)
         yield from blank_comments(lines, sample.comment if blank else None)
-
-
-@contextmanager
-def _open_text(sample: Sample) -> Iterator[io.TextIOWrapper]:
-    with open_binary(sample.file.path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
-        yield text

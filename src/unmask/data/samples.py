@@ -67,6 +67,8 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
     if not any(line.strip() for line in lines):
         raise UnmaskError(f"file {file.name!r} is empty; expected rows")
     top = _count_above(lines, comment)
+    if top == len(lines):
+        raise UnmaskError(f"file {file.name!r} has comments alone, expected rows below them")
     comments = tuple(line for line in lines[:top] if line.strip())
     rows, further = (tuple(blank_comments(part, comment)) for part in (lines[top:], windows))
     return _trim(Sample(file, comments, skip_lines + top, skip_lines, rows, further, comment))
@@ -89,7 +91,10 @@ def _count_above(lines: list[str], comment: str | None) -> int:
     n_filled = sum(bool(line.strip()) for line in lines)
     n_marked = sum(map(is_comment, lines))
     top = next((at for at, line in enumerate(lines) if line.strip() and not is_comment(line)), len(lines))
-    if comment is None and (top == len(lines) or (n_marked > n_filled / 2 and n_filled > 4 and top > 3)):
+    spaced = all(re.match(rf"\s*({MARKS})+(\s|$)", line) for line in lines if line.strip())
+    if comment is None and (
+        (top == len(lines) and not spaced) or (n_marked > n_filled / 2 and n_filled > 4 and top > 3)
+    ):
         return next(at for at, line in enumerate(lines) if line.strip())
     return top
 

@@ -43,15 +43,15 @@ def read_table(source: object, **reading: Any) -> Table:
 def read_graph(source: object, **reading: Any) -> SocialGraph:
     """A social network, from a file, a data frame of two columns, a sparse matrix, networkx or igraph.
 
-    reading : of a file, the arguments of `graphs.SocialGraph.read`: `delimiter`, `header`, `ends`
+    reading : of a file, the fields of `graphs.EdgeListOptions`: `delimiter`, `header`, `ends`, `missing_ids` ...
 
     >>> import unmask
     >>> unmask.read_graph({"one": ["ann", "bob"], "other": ["bob", "cid"]})
     SocialGraph(3 nodes, 2 edges)
     """
-    from unmask.graphs import SocialGraph
+    from unmask.graphs import EdgeListOptions, SocialGraph
 
-    check_keywords(inspect.signature(SocialGraph.read), reading, "read_graph")
+    check_keywords(inspect.signature(EdgeListOptions), reading, "read_graph")
     if not _has_columns(source):
         return SocialGraph.read(source, **reading)
     columns = list(columns_of(source).values())

@@ -25,6 +25,7 @@ from unmask.graphs.attacks import (
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
+from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split
 from unmask.graphs.protections import (
     Decoy,
@@ -54,6 +55,7 @@ __all__ = [
     "DirectedGraph",
     "DirectedNar09",
     "Dropped",
+    "EdgeListOptions",
     "EgoPatterns",
     "Ensemble",
     "GraphMatching",

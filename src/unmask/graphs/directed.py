@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.graphs.columns import Ends
+from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.reading import read_links
 from unmask.graphs.release import SocialGraph
 
@@ -93,15 +93,13 @@ class DirectedGraph:
         return cls(*out, *back, checked.labels)
 
     @classmethod
-    def read(
-        cls, source: object, *, delimiter: str | None = None, header: bool | None = None, ends: Ends | None = None
-    ) -> Self:
-        """The graph in a file of links, or of a matrix or graph object; the first end of a line links to the second.
+    def read(cls, source: object, **options: Any) -> Self:
+        """Read a graph from a file, a matrix or a graph object; the first end of a line links to the second.
 
-        What is read and how is said in `SocialGraph.read`. An undirected object gives each edge in the one direction in
-        which it is stored.
+        Sources and options are those of `SocialGraph.read`. An undirected object gives each edge in the one direction
+        in which it is stored.
         """
-        links = read_links(source, delimiter=delimiter, header=header, ends=ends)
+        links = read_links(source, EdgeListOptions(**options))
         return cls.from_edges(links.u, links.v, labels=links.labels, n_nodes=links.n_nodes)
 
 

@@ -17,7 +17,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from unmask.errors import UnmaskError
-from unmask.graphs.columns import Ends
+from unmask.graphs.edge_lists import EdgeListOptions
+from unmask.graphs.identifiers import LinkList
 from unmask.graphs.reading import read_links
 from unmask.graphs.writing import write_graph
 
@@ -230,32 +231,22 @@ class SocialGraph:
         return cls(indptr, neighbor, names, dropped)
 
     @classmethod
-    def read(
-        cls, source: object, *, delimiter: str | None = None, header: bool | None = None, ends: Ends | None = None
-    ) -> Self:
-        """The graph in a file of links, or of a matrix or graph object.
+    def read(cls, source: object, **options: Any) -> Self:
+        """Read a graph from a file, a matrix or a graph object, and log one line that accounts for the file.
 
-        source    : an edge list, one link a line (.txt, .tsv, .csv or any other suffix but the next, with or without
-                    .gz), lines that begin with # or % being comments; in such a file, too, an adjacency list (a node
-                    and its neighbors on each line, lines of unequal length, each node once) or a square matrix, an
-                    entry other than 0 being a link; a Parquet file (.parquet, .pq); a Pajek file (.net); GraphML or
-                    GEXF (.graphml, .gexf, with or without .gz), node ids alone; node-link JSON (.json); a square
-                    sparse matrix of SciPy; a networkx or igraph graph
-        delimiter : delimiter of the ids; guessed when left out. In an edge list, ",", ";", a tab, or " " for any
-                    blanks; the guess is the first of "," and ";" outside quotes in the first line, else a tab in a .tsv
-                    file, else blanks. Ids in double quotes may hold it
-        header    : whether the first line of an edge list names the columns; None: it does where it holds no whole
-                    number and says source and target or the like, or no comment is above it and it says who and whom
-                    or the like, or the next line holds two whole numbers, or a column nothing but numbers or dates; and
-                    neither name is an id further down. A first line that is taken for a link of two whom no other line
-                    names is warned of
-        ends      : the columns of the two node ids, by name or by number from 1 (as texts); None: by the header, see
-                    `unmask.graphs.columns.edge_columns`; without one the first two that look neither like decimals nor
-                    like dates. Where that is not plain, the file is refused
+        source  : a file of edges, one a line; an adjacency list (a node and its neighbors on each line, each node once)
+                  or a square matrix in such a file, an entry other than 0 being an edge; Parquet (.parquet, .pq); Pajek
+                  (.net); GraphML or GEXF (.graphml, .gexf), node ids alone; node-link JSON (.json); text files may be
+                  compressed; a square sparse matrix of SciPy; a networkx or igraph graph
+        options : of a file, the fields of `graphs.EdgeListOptions`
 
-        Weights, dates and all other attributes are left out: `dropped` has their names, and a warning is logged.
-        Direction is in `way`, where the source says that it has one, or lists some links in both directions and others
-        in one.
+        Delimiter, header and the columns of the two ends are those of the reading that fits the first 2,000 lines and
+        1,000 lines of the rest best. A file with another reading that fits nearly as well, or with a line that does
+        not fit, raises `AmbiguousInput` with the options that decide. An edge of weight 0 is no edge, but its ends are
+        people.
+
+        Weights, dates and all other attributes are left out: `dropped` has their names. Direction is in `way`, where
+        the source has one, or lists some edges in both directions and others in one.
 
         Ids are whole numbers, where all of them are, else texts. Nodes are numbered by ascending id (in Pajek files and
         objects: in the order they have there); `labels` holds the ids. A node with nothing but self-loops is a node.
@@ -267,13 +258,13 @@ class SocialGraph:
         ...     SocialGraph.read(file).labels
         array([   7,   30, 1412])
         """
-        links = read_links(source, delimiter=delimiter, header=header, ends=ends)
+        links = read_links(source, EdgeListOptions(**options))
         indptr, neighbor, way, dropped = _compress(links.u, links.v, links.n_nodes)
         partly = 0 < dropped.reversed < len(neighbor) // 2
         direction = ("direction",) if partly and "direction" not in links.attributes else ()
         dropped = replace(dropped, attributes=(*direction, *links.attributes))
-        if str(dropped) and isinstance(source, str | os.PathLike):
-            _log.warning("%s: %s", Path(source).name, dropped)
+        if isinstance(source, str | os.PathLike):
+            _log.warning("%s: %s", Path(source).name, _account(links, len(neighbor) // 2, dropped))
         return cls(indptr, neighbor, links.labels, dropped, way if "direction" in dropped.attributes else None)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
@@ -324,6 +315,21 @@ def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
     if np.count_nonzero(number >= 0) != len(chosen):
         raise UnmaskError("a node is taken twice, expected every node at most once")
     return number
+
+
+def _account(links: LinkList, n_edges: int, dropped: Dropped) -> str:
+    """Return one line on a file that was read: people, edges, columns, and lines that are no edge of their own."""
+    repeated = dropped.duplicates + dropped.reversed
+    return "; ".join(
+        filter(
+            None,
+            (
+                f"{links.n_nodes:,} people, {n_edges:,} edges {links.account}".rstrip(),
+                f"{dropped.self_loops:,} loops, {repeated:,} repeated",
+                str(dropped),
+            ),
+        )
+    )
 
 
 # --- from links to rows of neighbors -------------------------------------------------------------------------------

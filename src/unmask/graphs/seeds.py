@@ -10,8 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.data.dialects import WHOLE
 from unmask.errors import UnmaskError
-from unmask.graphs.reading import first_words, read_links
+from unmask.graphs.edge_lists import EdgeListOptions
+from unmask.graphs.end_columns import unify_ids
+from unmask.graphs.reading import first_rows, read_links
 from unmask.graphs.release import SocialGraph
 
 
@@ -91,12 +94,17 @@ class Guessed(SeedPairs):
 def label_columns(
     path: str | PathLike[str], source: SocialGraph, target: SocialGraph
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The two columns of a file of label pairs, read as a list of links; a first line that names nobody is a header."""
-    names = first_words(path)
-    header = len(names) == 2 and max(side[0] for side in nodes_of(source, target, names[:1], names[1:])) == -1
-    links = read_links(path, header=header, ends=(0, 1))
+    """Return the two columns of a file of label pairs; a first row that names nobody is a header."""
+    first, *further = first_rows(path) or ((),)
+    names = [cell for cell in first[:2] if not WHOLE.fullmatch(cell)]
+    header = (
+        bool(further)
+        and len(names) == 2
+        and bool(max(side[0] for side in nodes_of(source, target, names[:1], names[1:])) == -1)
+    )
+    links = read_links(path, EdgeListOptions(header=header, ends=(0, 1), ids="text", missing_ids="keep"))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
-    here, there = labels[links.u], labels[links.v]
+    here, there = (np.array(unify_ids(list(map(str, labels[side].tolist())))) for side in (links.u, links.v))
     if not header and len(here) == 1 and max(side[0] for side in nodes_of(source, target, here, there)) == -1:
         raise UnmaskError(
             f"file {Path(os.fspath(path)).name!r} has one line, which names no node of either graph; expected lines "

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.data import iterate_rows
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.errors import UnmaskError
-from unmask.graphs.lines import rows_of, start_of
+from unmask.graphs.edge_lists import best_dialect
 from unmask.segments import distinct
 
 if TYPE_CHECKING:
@@ -212,14 +213,13 @@ def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
     """Three columns of a text file; a header is left out."""
     with scratch(None) as folder:
         file = given(path, folder)
-        if file.form != "text":
+        if file.text is None:
             raise UnmaskError(f"file {path.name!r} is no text, expected a .csv, .tsv or .txt of three columns")
-        rows = list(rows_of(file.path, start_of(file.path, None)))
-    wrong = next((number for number, row in enumerate(rows, start=1) if len(row) != 3), 0)
-    if wrong:
+        rows = list(iterate_rows(best_dialect(file.text)))
+    if len(rows[0]) != 3:
         raise UnmaskError(
-            f"row {wrong} of {path.name!r} has {len(rows[wrong - 1])} cells, expected three: a person of the "
-            "adversary's network, one of the release, and how similar they are"
+            f"the rows of {path.name!r} have {len(rows[0])} cells, expected three: a person of the adversary's "
+            "network, one of the release, and how similar they are"
         )
     header = math.isnan(_weight(rows[0][2]))
     weights = [_weight(row[2]) for row in rows[header:]]

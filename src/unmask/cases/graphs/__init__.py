@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -30,7 +30,17 @@ from unmask.cases.graphs.written import DEFAULT, parse_attacks
 from unmask.cases.rows import plain_row
 from unmask.domains import named
 from unmask.errors import UnmaskError, nearest
-from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, Similarity, SocialGraph, select_seeds, split
+from unmask.graphs import (
+    Attack,
+    Auxiliary,
+    EdgeListOptions,
+    Pair,
+    SeedPairs,
+    Similarity,
+    SocialGraph,
+    select_seeds,
+    split,
+)
 from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Separated, adopted, protected
@@ -45,7 +55,7 @@ from unmask.reports import ReportData
 from unmask.results import Row
 from unmask.truth import Truth
 
-DATASET: tuple[str, ...] = ()
+DATASET: tuple[str, ...] = tuple(field.name for field in fields(EdgeListOptions))
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
 ADVERSARY = ("knows", "discovery")
@@ -231,9 +241,10 @@ def columns(_file: Path) -> list[str]:
     return []
 
 
-def load(_dataset: Part, made: Any) -> SocialGraph | Pair:
-    """The graph, or the pair; the people of a file have numbers for names."""
-    found: SocialGraph | Pair = numbered(SocialGraph.read(made)) if isinstance(made, Path) else made
+def load(dataset: Part, made: Any) -> SocialGraph | Pair:
+    """Return the graph, or the pair; the people of a file have numbers for names."""
+    reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
+    found: SocialGraph | Pair = numbered(SocialGraph.read(made, **reading)) if isinstance(made, Path) else made
     return found
 
 

@@ -7,10 +7,13 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unmask.data import MISSING, AmbiguousInput
+from unmask.data.samples import FIRST_LINES
 from unmask.engines import Engine
 from unmask.engines.sql import literal
 from unmask.errors import UnmaskError
-from unmask.graphs.columns import edge_columns, named_columns
+from unmask.graphs.column_words import is_weight
+from unmask.graphs.edge_lists import EdgeListOptions, choose_named_ends
 from unmask.graphs.release import Dropped
 
 _log = logging.getLogger(__name__)
@@ -41,10 +44,9 @@ def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None
     """Take a list of links into an engine; nothing of its size passes through Python.
 
     source : Parquet files, or CSV files with a first line of column names (a path, a glob, a folder), or
-             DATABASE::TABLE; the ids of a link, whole numbers or texts, are in the columns that their names tell, see
-             `unmask.graphs.columns.edge_columns`
+             DATABASE::TABLE
     name   : of the tables, plain letters
-    ends   : the two columns, by name or by number from 1; None: told by their names
+    ends   : the two columns, by name or by number from 1; None: chosen by their names and first rows
 
     Direction, repetitions and self-loops are dropped, as `SocialGraph.read` does, and other columns, which is logged; a
     node with nothing but self-loops
@@ -108,21 +110,64 @@ def check_rows(engine: Engine, table: str, source: str) -> int:
 
 
 def _take_in(engine: Engine, source: str, name: str, ends: tuple[str, str] | None) -> tuple[tuple[str, str], Dropped]:
-    """Rows (u, v) of ids as table {name}_row, the two columns, and what the others are; whole numbers stay so if both
-    columns are.
+    """Make rows (u, v, weight) of ids table {name}_row; return the two columns, and the names of the rest.
+
+    Ids are whole numbers if both columns are, also where gaps made a column one of doubles.
     """
     names, what = pair_columns(engine, source), Path(source.rpartition("::")[2]).name
-    columns = edge_columns(names, what) if ends is None else named_columns(names, ends, what)
-    first, second = (names[at] for at in columns)
-    dropped = Dropped(attributes=tuple(name for at, name in enumerate(names) if at not in columns))
+    engine.table(f"{name}_sample", source, {f"c{place}": column for place, column in enumerate(names)})
+    sample = engine.rows(f"select * from {name}_sample limit {FIRST_LINES}")
+    cells = [[None if cell != cell else str(cell) for cell in column.tolist()] for column in sample.values()]
+    if not len(cells[0]):
+        raise UnmaskError(f"source {what!r} has no rows, expected at least one pair of ids")
+    try:
+        best = choose_named_ends(names, [*zip(*cells, strict=True)], what, EdgeListOptions(ends=ends))
+    except AmbiguousInput:  # its options are those of files
+        question = f"the two columns of source {what!r} that are the ends of an edge are not certain"
+        raise AmbiguousInput(question, ["--source NAME --target NAME"]) from None
+    first, second = best.names
+    dropped = Dropped(attributes=tuple(name for place, name in enumerate(names) if place not in best.places))
     if dropped.attributes:
         _log.warning("%s: %s", what, dropped)
-    kinds = engine.table(f"{name}_source", source, {"u": first, "v": second})
+    weight = next((column for column in dropped.attributes if is_weight(column)), None)
+    columns = {"u": first, "v": second, **({"weight": weight} if weight else {})}
+    kinds = engine.table(f"{name}_source", source, columns)
     check_rows(engine, f"{name}_source", source)
-    whole = set(kinds.values()) == {"integer"}
-    cells = "u, v" if whole else "cast(u as string) as u, cast(v as string) as v"
-    engine.keep(f"{name}_row", f"select {cells} from {name}_source")
+    numeric = {kinds["u"], kinds["v"]} <= {"integer", "real"}
+    kind = "bigint" if numeric else "string"
+    _check_ids(engine, f"{name}_source", what, numeric=numeric)
+    number = "coalesce(cast(cast(weight as string) as double), 1.0)" if weight else "1.0"
+    engine.keep(
+        f"{name}_row",
+        f"select cast(u as {kind}) as u, cast(v as {kind}) as v, {number} as weight from {name}_source",
+    )
     return (first, second), dropped
+
+
+def _check_ids(engine: Engine, table: str, what: str, *, numeric: bool) -> None:
+    """Refuse words for missing ids, and whole numbers of which some are written with decimals."""
+    words = ", ".join(literal(word) for word in sorted(MISSING) if "\\" not in word)
+    missing, pointed, plain = (
+        " or ".join(test.format(f"lower(cast({end} as string))", end) for end in "uv")
+        for test in (
+            "{0} in (" + words + ")",
+            "{1} <> floor({1})" if numeric else "{0} like '%_.0'",
+            "{0} not like '%.%'",
+        )
+    )
+    counted = ", ".join(
+        f"count(case when {test} then 1 end) as {name}"
+        for name, test in (("missing", missing), ("pointed", pointed), ("plain", plain))
+    )
+    found = engine.rows(f"select {counted} from {table}")
+    if found["missing"][0]:
+        raise UnmaskError(
+            f"source {what!r} has {found['missing'][0]:,} rows with a word for a missing id; leave them out"
+        )
+    if found["pointed"][0] and (numeric or found["plain"][0]):
+        raise UnmaskError(
+            f"source {what!r} has ids with and without decimals, such as 12.0 and 12; write whole numbers"
+        )
 
 
 def _coded(rows: str) -> str:
@@ -147,7 +192,7 @@ def _edges(name: str) -> str:
     return (
         "select distinct cast(least(a.node, b.node) as integer) as u, cast(greatest(a.node, b.node) as integer) as v "
         f"from {name}_row r join {name}_code a on a.label = r.u join {name}_code b on b.label = r.v "
-        "where a.node <> b.node"
+        "where a.node <> b.node and r.weight <> 0"
     )
 
 

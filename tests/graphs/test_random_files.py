@@ -1,0 +1,53 @@
+"""A file in a random dialect is read as it was meant, or it is a question with the right answer among its options."""
+
+import gzip
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.graphs.random_files import draw_file, outcome
+from unmask.graphs import SocialGraph
+
+
+def test_no_random_file_is_misread_and_options_of_questions_lead_to_its_edges(tmp_path):
+    outcomes = Counter(outcome(draw_file(seed, tmp_path)) for seed in range(300))
+    assert set(outcomes) <= {"right", "asked"}
+    assert outcomes["asked"] <= 15
+
+
+NETWORKS = {  # people and edges by an independent count
+    "graphs/CA-GrQc.txt.gz": (5242, 14484),
+    "graphs/CA-HepTh.txt.gz": (9877, 25973),
+    "graphs/advogato.txt.gz": (6539, 39285),
+    "graphs/email-Enron.txt.gz": (36692, 183831),
+    "graphs/email-Eu-core.txt.gz": (1005, 16064),
+    "graphs/facebook_combined.txt.gz": (4039, 88234),
+    "graphs/karate.txt": (34, 78),
+    "graphs/soc-Epinions1.txt.gz": (75879, 405740),
+    "graphs/wiki-Vote.txt.gz": (7115, 100762),
+    "graphs/pairs/allmovie_tmdb/allmovie.edges.txt.gz": (6011, 124709),
+    "graphs/pairs/allmovie_tmdb/tmdb.edges.txt.gz": (5713, 119073),
+    "graphs/pairs/acm_dblp/acm.edges.txt.gz": (9872, 39561),
+    "graphs/pairs/acm_dblp/dblp.edges.txt.gz": (9916, 44808),
+    "graphs/pairs/douban/offline.edges.txt.gz": (1118, 1511),
+    "graphs/pairs/douban/online.edges.txt.gz": (3906, 8164),
+}
+
+
+@pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
+@pytest.mark.parametrize("name", NETWORKS)
+def test_public_networks_are_read_without_a_question(name):
+    path = Path(os.environ["UNMASK_DATA"]) / name
+    graph = SocialGraph.read(path)
+    assert (graph.n_nodes, graph.n_edges) == NETWORKS[name]
+    rows = [line.split()[:2] for line in lines_of(path) if not line.startswith(("#", "%"))]
+    assert len({end for row in rows for end in row}) == graph.n_nodes
+    assert len({frozenset(row) for row in rows if row[0] != row[1]}) == graph.n_edges
+
+
+def lines_of(path):
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt") as file:
+        return file.read().splitlines()
