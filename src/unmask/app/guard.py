@@ -40,6 +40,9 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 
+COOKIE = "unmask"
+"""Name of the cookie of a session."""
+
 FORM = 4 << 20
 """Bytes of a form without a file."""
 
@@ -48,14 +51,6 @@ UPLOAD = 4 << 30
 
 SILENCE = 1.0
 """Seconds without a byte after which what is refused is answered."""
-
-
-def _random_host() -> str:
-    return f"{secrets.token_hex(16)}.localhost"
-
-
-def _random_key() -> str:
-    return secrets.token_urlsafe(24)
 
 
 @dataclass(eq=False)
@@ -70,9 +65,9 @@ class Door:
 
     port: int
     file: Path
-    host: str = field(default_factory=_random_host)
-    key: str = field(default_factory=_random_key)
-    session: str = field(default_factory=_random_key)
+    host: str = field(default_factory=lambda: f"{secrets.token_hex(16)}.localhost")
+    key: str = field(default_factory=secrets.token_urlsafe)
+    session: str = field(default_factory=secrets.token_urlsafe)
 
     def __post_init__(self) -> None:
         self._write()
@@ -86,7 +81,7 @@ class Door:
         """Return whether the key is right; then another one takes its place."""
         right = hmac.compare_digest(key.encode(), self.key.encode())
         if right:
-            self.key = _random_key()
+            self.key = secrets.token_urlsafe()
             self._write()
         return right
 
@@ -108,11 +103,6 @@ class Guard:
     uploads: tuple[str, ...] = ()
 
     @property
-    def cookie(self) -> str:
-        """The name of the cookie."""
-        return f"unmask-{self.door.port}"
-
-    @property
     def secret(self) -> str:
         """What every form of this session has in it."""
         return hmac.new(self.door.session.encode(), b"form", sha256).hexdigest()
@@ -123,13 +113,13 @@ class Guard:
             return
         said = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         key = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("key", [""])[0]
-        cookie = _cookies(said.get("cookie", "")).get(self.cookie, "")
+        cookie = _cookies(said.get("cookie", "")).get(COOKIE, "")
         refused = self._refused(scope, said)
         if refused is not None:
             await _drain(receive)
             await _answer(send, *refused)
         elif key and scope["method"] == "GET" and self.door.opens(key):
-            cookie = f"{self.cookie}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
+            cookie = f"{COOKIE}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
             await _send(send, 200, _page("Open unmask", "/"), {"set-cookie": cookie})  # a redirect loses it
         elif not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
             await _drain(receive)
@@ -141,10 +131,8 @@ class Guard:
         """Why a request is not even looked at."""
         if said.get("host") != self.door.origin.removeprefix("http://"):
             return 421, "This name does not belong to unmask; open the file that was printed."
-        if said.get("origin", "") not in ("", self.door.origin):
-            return 403, "Another site asked for this; unmask answers its own pages alone."
         foreign = said.get("sec-fetch-site", "none") not in ("none", "same-origin")
-        if foreign and scope["method"] != "GET":
+        if said.get("origin", "") not in ("", self.door.origin) or (foreign and scope["method"] != "GET"):
             return 403, "Another site asked for this; unmask answers its own pages alone."
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return 405, "Pages are read and forms are sent, nothing else."

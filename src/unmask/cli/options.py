@@ -11,10 +11,10 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, suppress
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -22,7 +22,7 @@ from click.shell_completion import CompletionItem
 
 from unmask.cli.documents import code_folder
 from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split
-from unmask.cli.terminal import Notes, say
+from unmask.cli.terminal import QUIET, Notes, say
 from unmask.domains import DOMAINS
 from unmask.errors import FailedError, UnmaskError, visible
 
@@ -164,22 +164,8 @@ class Verb(Command):
         return [*second_words(ctx, incomplete), *super().shell_complete(ctx, incomplete)]
 
 
-class _Quiet(io.StringIO):
-    """Standard error that lets through what nobody may miss: errors, warnings, and conditions that are not met."""
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__()
-        self.stream = stream
-
-    def write(self, text: str) -> int:
-        if text.startswith(("Error", "Usage", "Try", "missed", "not tested", "warning")):
-            self.stream.write(text)
-        return len(text)
-
-
 def _hush(ctx: click.Context, _parameter: click.Parameter, quiet: bool) -> None:
-    if quiet:
-        ctx.with_resource(redirect_stderr(_Quiet(sys.stderr)))
+    ctx.meta[QUIET] = quiet
 
 
 def _quiet_option() -> click.Option:

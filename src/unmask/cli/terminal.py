@@ -9,13 +9,21 @@ import click
 
 from unmask.errors import visible
 
+QUIET = f"{__name__}.quiet"
+"""Key of the context of a command that shall show results, errors and warnings only."""
+
+LOUD = ("Error", "missed", "not tested", "warning")
+"""Beginnings of lines that are shown all the same."""
+
 
 def say(line: str = "", *, err: bool = False, color: bool | None = None, **style: Any) -> None:
     """Write one line, with escapes for characters that a terminal obeys, line ends among them.
 
     style : of `click.style`
     """
-    text = visible(line)
+    text, context = visible(line), click.get_current_context(silent=True)
+    if err and context and context.meta.get(QUIET) and not text.startswith(LOUD):
+        return
     click.echo(click.style(text, **style) if style else text, err=err, color=color)
 
 

@@ -143,13 +143,8 @@ def _listed(columns: Mapping[str, Any]) -> str:
 
 def _escaped(columns: Mapping[str, Any]) -> dict[str, Any]:
     """The columns without cells that a spreadsheet would run."""
-    return {escape(column): _texts(values) for column, values in columns.items()}
-
-
-def _texts(values: Any) -> Any:
-    if values.dtype.kind not in "OU":
-        return values
-    return np.array([escape(cell) if isinstance(cell, str) else cell for cell in values.tolist()], dtype=object)
+    texts = np.frompyfunc(lambda cell: escape(cell) if isinstance(cell, str) else cell, 1, 1)
+    return {escape(name): texts(cells) if cells.dtype.kind in "OU" else cells for name, cells in columns.items()}
 
 
 def _columns(grid: Grid) -> dict[str, Any]:
