@@ -18,7 +18,7 @@ from unmask.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import shipped
 from unmask.reports.words import percent
-from unmask.studies.cells import run_cell
+from unmask.studies.cells import criteria_of, run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -147,7 +147,10 @@ def same(one, other):
     return (math.isnan(one) and math.isnan(other)) or one == pytest.approx(other, rel=1e-9, abs=1e-9)
 
 
-NUMBERS = ("prior", "posterior", "gain", "worst", "n", "low", "high", "control", "excess", "excess_low", "excess_high")
+NUMBERS = (
+    "prior", "posterior", "gain", "worst", "n", "low", "high", "control", "excess", "excess_low", "excess_high",
+    "n_people", "n_drawn", "n_judged",
+)  # fmt: skip
 
 
 def refuse_difference(where, one, other):
@@ -180,13 +183,15 @@ def test_a_study_and_an_audit_give_one_number_for_each_measure(place, case):
     except UnmaskError:  # every row is suppressed, or excluded
         reject()
     told = {(row.adversary, row.target, row.measure): row for row in found.rows if row.release == "release"}
-    shared = set()
+    criteria, shared = found.criteria["release"], set()
     for cell in read_plan(folder / "plan.toml").cells():
         name = cell.adversary.name.partition(" ")[0]
         with suppress(UnmaskError):
-            for row in run_cell(cell):
+            for row in (*run_cell(cell), *criteria_of(cell)):
                 key = (name, row.target, row.measure)
-                if key in told:
+                if row.adversary == "criterion":
+                    assert same(row.posterior, criteria[row.measure]), (row.measure, row.posterior, criteria)
+                elif key in told:
                     shared.add(key)
                     refuse_difference(key, told[key], row)
     assert ("prosecutor", "identity", "success_probability") in shared

@@ -33,6 +33,7 @@ def _answers(plan: Plan) -> Iterator[Row | Criterion]:
         target, measures = "", cases.MEASURES
         if hasattr(cases, "answers"):
             target, measures = cases.answers(cell.adversary, made(cell.adversary, "attacks"))
+            measures = (*measures, *(name for name in cell.measures if name in cases.MORE))
         has_control = not hasattr(cases, "answers") or bool(set(ASIDE) & cell.dataset.settings.keys())
         beside: Any = dict.fromkeys(BESIDE_CONTROL, math.nan) if has_control else {}
         for name in filter(cell.wants, measures):

@@ -212,11 +212,11 @@ def _end_with_parent() -> None:
 
 def finished(cell: Cell) -> Result:
     """The result of a cell, whatever happens in it."""
-    from unmask.studies.cells import run_cell
+    from unmask.studies.cells import criteria_of, run_cell
 
     start = time.perf_counter()
     try:
-        rows = run_cell(cell)
+        rows = [*run_cell(cell), *criteria_of(cell)]
         if cell.kept is not None:
             _keep_belief(cell, cell.kept)
     except UnmaskError as error:

@@ -38,7 +38,7 @@ from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import NotRunError, UnmaskError, nearest
-from unmask.measures import Measure, wp216
+from unmask.measures import Measure, registry, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, unknown
 from unmask.posterior import Posterior
@@ -76,6 +76,13 @@ EVERYBODY = {"tables.ClassAttack", "tables.AttributeInference", "tables.BackOff"
 
 _CASE = read_attacker(EMBEDDED)
 
+MORE = {
+    name: one
+    for name, one in registry.MEASURES.items()
+    if isinstance(one, Measure) and name not in {measure.name for measure in STANDARD}
+}
+"""Measures of any belief that a cell has if the plan names them."""
+
 MEASURES = (
     ADDED.name,
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
@@ -84,6 +91,7 @@ MEASURES = (
     wp216.singled_out_of_as_many.name,
     wp216.parts_linked.name,
     *USEFUL,
+    *MORE,
 )
 
 CRITERIA = (
@@ -296,6 +304,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     refuse_contradicted(scene, attack)
     case = asked(scene, cell.adversary.name, attack, rng)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
+    wanted += [MORE[name] for name in cell.measures if name in MORE]
     rows: Sequence[Row] = case.audited(wanted).rows
     if population.fold is not None and case.truth is not None and case.target != "identity":
         found = in_turn(
@@ -310,7 +319,7 @@ def criteria(cell: Cell, population: Sample, made: Made) -> dict[str, float]:
     (release, origin, _), people, name = made.whole, population.members, cell.protection.name
     origin = None if cell.protection.settings.get("synthetic") else origin
     evidence = Evidence(people, {} if origin is None else {name: origin})
-    counts = Counts(name, release, people, origin is None, evidence.people_of(name, release))
+    counts = Counts(name, release, evidence.complete.original, origin is None, evidence.people_of(name, release))
     counts.see(release, Scene.of(name, release, origin).table)
     return {name: float(value) for name, value in counts.criteria().items() if isinstance(value, int | float)}
 

@@ -76,6 +76,14 @@ class Evidence:
         origin = self.origins.get(release)
         return None if origin is None or np.any(origin < 0) else self.person[origin]
 
+    def population_of(self, release: Table | Reduced) -> Table | None:
+        """Return the register if it lists everybody who may be in a release, by all that others know of them."""
+        register = self.register
+        if self.coverage < 1 or not isinstance(register, Table) or not isinstance(release, Table):
+            return None
+        names = {column.name for column in register.quasi_identifiers}
+        return register if names == {column.name for column in release.quasi_identifiers} else None
+
     def divided(self, share: float) -> Self:
         """The same where the original is of members alone, and those held back are control people; share : as of
         `unmask.tables.control.held_back`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -280,6 +281,7 @@ class Counts:
 
     original : the table before protection; foreign : no row of the release is a person's of it
     person   : (n_rows,) who each row is of, where one person has several; None where that is not known
+    population : everybody who may be in the release; None if that is not known
     examined : what each part contributes to the criteria
     without  : quasi-identifier -> `named` without it
     sizes    : (2, J) of each part, sizes of classes and how many classes have each
@@ -290,19 +292,29 @@ class Counts:
     original: Table | None = None
     foreign: bool = False
     person: NDArray[np.int64] | None = None
+    population: Table | None = None
     examined: list[Examined] = field(default_factory=list)
     without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sizes: list[NDArray[np.int64]] = field(default_factory=list)
 
     def see(self, part: Table, attacked: Table) -> None:
         """Take a part; attacked : what of it the rule for missing cells leaves."""
-        self.examined.append(examine(part, reference=self.original))
+        self.examined.append(self._examined(part))
         self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
         many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
         if many and (isinstance(attacked, Combinations) or attacked.relation is None):
             for column in attacked.quasi_identifiers:
                 if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
                     self.without[column.name].update(attacked.named(column.name))
+
+    def _examined(self, part: Table) -> Examined:
+        """Return what a part contributes; nothing of the population if it lacks people of the release."""
+        if self.population is not None:
+            with suppress(UnmaskError):
+                found = examine(part, reference=self.original, population=self.population)
+                together([found], missing=self.table.missing, n_rows=self.table.n_rows)
+                return found
+        return examine(part, reference=self.original)
 
     @cached_property
     def _found(self) -> Criteria:

@@ -67,7 +67,9 @@ def audit_tables(
     everything = releases if evidence.original is None else {ORIGINAL: evidence.original, **releases}
     complete = evidence.complete.drawn()
     counts = {
-        name: Counts(name, one, complete.original, name in foreign, person=evidence.people_of(name, one))
+        name: Counts(
+            name, one, complete.original, name in foreign, evidence.people_of(name, one), evidence.population_of(one)
+        )
         for name, one in everything.items()
     }
     asked = (None if motive is None else facing(motive, evidence)), complete, foreign, _people(releases)

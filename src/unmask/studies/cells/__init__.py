@@ -40,14 +40,14 @@ def run_cell(cell: Cell) -> list[Row]:
     """The rows of a cell, those that the plan asks for."""
     attack = made(cell.adversary, "attacks")
     rows = cases_of(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
-    kept = [row for row in (*rows, *_criteria(cell)) if cell.wants(row.measure)]
-    if not kept:
+    kept = [row for row in rows if cell.wants(row.measure)]
+    if not kept and not any(map(cell.wants, getattr(cases_of(cell.dataset.domain), "CRITERIA", ()))):
         raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
     return kept
 
 
-def _criteria(cell: Cell) -> list[Row]:
-    """Return the criteria of the release, as an audit computes them; they are the same against every adversary."""
+def criteria_of(cell: Cell) -> list[Row]:
+    """Return the criteria of a cell's release, as an audit computes them; every adversary faces the same ones."""
     cases: Any = cases_of(cell.dataset.domain)
     if not hasattr(cases, "criteria"):
         return []
@@ -56,6 +56,7 @@ def _criteria(cell: Cell) -> list[Row]:
     return [
         replace(plain_row(cell, name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
         for name, value in found.items()
+        if cell.wants(name)
     ]
 
 
