@@ -1,5 +1,6 @@
 """A certificate comes out the same where nothing changed, and fails for a release, a policy, a version or a number."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -130,13 +131,13 @@ def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) 
 
 
 SAID = {
-    "release": "inputs[release.csv].sha256: not the same",
-    "policy": "tables.verdicts: 1 lines in the certificate, 2 now",
-    "purpose": "tables.certificate[purpose].said: research in the certificate, advertising now",
+    "release": "inputs, release.csv, sha256: not the same",
+    "policy": "verdicts: 1 lines in the certificate, 2 now",
+    "purpose": "certificate, purpose, said: research in the certificate, advertising now",
     "version": "unmask: 9.9.9 in the certificate, ",
-    "number": "].posterior: 0.",
-    "count": "tables.criteria[release].k: 9 in the certificate, ",
-    "state": "tables.verdicts[release, prosecutor, identity, EMA 0.09, identity:success_",
+    "number": ", posterior: 0.",
+    "count": "criteria, release, k: 9 in the certificate, ",
+    "state": "verdicts, release, prosecutor, identity, EMA 0.09, identity:success_",
     "left out": "results: ",
 }
 """A change -> the line that says what differs."""
@@ -185,3 +186,46 @@ def test_what_cannot_be_certified_is_refused_in_a_sentence(folder: Path, words, 
     assert code not in (0, 3)
     assert said in error + told
     assert (folder / "people.csv").read_text() == before
+
+
+def edited(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1))
+
+
+def test_a_page_that_somebody_edited_is_not_that_of_the_certificate(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    digest = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
+    assert digest in (folder / "certificate.html").read_text()
+    edited(folder, "certificate.html", "Not acceptable", "Acceptable")
+    code, told, _ = run("certify", "unmask.toml", "--check", "certificate.json")
+    assert code == 1
+    assert f"certificate.html: not the page of certificate.json, whose SHA-256 is {digest}" in told
+
+
+@pytest.mark.parametrize("page", ["folder", "binary", "another"])
+def test_what_is_no_page_is_not_that_of_the_certificate(folder: Path, page: str) -> None:
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    (folder / "certificate.html").unlink()
+    code, _, error = run("certify", "unmask.toml", "--check", "certificate.json")
+    assert (code, "no page was checked" in error) == (0, True)
+    if page == "folder":
+        (folder / "certificate.html").mkdir()
+    else:
+        (folder / "certificate.html").write_bytes(b"\xff" if page == "binary" else b"<p>Acceptable</p>")
+    assert run("certify", "unmask.toml", "--check", "certificate.json")[0] == 1
+
+
+def test_the_page_of_another_version_must_state_the_digest(folder: Path) -> None:
+    (folder / "unmask.toml").write_text(TABLE)
+    assert run("certify", "unmask.toml", "-o", "certificate.json")[0] == 0
+    before = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
+    found = json.loads((folder / "certificate.json").read_text()) | {"unmask": "0.0.1"}
+    (folder / "certificate.json").write_text(json.dumps(found, indent=1) + "\n")
+    after = hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
+    assert "not the page of" in run("certify", "unmask.toml", "--check", "certificate.json")[1]
+    edited(folder, "certificate.html", before, after)
+    assert "not the page of" not in run("certify", "unmask.toml", "--check", "certificate.json")[1]

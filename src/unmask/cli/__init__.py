@@ -193,9 +193,8 @@ def audit(
         if kept is None:  # a dry run
             return
         found, warnings, suggest = kept, [], None
-    output.keep(watched, paths)
     rows = {"releases": [found.criteria[name]["rows"] for name in names]}
-    output.give(found, rows=rows, warnings=warnings, suggest=suggest)
+    output.give(found, rows=rows, warnings=warnings, suggest=suggest, watched=watched, releases=paths)
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: tuple[Path, ...]) -> None:
@@ -338,21 +337,39 @@ def protect(
         table, dropped = read_used(Path(data), given)
         say_dropped(dropped)
         asked = {"hold_back": hold_back, "coarsen": coarsen}
-        result = _protect_in_memory(table, protection, asked, output, origin, formulas)
-        warnings = [*fewer_people(result, protection), *kept_together(table)]
-        _say_release({**result, "dropped": dropped}, output, as_json=as_json, warnings=warnings)
+        if output != STANDARD_OUTPUT:
+            from unmask.tables.writing import check_name
+
+            check_name(output)
+
+        def show(result: dict[str, Any]) -> list[str]:
+            warnings = [*fewer_people(result, protection), *kept_together(table)]
+            if as_json:
+                _say_json({**result, "dropped": dropped}, warnings)
+            return warnings
+
+        result, warnings = _protect_in_memory(table, protection, asked, output, origin, formulas, show)
+        _say_release(result, output, as_json=as_json, warnings=warnings)
         return
     refuse_in_engine(origin=origin, coarsen=coarsen or None, **{"with": named or None})
     room |= {"encoding": given["encoding"], "formulas": formulas, "force": force}
     written = protect_in_engine(engine, data, roles_of(given), protection, output, **room)
     if written is not None:
+        if as_json:
+            _say_json(written, [])
         _say_release(written, output, as_json=as_json)
 
 
 def _protect_in_memory(
-    table: Table, protection: Any, asked: dict[str, Any], output: Path, origin: Path | None, formulas: Formulas
-) -> dict[str, Any]:
-    """Write the release; returns what is said about it."""
+    table: Table,
+    protection: Any,
+    asked: dict[str, Any],
+    output: Path,
+    origin: Path | None,
+    formulas: Formulas,
+    show: Callable[[dict[str, Any]], list[str]],
+) -> tuple[dict[str, Any], list[str]]:
+    """Write the release; return the facts about it, and the warnings of `show`, which prints before a file is there."""
     from unmask.face.protecting import protect as protect_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
 
@@ -363,19 +380,24 @@ def _protect_in_memory(
     check_formulas(run, formulas)
     say_formulas(run, formulas)
     leaving = escaped(made.release) if formulas == "escape" else made.release
-    write_release(leaving, output, text_of_origin(made.origin) if origin else "", origin)
+    result = {**made.facts, "seconds": round(seconds, 3), "width": made.width}
+    warnings: list[str] = []
+    text = text_of_origin(made.origin) if origin else ""
+    write_release(leaving, output, text, origin, show=lambda: warnings.extend(show(result)))
     hand_on_release(leaving, output, origin=origin, rows=made.origin, n_original=table.n_rows)
-    return {**made.facts, "seconds": round(seconds, 3), "width": made.width}
+    return result, warnings
+
+
+def _say_json(result: dict[str, Any], warnings: Sequence[str]) -> None:
+    made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
+    width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
+    dropped = [{"column": name} for name in result["dropped"]]
+    say_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
 
 
 def _say_release(result: dict[str, Any], output: Path, *, as_json: bool, warnings: Sequence[str] = ()) -> None:
     from unmask.face.protecting import costs
 
-    if as_json:
-        made = {name: value for name, value in result.items() if name not in ("width", "dropped")}
-        width = [{"column": name, **vars(one)} for name, one in result["width"].items()]
-        dropped = [{"column": name} for name in result["dropped"]]
-        say_json(results=[made], tables={"width": width, "dropped": dropped}, warnings=warnings)
     for said in warnings:
         say(f"warning: {said}", err=True)
     say(f"wrote {output}: {costs(result, result['width'])}", err=True)

@@ -18,7 +18,7 @@ from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
 from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
-from unmask.files import read_json
+from unmask.files import read_json, sha256_of, text_of
 
 CLOSE = 1e-9
 """Numbers that differ by no more than this part are the same: another processor may round the last digits otherwise."""
@@ -39,7 +39,8 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
     r"""Run the audit of a document, and write what can be signed and checked; or check what was written.
 
     What [certificate] of the document says of the release stands on the page; what it leaves out is left to be written.
-    A check exits with 1 where a digest, a condition, the version or a number is not the same.
+    A check exits with 1 where a digest, a condition, the version or a number is not the same, or the page is not of the
+    certificate.
 
     \b
     unmask certify unmask.toml -o certificate.json
@@ -53,7 +54,7 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
     refuse_to_overwrite(output, page, force=force)
     text = _audited(document, word)
     if earlier is not None:
-        _check(read_json(earlier, "certificate"), json.loads(text))
+        _check(earlier, json.loads(text))
     elif output is not None and page is not None:
         from unmask.reports.certificate import certificate
 
@@ -100,15 +101,33 @@ def _command(given: Mapping[str, Any], word: str | None) -> list[str]:
     return ["audit"] if there == ["table"] else ["audit", there[0]]
 
 
-def _check(earlier: Any, now: Any) -> None:
+def _check(path: Path, now: Any) -> None:
     """Say what is the same and what is not; exit 1 where anything is not."""
-    compared = list(_compared("", earlier, now))
+    earlier = read_json(path, "certificate")
+    compared = [*_compared("", earlier, now), *_compared_page(path, earlier)]
     differs = [line for line in compared if line]
     for line in differs:
         say(line)
     say(f"{len(compared) - len(differs):,} values are the same, {len(differs):,} are not")
     if differs:
         raise click.exceptions.Exit(EXIT_DIFFERS)
+
+
+def _compared_page(path: Path, earlier: Any) -> Iterator[str]:
+    """Compare the page next to a certificate: rendered again by the same version, else by the digest that it states."""
+    from unmask.reports.certificate import certificate
+    from unmask.version import __version__
+
+    page, digest = path.with_suffix(".html"), sha256_of(path)
+    if not page.exists():
+        say(f"{page.name} does not exist: no page was checked", err=True)
+        return
+    try:
+        shown = text_of(page)
+        same = shown == certificate(earlier, digest) if earlier["unmask"] == __version__ else digest in shown
+    except (OSError, LookupError, TypeError, ValueError, AttributeError):
+        same = False
+    yield "" if same else f"{page.name}: not the page of {path.name}, whose SHA-256 is {digest}"
 
 
 NAMES = ("release", "adversary", "target", "measure", "policy", "condition", "column", "name", "what")
@@ -122,13 +141,14 @@ def _compared(place: str, one: Any, other: Any) -> Iterator[str]:
     """For each value of two certificates "", or a line that says where they differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*one, *other]):
-            yield from _compared(f"{place}.{key}".lstrip("."), one.get(key), other.get(key))
+            inner = f"{place}, {key}" if place and place != "tables" else key
+            yield from _compared(inner, one.get(key), other.get(key))
     elif isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
             yield f"{place}: {len(one):,} lines in the certificate, {len(other):,} now"
             return
         for at, (left, right) in enumerate(zip(one, other, strict=True)):
-            yield from _compared(f"{place}[{_named(left, at)}]", left, right)
+            yield from _compared(f"{place}, {_named(left, at)}", left, right)
     elif _is_number(one) and _is_number(other):
         same = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE * CLOSE)
         yield "" if same else f"{place}: {one:.9g} in the certificate, {other:.9g} now"

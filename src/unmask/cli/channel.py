@@ -30,7 +30,7 @@ CURVE_POINTS = 12
 """Budgets at which `design` solves the trade-off curve."""
 
 
-class NamedLoss(click.ParamType[str]):
+class NamedLoss(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """A loss by its name, or a file of one."""
 
     name = "path"

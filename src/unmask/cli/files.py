@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import click
 
 from unmask import writing
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.errors import FailedError, UnmaskError
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
@@ -249,20 +249,27 @@ def read_motive(attacker: str) -> Motive:
     return Motive(read_attacker(attacker), source=Path(attacker).name, assumed=attacker == EMBEDDED)
 
 
-def refuse_to_overwrite(*outputs: Path | None, force: bool, stream: Path | None = None) -> None:
+def refuse_to_overwrite(
+    *outputs: Path | None, force: bool, stream: Path | None = None, folder: Path | None = None
+) -> None:
     """An error for a file that is named twice, exists without --force, or is an input, even with --force; and for a
     device, a pipe or a link (`/dev/stdout` is one), since what is written whole takes its place.
 
     stream : one more output, which may be `-`, the standard output.
+    folder : one more output, which is made with the folders above it
     """
     if writing.STANDARD_OUTPUT in outputs:
         raise UnmaskError("- is the standard output, where this command says something else; name a file")
     if stream != writing.STANDARD_OUTPUT:
-        outputs = (stream, *outputs)
+        outputs = (stream, folder, *outputs)
     paths = [path for path in outputs if path is not None]
     for path in paths:
         if path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
             raise UnmaskError(f"{path} is a device, a pipe or a link, expected a plain file; name one")
+        above = next(above for above in path.absolute().parents if path != folder or above.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            why = "is closed to you" if above.is_dir() else "does not exist"
+            raise FailedError(f"output {path.name!r} cannot be written: folder {path.parent} {why}; name another")
         if path.exists() and not force:
             raise UnmaskError(f"{path} exists; choose another name or give --force")
     if len({path.resolve() for path in paths}) < len(paths):
@@ -324,12 +331,19 @@ def say_formulas(found: Mapping[str, int], given: Formulas) -> None:
         say(f"cells that a spreadsheet would run as formulas: {each}; {done}", err=True)
 
 
-def write_release(release: Table | SocialGraph, output: Path, text: str, origin: Path | None) -> None:
-    """The release and the text of its origin, both or neither: an origin of another would spoil every later audit."""
+def write_release(
+    release: Table | SocialGraph, output: Path, text: str, origin: Path | None, *, show: Callable[[], object] | None
+) -> None:
+    """Write the release and the text of its origin, both or neither: an origin of another would spoil later audits.
+
+    show : prints results; if it fails, no file is there
+    """
     with writing.together(output, origin) as places:
         release.write(places[output])
         if origin is not None:
             writing.write_text(places[origin], text, private=True)
+        if show is not None:
+            show()
     if origin is not None:
         say_secret(origin, beside=output)
 
@@ -344,16 +358,6 @@ def write_texts(texts: Mapping[Path, str]) -> None:
     with writing.together(*texts) as places:
         for path, text in texts.items():
             writing.write_text(places[path], text)
-
-
-def write_secret(path: Path, text: str, *, beside: Path, why: str = UNDOES) -> None:
-    """A text that its owner alone can read, from its first byte, whole or not at all; says that it is secret, and why.
-
-    beside : the release, in whose folder it should not lie.
-    """
-    with writing.whole(path) as place:
-        writing.write_text(place, text, private=True)
-    say_secret(path, beside=beside, why=why)
 
 
 def say_secret(path: Path, *, beside: Path, why: str = UNDOES) -> None:

@@ -144,7 +144,7 @@ def split(text: str | list[str] | None) -> tuple[str, ...]:
     return tuple(str(name).strip() for name in names if str(name).strip())
 
 
-class Names(click.ParamType[tuple[str, ...]]):
+class Names(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """Names separated by commas; a document lists them, and a listed name may hold a comma."""
 
     name = "text"

@@ -145,8 +145,7 @@ def audit_graph(
     for what, why in found.not_run:
         if why.startswith("failed: "):
             say(f"Not run: {what}: {why.removeprefix('failed: ')}", err=True)
-    output.keep(watched, (release,))
-    output.give(found)
+    output.give(found, watched=watched, releases=(release,))
 
 
 def _progress(text: str) -> None:

@@ -202,7 +202,7 @@ def _marked(text: str | None) -> str:
     return (text or "").replace("\\b\n", "\b\n")
 
 
-class Input(click.ParamType[str]):
+class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """A file to read, as it is written; `-` is the standard input, kept in a private folder while the command runs."""
 
     name = "path"

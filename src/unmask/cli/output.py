@@ -21,8 +21,8 @@ from unmask.cli.files import (
     say_findings,
     say_next,
     say_overview,
+    say_secret,
     write_report,
-    write_secret,
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, policy, refuse_other_domains, verdicts
 from unmask.cli.generated import FILE, taken
@@ -62,7 +62,7 @@ class Output(NamedTuple):
         refuse_other_domains(self.policies)
         if self.sarif is not None and not self.policies:
             raise click.UsageError("--sarif writes conditions that are not met; give --policy")
-        refuse_to_overwrite(self.report, self.export, self.at_risk, self.sarif, force=self.force)
+        refuse_to_overwrite(self.report, self.at_risk, self.sarif, force=self.force, folder=self.export)
 
     def give(
         self,
@@ -71,11 +71,14 @@ class Output(NamedTuple):
         rows: Mapping[str, Sequence[Any]] | None = None,
         warnings: Sequence[str] = (),
         suggest: Callable[[ReportData, list[Policy]], tuple[Change, ...]] | None = None,
+        watched: Watched | None = None,
+        releases: Sequence[Path] = (),
     ) -> None:
         """Write, print, and exit 3 unless all is acceptable.
 
-        rows    : of the files read, see `inputs`
-        suggest : tries what may be done about a release that is not acceptable, for the page
+        rows     : of the files read, see `inputs`
+        watched  : who is at risk; releases : in whose folders that list should not lie
+        suggest  : tries what may be done about a release that is not acceptable, for the page
         """
         from unmask.reports.result import Result
 
@@ -83,7 +86,10 @@ class Output(NamedTuple):
         shown = replace(found.under(judged), least=self.smallest_shown, reproduce=provenance())
         if suggest and self.report and self.changes and any(one.state == "not acceptable" for one in judged):
             shown = replace(shown, changes=suggest(shown, [*dict.fromkeys(one.policy for one in judged)]))
-        with writing.together(self.report, self.sarif) as places:  # which takes its name once all is said and exported
+        at_risk = None if watched is None else self.at_risk
+        with writing.together(self.report, self.sarif, at_risk) as places:  # names are taken once all is said
+            if at_risk is not None and watched is not None:
+                writing.write_text(places[at_risk], watched.text(), private=True)
             if self.report is not None:
                 write_report(shown, places[self.report])
             if self.sarif is not None:
@@ -98,6 +104,10 @@ class Output(NamedTuple):
                 from unmask.reports.export import export
 
                 export(shown, self.export, force=self.force)
+        if at_risk is not None:
+            folder = at_risk.resolve().parent
+            beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
+            say_secret(at_risk, beside=beside, why="whoever has it knows whom to look for")
         for said in (*warnings, *shown.cautions):
             say(f"warning: {said}", err=True)
         for path in (self.report, self.sarif, self.export):
@@ -139,14 +149,6 @@ class Output(NamedTuple):
         from unmask.cases.at_risk import Watched
 
         return None if self.at_risk is None else Watched(rows)
-
-    def keep(self, watched: Watched | None, releases: tuple[Path, ...]) -> None:
-        """Write the list of those at risk for the owner alone; releases : in whose folders it should not lie."""
-        if self.at_risk is None or watched is None:
-            return
-        folder = self.at_risk.resolve().parent
-        beside = next((path for path in releases if path.resolve().parent == folder), releases[0])
-        write_secret(self.at_risk, watched.text(), beside=beside, why="whoever has it knows whom to look for")
 
 
 def _protecting(made: Change, original: str) -> list[str]:

@@ -39,7 +39,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
 
     if as_json and in_words:
         raise click.UsageError("--json and --summary both say what is printed; leave one out")
-    refuse_to_overwrite(output, force=force)
+    refuse_to_overwrite(output, force=force, folder=None if folder is None or folder.exists() else folder)
     found = study_page(run)
     with writing.together(output) as places:  # which takes its name once all is exported
         if output is not None:

@@ -7,6 +7,7 @@ import io
 import re
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from unmask.cli.generated import FILE, Command, options, split, taken
 from unmask.cli.options import encoding, without_seed
 from unmask.cli.terminal import say
 from unmask.errors import UnmaskError
+from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
@@ -215,10 +217,13 @@ def protect_graph(
     from unmask.graphs.protections import protected
     from unmask.graphs.release import SocialGraph
     from unmask.graphs.utility import lost, utility
+    from unmask.graphs.writing import kind_of
     from unmask.randomness import secret_unless
     from unmask.reports.words import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
+    if output != STANDARD_OUTPUT:
+        kind_of(output.name)
     reading = reading_options(separation)
     protection = _chosen(written, separation)
     people = SocialGraph.read(graph, **reading)
@@ -226,12 +231,11 @@ def protect_graph(
     separated = protected(protection, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
-    write_release(release, output, _origin_text(people, separated, nodes), origin)
-    _say_left_out(separated.release.n_nodes - release.n_nodes)
     losses = lost(people, *separated)
     found = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
-    if as_json:
-        say_json(results=[found])
+    show = partial(say_json, results=[found]) if as_json else None
+    write_release(release, output, _origin_text(people, separated, nodes), origin, show=show)
+    _say_left_out(separated.release.n_nodes - release.n_nodes)
     say(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * (written is None),

@@ -32,7 +32,7 @@ def write_graph(
 ) -> None:
     """Write the edges u - v under the nodes' labels, as `SocialGraph.write` describes."""
     target = Path(path)
-    kind = _kind(target.name)
+    kind = kind_of(target.name)
     if target.exists() and not force:
         raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
     alone = n_nodes - len(np.union1d(u, v))
@@ -48,7 +48,7 @@ def write_graph(
         raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
 
 
-def _kind(name: str) -> str:
+def kind_of(name: str) -> str:
     """The suffix that says how the file is written; texts may be packed (.gz), Parquet is by itself."""
     kind = Path(name.lower().removesuffix(".gz")).suffix
     if kind not in _KINDS or (kind in _PARQUET and name.lower().endswith(".gz")):

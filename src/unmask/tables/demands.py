@@ -113,7 +113,8 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
 def check_whole(n_people: int, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
     """Refuse what not even the whole table as one class satisfies."""
     if n_people < k:
-        raise FailedError(f"the table has {n_people} people, fewer than k = {k}; ask for k of at most {n_people}")
+        advice = f"ask for k of at most {n_people}" if n_people > 1 else "no k hides fewer than 2 people"
+        raise FailedError(f"the table has {n_people} people, fewer than k = {k}; {advice}")
     for secret in secrets:
         whole = secret.overall[None, :]
         for demand in demands:

@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from unmask.tables.column import Column
 
 
-def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
-    """A table of these columns as a file, see `Table.write`."""
+def check_name(target: Path) -> None:
+    """Raise an error for a file name of another format."""
     name = target.name.lower()
     if not name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".pq")) or name.endswith(".parquet.gz"):
         raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz) or .parquet")
+
+
+def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
+    """A table of these columns as a file, see `Table.write`."""
+    check_name(target)
+    name = target.name.lower()
     if target.exists() and not force:
         raise UnmaskError(
             f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
