@@ -52,7 +52,7 @@ def failure(error: duckdb.Error, otherwise: str) -> FailedError:
     if re.search("No space left|max_temp_directory_size|Could not write", str(error)):
         return FailedError("the temporary directory or the disk of the output is full; free some space")
     if isinstance(error, duckdb.OutOfMemoryException):
-        return FailedError("the work does not fit the memory and disk at hand; read fewer columns or free some space")
+        return FailedError("the work does not fit the memory limit; give more (--memory-limit), or read fewer columns")
     if isinstance(error, duckdb.InterruptException):
         return FailedError("the work was interrupted; run it again")
     ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)

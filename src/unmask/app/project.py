@@ -8,7 +8,6 @@ import os
 import re
 import secrets
 import shutil
-import stat
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -274,11 +273,10 @@ def _parents() -> list[Path]:
 
 def _is_private(folder: Path) -> bool:
     """Return whether a path is a folder itself, no link, and the user's alone."""
-    try:
-        known = folder.lstat()
-    except OSError:
+    if folder.is_symlink() or not folder.is_dir():
         return False
-    return stat.S_ISDIR(known.st_mode) and not known.st_mode & 0o077 and known.st_uid == os.getuid()
+    known = folder.stat()
+    return not known.st_mode & 0o077 and known.st_uid == os.getuid()
 
 
 def opened(given: Mapping[str, Any]) -> str:

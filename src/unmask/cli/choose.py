@@ -13,7 +13,7 @@ from unmask.cli.gates import A_POLICY, POLICY, warn_of_turned
 from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError, visible
+from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Condition, Policy
@@ -124,9 +124,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
         say_json(results=found)
         return
     for target in dict.fromkeys(one.target for one in found):
-        said = visible(target)
-        say(f"{said}: {'Shapley':>24} {'alone':>8} {'last':>8}")
+        say(f"{target}: {'Shapley':>24} {'alone':>8} {'last':>8}")
         for one in (one for one in found if one.target == target):
-            name = visible(one.column)
             within = f"  \u00b1{one.error:.4f}" if one.error else ""
-            say(f"  {name:{len(said) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")
+            say(f"  {one.column:{len(target) + 15}} {one.shapley:8.4f} {one.alone:8.4f} {one.last:8.4f}{within}")

@@ -10,7 +10,7 @@ import click
 
 from unmask.cli.files import provenance, refuse_to_overwrite, say_json, say_overview, write_report
 from unmask.cli.generated import FILE
-from unmask.cli.terminal import say
+from unmask.cli.terminal import say, say_text
 from unmask.writing import together
 
 
@@ -26,9 +26,7 @@ def list_(as_json: bool) -> None:
         say_json(results=[{"kind": kind, "name": name, "text": text} for kind, name, text in kinds])
         return
     for heading, items in shown.items():
-        say(heading)
-        for name, text in items.items():
-            say(f"  {name:28} {text}")
+        say_text(f"{heading}\n" + "\n".join(f"  {name:28} {text}" for name, text in items.items()))
 
 
 @click.command()

@@ -247,16 +247,10 @@ def _told() -> Iterator[None]:
     """The engine's errors as sentences; its own words may quote a row."""
     try:
         yield
+    except duckdb.CatalogException:
+        raise FailedError("the database has no such table; check DATABASE::TABLE") from None
     except duckdb.Error as error:
-        raise _failure(error) from None
-
-
-def _failure(error: duckdb.Error) -> FailedError:
-    if isinstance(error, duckdb.CatalogException):
-        return FailedError("the database has no such table; check DATABASE::TABLE")
-    if isinstance(error, duckdb.OutOfMemoryException) and "max_temp_directory_size" not in str(error):
-        return FailedError("the work does not fit the memory limit; give more (--memory-limit), or coarsen a column")
-    return failure(error, _reason(error))
+        raise failure(error, _reason(error)) from None
 
 
 def _reason(error: duckdb.Error) -> str:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import duckdb
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from unmask import files
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.databases import failure
 from unmask.errors import UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
@@ -192,14 +190,11 @@ def _checkins() -> dict[str, NDArray[Any]]:
         name: str(files.locate(f"traces/gowalla1000/{name}.txt.gz", sha256=digest)) for name, digest in _SHA256.items()
     }
     with files.engine() as connection:
-        try:
-            rows = connection.execute(
-                'select "user", lat, lon, "time" from (select distinct * from read_csv($checkins, delim=\'\t\', '
-                "header=false, columns={'user': 'bigint', 'place': 'bigint', 'time': 'double'})) join "
-                "read_csv($places, delim='\t', header=false, columns={'place': 'bigint', 'lat': 'double', "
-                "'lon': 'double'}) using (place) order by \"user\", \"time\", place",
-                path,
-            )
-            return dict(rows.fetchnumpy())
-        except duckdb.Error as error:  # the engine's own message quotes the row
-            raise failure(error, "the Gowalla check-ins cannot be read; fetch the two files again") from None
+        rows = connection.execute(
+            'select "user", lat, lon, "time" from (select distinct * from read_csv($checkins, delim=\'\t\', '
+            "header=false, columns={'user': 'bigint', 'place': 'bigint', 'time': 'double'})) join "
+            "read_csv($places, delim='\t', header=false, columns={'place': 'bigint', 'lat': 'double', "
+            "'lon': 'double'}) using (place) order by \"user\", \"time\", place",
+            path,
+        )
+        return dict(rows.fetchnumpy())
