@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from tests.graphs.problems import renumbered
 from unmask import UnmaskError
 from unmask.graphs import SocialGraph, datasets
-from unmask.graphs.attacks.seed_dispersion import SeedDispersion, _indicator, _statistics, measure_seed_dispersion
+from unmask.graphs.attacks.seed_dispersion import SeedDispersion, _statistics, measure_seed_dispersion
 from unmask.graphs.communities import communities
 
 
@@ -29,7 +29,7 @@ def test_the_statistics_are_those_of_walks_that_do_not_turn_back(draw, n, share)
         expected.append((direct + (np.mean(shares) if shares else 0)) / 2)
     label = communities(graph)
     quota = rng.random(label.max() + 1)
-    found = _statistics(graph, chosen[:, None].astype(float), _indicator(label), quota)
+    found = _statistics(graph, chosen[:, None].astype(float), np.eye(len(quota))[:, label], quota)
     count = np.bincount(label[chosen], minlength=label.max() + 1)
     uneven = sum((count - quota) ** 2 / np.maximum(quota, 0.5))
     assert_allclose(found[:, 0], [np.mean(expected), uneven], atol=1e-12)

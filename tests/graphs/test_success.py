@@ -10,7 +10,6 @@ from unmask.graphs.attacks.success import (
     Scene,
     count_right,
     estimate_success,
-    initial_model,
     rank_candidates,
 )
 
@@ -61,7 +60,7 @@ def test_the_votes_for_a_seed_are_those_of_the_rounds_that_withheld_it():
 
 def test_candidates_have_the_mean_of_their_probabilities_over_bags_and_the_likeliest_comes_first():
     scene = kite(0)
-    model, rng = [initial_model(scene)], np.random.default_rng(0)
+    model, rng = [scene.initial_model], np.random.default_rng(0)
     bags = [[vote(scene, {(2, 2): 1.0, (3, 4): 0.2})], [vote(scene, {(2, 2): 1.0, (3, 3): 0.9})]]
     alone = [rank_candidates(scene, [bag], model, rng=rng) for bag in bags]
     both = rank_candidates(scene, bags, model, rng=rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy
@@ -287,6 +288,10 @@ def summary(
     )
 
 
+MEANS = ("if_there", "if_there_low", "if_there_high", "of_anybody_high", "came_true")
+"""What is a mean over runs of an announcement."""
+
+
 def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
     """Means over the runs, None where one of them refuses; the rest is of the run that announces least, the first of
     equals.
@@ -294,18 +299,10 @@ def _over_runs(said: Sequence[Announcement]) -> Announcement | None:
     if not said:
         return None
     least = min(said, key=lambda one: (one.if_there_high is not None, one.if_there is not None))
-
-    def mean(name: str) -> float | None:
-        return None if getattr(least, name) is None else mean_of(getattr(one, name) for one in said)
-
-    return replace(
-        least,
-        if_there=mean("if_there"),
-        if_there_low=mean("if_there_low"),
-        if_there_high=mean("if_there_high"),
-        of_anybody_high=mean("of_anybody_high"),
-        came_true=mean_of(one.came_true for one in said),
-    )
+    means: dict[str, Any] = {
+        name: mean_of(getattr(one, name) for one in said) for name in MEANS if getattr(least, name) is not None
+    }
+    return replace(least, **means)
 
 
 def separation_point(runs: Sequence[Run], before: Sequence[Run], *, release: str, attack: str) -> SeparationPoint:

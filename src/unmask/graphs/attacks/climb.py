@@ -19,7 +19,7 @@ from unmask.graphs.release import SocialGraph
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._climb import Factors, Pairs
-    from unmask.graphs.attacks._sides import Links, Unsigned
+    from unmask.graphs.attacks._sides import Unsigned
 
 STEPS = 25
 """Of the climb; longer ones become too sure."""
@@ -146,7 +146,8 @@ def climb(
         _climb.balance(pairs, factors)
     pairs.prior[:] = 0.0 if prior is None else prior
     schedule = np.array([(boldness + t, 2 / (t + 3), t in cut_steps) for t in steps], dtype=np.float64).reshape(-1, 3)
-    source, target = _relations(support.source, support.target)
+    directed = support.source.way is not None and support.target.way is not None
+    source, target = (_rows(graph, directed=directed) for graph in (support.source, support.target))
     _climb.climb(source, target, pairs, factors, schedule, cut_share)
     share = np.zeros(len(support.candidate), dtype=np.float32)
     n_pairs = int(pairs.indptr[-1])
@@ -171,20 +172,13 @@ def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -
     return pairs, Factors(discount, discount_target, weight, near, used, room)
 
 
-def _relations(source: SocialGraph, target: SocialGraph) -> list[Unsigned]:
-    """The edges of each side; where both have directions, their links out, and then their links in."""
-    if source.way is None or target.way is None:
-        return [_rows((side.indptr, side.neighbor)) for side in (source, target)]
-    links = (DirectedGraph.of(source), DirectedGraph.of(target))
-    return [_rows((one.out_indptr, one.out_neighbor), (one.in_indptr, one.in_neighbor)) for one in links]
-
-
-def _rows(out: Links, into: Links | None = None) -> Unsigned:
-    """The rows of one kind of link, or of two kinds, one after the other."""
-    if into is None:
-        return unsigned(read_only(*out))
-    indptr = np.append(out[0], out[0][-1] + into[0][1:])
-    return unsigned(read_only(indptr, np.append(out[1], into[1])))
+def _rows(graph: SocialGraph, *, directed: bool) -> Unsigned:
+    """The edges of a graph, or its links out and then its links in."""
+    if not directed:
+        return unsigned(read_only(graph.indptr, graph.neighbor))
+    links = DirectedGraph.of(graph)
+    indptr = np.append(links.out_indptr, links.out_indptr[-1] + links.in_indptr[1:])
+    return unsigned(read_only(indptr, np.append(links.out_neighbor, links.in_neighbor)))
 
 
 def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:

@@ -14,7 +14,7 @@ from unmask.graphs.attacks.assignment import GraphMatching
 from unmask.graphs.attacks.climb import VOTE, Climb
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.matching import Matching
-from unmask.graphs.attacks.support import Support, rematch
+from unmask.graphs.attacks.support import Support, Walks, rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 
@@ -24,10 +24,9 @@ MIN_SEEDS = 30
 IRMA = 10_000
 """Nodes of the larger graph up to which `Irma` votes."""
 
-SEVERAL = 100_000
-"""Nodes of the larger graph up to which `Climb` votes with several discounts."""
-
 _LEAST = 0.02  # listed candidates that are less likely have no vote
+
+_SMALL = 0.01  # share in the first climb of pairs that others leave out
 
 _STEPS = 10  # of `GraphMatching`; from the center all 30 move its hits by -1 to 3 points on thin networks
 
@@ -68,11 +67,10 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[
     n = max(release.n_nodes, knowledge.graph.n_nodes)
     asked = {
         "alike": knowledge.similarity is not None,
-        "discounted": n <= SEVERAL,
         "irma": n <= IRMA,
         "dense": n <= GraphMatching.largest,  # wherever it runs
     }
-    return ("named", "listed", "climb", *(kind for kind, votes in asked.items() if votes))
+    return ("named", "listed", "climb", "discounted", *(kind for kind, votes in asked.items() if votes))
 
 
 def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -88,11 +86,12 @@ def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 class Stage(NamedTuple):
-    """The networks of a round, all seeds, and (n_seeds,) those that its attacks do not know."""
+    """The networks of a round, all seeds, (n_seeds,) those that its attacks do not know, and walks of other rounds."""
 
     release: SocialGraph
     knowledge: Auxiliary[SocialGraph]
     withheld: NDArray[np.bool_]
+    walks: tuple[Walks, Walks] | None = None
 
     @property
     def known(self) -> Auxiliary[SocialGraph]:
@@ -124,24 +123,25 @@ def _flat(
 
 
 def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
-    """Whom each attack takes for whom, in one round."""
+    """The votes of all attacks. Other discounts leave out what has a small share in the first climb."""
     release, known = stage.release, stage.known
     backward = rematch(known.graph, known.reversed(release))
-    support = Support.of(release, known, lists=(forward, backward))
+    support = Support.of(release, known, lists=(forward, backward), walks=stage.walks)
+    share = Climb(0.25).shares(support)
+    smaller = support.take(share >= _SMALL)
     votes: Votes = {
         "named": [_named(forward), _turned(_named(backward))],
         "listed": [_listed(forward), _turned(_listed(backward))],
-        "climb": [_shared(support, Climb(gamma)) for gamma in ((0.0, 0.25) if "discounted" in kinds else (0.25,))],
+        "climb": [_voted(smaller, Climb(0.0).shares(smaller)), _voted(support, share)],
+        "discounted": [_voted(smaller, Climb(0.5).shares(smaller))],
     }
-    if "discounted" in kinds:
-        votes["discounted"] = [_shared(support, Climb(0.5))]
     if "alike" in kinds:
-        votes["alike"] = [_shared(support, Climb(0.25, scale)) for scale in (16.0, 2.0, 1.0)]
+        votes["alike"] = [_voted(support, Climb(0.25, scale).shares(support)) for scale in (16.0, 2.0, 1.0)]
     if "irma" in kinds:
         votes["irma"] = [_named(Irma()(release, known))]
     if "dense" in kinds:
-        u, c, share = votes["climb"][-1]
-        first = sparse.csr_array((share.astype(np.float64), (u, c)), shape=(known.graph.n_nodes, release.n_nodes))
+        u, c, vote = votes["climb"][-1]
+        first = sparse.csr_array((vote.astype(np.float64), (u, c)), shape=(known.graph.n_nodes, release.n_nodes))
         votes["dense"] = [_named(GraphMatching(steps=_STEPS).begun(release, known, first))]
     return votes
 
@@ -163,8 +163,7 @@ def _listed(belief: Matching) -> Vote:
     return belief.row[kept], belief.candidate[kept], vote[kept]
 
 
-def _shared(support: Support, climb: Climb) -> Vote:
-    share = climb.shares(support)
+def _voted(support: Support, share: NDArray[np.float32]) -> Vote:
     kept = share >= VOTE
     return support.row[kept], support.candidate[kept], share[kept]
 

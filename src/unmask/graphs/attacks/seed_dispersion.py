@@ -107,9 +107,10 @@ def _compare(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P-values and ratios of T and C in one network."""
     strata = _strata(graph.degree, seeds)
-    membership = _indicator(communities(graph))
+    label, n = communities(graph), graph.n_nodes
+    membership = sparse.csr_array((np.ones(n), (label, np.arange(n))))
     quota = np.bincount(strata[seeds], minlength=strata.max() + 1) / np.maximum(np.bincount(strata), 1)
-    expected = membership @ quota[strata]
+    expected = np.asarray(membership @ quota[strata])
     blocks = [_statistics(graph, chosen, membership, expected) for chosen in _draws(strata, seeds, n_draws, rng)]
     values = np.concatenate(blocks, axis=1)
     observed, drawn = values[:, :1], values[:, 1:]
@@ -123,12 +124,6 @@ def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np
     n_strata = max(1, min(MAX_STRATA, len(seeds) // MIN_STRATUM_SEEDS))
     cuts = np.unique(np.quantile(degree[seeds], np.arange(1, n_strata) / n_strata))
     return np.searchsorted(cuts, degree, side="right")
-
-
-def _indicator(community: NDArray[np.int64]) -> sparse.csr_array:
-    """(n_communities, n_nodes) 1 for the members of each."""
-    n = len(community)
-    return sparse.csr_array((np.ones(n), (community, np.arange(n))), shape=(community.max() + 1, n))
 
 
 def _draws(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
 from unmask.graphs.attacks.rounds import Round, Tally, kinds_for, leaders, tallied
+from unmask.graphs.attacks.support import Walks
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.promise import Check
@@ -47,6 +48,9 @@ class Scene:
         self.degrees = knowledge.graph.degree, release.degree
         self.ratios = knowledge.ratios(release)
         self.kinds = kinds_for(release, knowledge)
+        n_kinds = len(self.kinds)
+        self.initial_model = start(n_kinds, n_kinds + 2 + (self.ratios is not None))
+        self.walks = Walks(knowledge.graph), Walks(release)
 
     def choices(self, tally: Tally, people: Nodes) -> Choices:
         """The features of votes for some people."""
@@ -152,12 +156,6 @@ def rank_candidates(
     mean = np.bincount(at, weights=np.concatenate(probability), minlength=len(pair)).astype(np.float64)
     order = np.lexsort((rng.permutation(n)[candidate], -mean, person))
     return Candidates(person[order], candidate[order], mean[order])
-
-
-def initial_model(scene: Scene) -> Floats:
-    """The weights before a seed is seen."""
-    n_kinds = len(scene.kinds)
-    return start(n_kinds, n_kinds + 2 + (scene.ratios is not None))
 
 
 def _sum_of_first(candidates: Candidates) -> float:

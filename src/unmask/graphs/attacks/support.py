@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,12 @@ class Support:
         nodes, seeds = np.count_nonzero(np.diff(self.indptr)), np.count_nonzero(self.image >= 0)
         return f"Support({len(self)} pairs of {nodes - seeds} free nodes, {seeds} seeds)"
 
+    def take(self, chosen: NDArray[np.bool_]) -> Support:
+        """Some of the pairs. chosen : (n_pairs,)"""
+        indptr = np.searchsorted(self.row[chosen], np.arange(len(self.image) + 1))
+        ratio = None if self.ratio is None else self.ratio[chosen]
+        return replace(self, indptr=indptr, candidate=self.candidate[chosen], ratio=ratio)
+
     @property
     def row(self) -> NDArray[np.int64]:
         """(n_pairs,) the source node of each pair."""
@@ -65,7 +71,12 @@ class Support:
 
     @classmethod
     def of(
-        cls, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, lists: tuple[Matching, Matching] | None = None
+        cls,
+        release: SocialGraph,
+        knowledge: Auxiliary[SocialGraph],
+        *,
+        lists: tuple[Matching, Matching] | None = None,
+        walks: tuple[Walks, Walks] | None = None,
     ) -> Support:
         """Pairs of free nodes with neighbors that `Rematch` lists in either direction, of near profiles, or similar.
 
@@ -78,6 +89,7 @@ class Support:
 
         lists : beliefs of `Rematch` from source to target and from target to source, of these graphs and seeds; None:
                 they are made here, see `rematched`
+        walks : of the adversary's graph and of the release, from other seeds; None: there were none
         """
         image, inverse = seeded(release, knowledge)
         free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
@@ -85,7 +97,8 @@ class Support:
         seed = np.flatnonzero(image >= 0)
         forward, backward = rematched(release, knowledge) if lists is None else lists
         ratios = knowledge.ratios(release)
-        near = _alike(release, knowledge, free, free_there)
+        walks = walks or (Walks(knowledge.graph), Walks(release))
+        near = _alike(release, knowledge, (free, free_there), walks)
         found = [_listed(forward), _listed(backward)[::-1], near, _similar(ratios, max(len(image), release.n_nodes))]
         u, c = (np.concatenate(side) for side in zip(*found, strict=True))
         kept = np.isin(u, free) & np.isin(c, free_there)
@@ -127,15 +140,14 @@ def _listed(belief: Matching) -> Pairs:
 # --- profiles -------------------------------------------------------------------------------------------------------
 
 
-def _alike(
-    release: SocialGraph, knowledge: Auxiliary[SocialGraph], free: NDArray[np.int64], free_there: NDArray[np.int64]
-) -> Pairs:
-    """Pairs of free nodes whose profiles are near."""
+def _alike(release: SocialGraph, knowledge: Auxiliary[SocialGraph], nodes: Pairs, walks: tuple[Walks, Walks]) -> Pairs:
+    """Pairs of free nodes whose profiles are near. nodes : free nodes of the source, and of the target"""
+    free, free_there = nodes
     if not 0 < len(free) * len(free_there) <= _MOST_COMPARED:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    graphs, seeds = (knowledge.graph, release), _landmarks(release, knowledge)
-    here, there = (_profiles(graph, seed) for graph, seed in zip(graphs, seeds, strict=True))
-    k = proposed(max(graph.n_nodes for graph in graphs))
+    seeds = _landmarks(release, knowledge)
+    here, there = (side.profiles(seed) for side, seed in zip(walks, seeds, strict=True))
+    k = proposed(max(knowledge.graph.n_nodes, release.n_nodes))
     (u, c), (c_back, u_back) = nearest(here[free], there[free_there], k, k // 3)
     return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
 
@@ -148,26 +160,32 @@ def _landmarks(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Pairs
     return here[first], there[first]
 
 
-def _profiles(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float32]:
-    """(n_nodes, n_seeds) see `Support.of`."""
-    profile = np.empty((graph.n_nodes, len(seed)), dtype=np.float32)
-    for start in range(0, len(seed), _WALKED):
-        few = slice(start, start + _WALKED)
-        found = np.log1p(_visits(graph, seed[few]) * (2 * graph.n_edges / 10))
-        profile[:, few] = found - found.mean(axis=0)
-    profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    return profile
+class Walks:
+    """Walks over a graph, each of whose seeds is started from once: rounds of attacks share most of their seeds."""
 
+    def __init__(self, graph: SocialGraph) -> None:
+        share = 1.0 / np.maximum(graph.degree, 1)
+        self._share, self._step = share, sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
+        self._scale, self._column = 2 * graph.n_edges / 10, dict[int, NDArray[np.float32]]()
 
-def _visits(graph: SocialGraph, seed: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node visited."""
-    share = 1.0 / np.maximum(graph.degree, 1)
-    step = sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
-    visits = start = np.zeros((graph.n_nodes, len(seed)))
-    start[seed, np.arange(len(seed))] = share[seed]
-    for _ in range(_STEPS):
-        visits = _RESTART * start + (1 - _RESTART) * (step @ visits)
-    return visits
+    def profiles(self, seeds: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(n_nodes, n_seeds) see `Support.of`."""
+        new = np.array([seed for seed in seeds.tolist() if seed not in self._column], dtype=np.int64)
+        for start in range(0, len(new), _WALKED):
+            few = new[start : start + _WALKED]
+            visits = np.log1p(self._visits(few) * self._scale)
+            self._column |= zip(few.tolist(), (visits - visits.mean(axis=0)).T.astype(np.float32), strict=True)
+        profile = np.column_stack([self._column[seed] for seed in seeds.tolist()])
+        profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        return profile
+
+    def _visits(self, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node visited."""
+        visits = start = np.zeros((len(self._share), len(seeds)))
+        start[seeds, np.arange(len(seeds))] = self._share[seeds]
+        for _ in range(_STEPS):
+            visits = _RESTART * start + (1 - _RESTART) * (self._step @ visits)
+        return visits
 
 
 def nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
