@@ -222,7 +222,7 @@ def test_contributions_of_columns_with_suppressed_cells_follow_the_relation():
 
 def test_protect_refuses_a_release_in_which_k_does_not_hold_and_keeps_the_promise_elsewhere():
     people = Table.read({"age": [30, 30, 30, 41, 42], "sex": list("mmmff")}, quasi_identifiers=["age", "sex"])
-    with pytest.raises(FailedError, match="candidates, expected at least 3"):
+    with pytest.raises(FailedError, match="leaves k = 1, expected at least 3"):
         protect(people, SuppressCells(k=3, columns="sex"))
     release = protect(people, SuppressCells(k=3)).release
     assert criteria.evaluate(release).k >= 3

@@ -127,6 +127,7 @@ def protect_in_engine(
 
     from unmask.cli.files import say_dropped, say_formulas
     from unmask.engines.room import check_output
+    from unmask.tables import criteria
     from unmask.tables.counting import counted, generalize, write_release
 
     start = time.perf_counter()
@@ -144,7 +145,7 @@ def protect_in_engine(
     return {
         "rows": lost.released_rows,
         "classes": len(made.release.counts),
-        "k": lost.class_size,
+        "k": criteria.evaluate(made.release, sensitive=()).k,
         "gcp": lost.gcp,
         "average_class_size": lost.released_rows / len(made.release.counts),
         "seconds": round(time.perf_counter() - start, 3),

@@ -55,9 +55,11 @@ def costs(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
     least = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
+    overlap = (people or facts["k"]) * facts["classes"] > facts["rows"]
+    sizes = f"where everybody fits the rows of at least {least}" if overlap else f"of at least {least}"
     aside = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
-        f"{facts['rows']:,} rows in {facts['classes']:,} classes of at least {least}{aside}, information "
+        f"{facts['rows']:,} rows in {facts['classes']:,} classes {sizes}{aside}, information "
         f"lost {percent(facts['gcp'])}{alone}: a cell leaves open "
         + ", ".join(f"{name} {one}" for name, one in width.items())
     )
@@ -116,8 +118,8 @@ def protect(
         facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, whose)
     if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", found.k)) < chosen.k:
         raise FailedError(
-            f"{chosen!r} leaves people with {reached} candidates, expected at least {chosen.k}: no further cell may be "
-            "suppressed; allow a larger rate or more columns, or generalize first"
+            f"{chosen!r} leaves k = {reached}, expected at least {chosen.k}: no further cell may be suppressed; "
+            "allow a larger rate or more columns, or generalize first"
         )
     if people.control is not None:
         facts["held_back"] = people.control.n_people
