@@ -208,3 +208,29 @@ def _is_answered(path, question, right, options, depth=3):
         except UnmaskError:
             continue
     return False
+
+
+# --- damage and dress -----------------------------------------------------------------------------------------------
+
+
+def damage(rng, data):
+    """Return a file with one damaged line below the first 3, in bytes of UTF-8."""
+    lines = data.split(b"\n")
+    place = rng.randrange(3, max(4, len(lines) - 2))
+    cells = lines[place].split(b",")
+    lines[place] = rng.choice(
+        [
+            cells[0], lines[place] + b",x,y", b'"' + lines[place], b"# " + lines[place],
+            lines[place].replace(b",", b"\x00", 1), b",".join([b"", *cells[1:]]), b",".join([b"NA", *cells[1:]]),
+        ]
+    )  # fmt: skip
+    return b"\n".join(lines)
+
+
+def redress(rng, text):
+    """Return the bytes of a text in a dress that changes nothing: line ends, a mark, blank lines, an encoding."""
+    lines = text.rstrip("\n").split("\n")
+    lines += [""] * rng.choice([0, 1, 3])
+    lines.insert(rng.choice([0, len(lines) // 2]), "")
+    joined = rng.choice(["\n", "\r\n"]).join(lines)
+    return joined.encode(rng.choice(["utf-8", "utf-8-sig", "utf-16"]))

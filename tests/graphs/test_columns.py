@@ -196,9 +196,7 @@ def test_one_line_accounts_for_a_file(tmp_path, caplog):
     assert graph.dropped == Dropped(reversed=1, self_loops=1, attributes=("direction", "weight", "since"))
     said = "direction (except by DirectedNar09 and Climb), weight and since are left out"
     assert str(graph.dropped) == said
-    account = (
-        "a.csv: 4 people, 2 edges of 8 lines; ends: from, to; 1 comment lines, 1 blank; 1 of weight 0 (no edges); "
-    )
+    account = "a.csv: 4 people, 2 edges; 8 lines; ends: from, to; 1 comment lines, 1 blank; 1 of weight 0 (no edges); "
     assert caplog.messages == [f"{account}1 loops, 1 repeated; {said}"]
     caplog.clear()
     assert str(SocialGraph.read(written(tmp_path, ["1 2", "2 3"], "b.txt")).dropped) == ""
@@ -213,6 +211,36 @@ def test_g7_direction_and_attributes_of_formats_are_said(tmp_path):
     assert SocialGraph.read(written(tmp_path, [text], "d.graphml")).dropped.attributes == ("direction", "age", "weight")
     net = written(tmp_path, ["*vertices 2", "*arcs", "1 2 3.5"], "d.net")
     assert SocialGraph.read(net).dropped.attributes == ("direction", "weight")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("w.csv", "source,target,weight\na,b,1\nb,c,0\nc,d,2.5\n"),
+        ("w.tsv", "from\tto\tcount\na\tb\t1\nb\tc\t0.0\nc\td\t2\n"),
+        ("w.txt", "0 1 0 0\n1 0 0 0\n0 0 0 3\n0 0 3 0\n"),
+        ("w.net", "*vertices 4\n*edges\n1 2 1\n2 3 0\n3 4 2.5\n"),
+        (
+            "w.graphml",
+            (
+                '<graphml><key id="d" for="edge" attr.name="weight"/><graph><node id="a"/><node id="b"/><node id="c"/>'
+                '<node id="d"/><edge source="a" target="b"/><edge source="b" target="c"><data key="d">0.0</data></edge>'
+                '<edge source="c" target="d"><data key="d">2</data></edge></graph></graphml>'
+            ),
+        ),
+        (
+            "w.json",
+            (
+                '{"nodes": [{"id": 1.0}, {"id": 2}, {"id": 3}, {"id": 4}], "links": [{"source": 1, "target": 2}, '
+                '{"source": 2, "target": 3.0, "weight": 0}, {"source": 3, "target": 4, "weight": 2}]}'
+            ),
+        ),
+    ],
+)
+def test_an_edge_of_weight_zero_is_none_and_its_ends_are_people(tmp_path, caplog, name, text):
+    graph = SocialGraph.read(written(tmp_path, [text], name))
+    assert (graph.n_nodes, graph.n_edges) == (4, 2)
+    assert "1 of weight 0 (no edges)" in caplog.text or name == "w.txt"
 
 
 # --- formats --------------------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 import gzip
 import os
+import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.graphs.random_files import draw_file, outcome
+from tests.graphs.random_files import damage, draw_file, outcome, read, redress
+from unmask.errors import UnmaskError
 from unmask.graphs import SocialGraph
 
 
@@ -51,3 +53,26 @@ def lines_of(path):
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt") as file:
         return file.read().splitlines()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_damaged_line_is_never_dropped_in_silence(tmp_path, seed):
+    rng = random.Random(seed)
+    rows = [f"u{rng.randrange(60)},u{rng.randrange(60)},{rng.random():.3f}" for _ in range(rng.choice([60, 4000]))]
+    data = "\n".join(["source,target,share", *rows, ""]).encode()
+    (tmp_path / "whole.csv").write_bytes(data)
+    (tmp_path / "damaged.csv").write_bytes(damage(rng, data))
+    assert read(tmp_path / "whole.csv")[1]
+    with pytest.raises(UnmaskError, match=r"line \d+ |missing end") as refused:
+        read(tmp_path / "damaged.csv")
+    assert refused.value.exit_code in (1, 2)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_line_ends_marks_and_blank_lines_change_nothing(tmp_path, seed):
+    rng = random.Random(seed)
+    rows = [f"Jörg {rng.randrange(60)};Ann {rng.randrange(60)};{rng.random():.3f}" for _ in range(300)]
+    text = "\n".join(["giver;taker;share", *rows, ""])
+    (tmp_path / "plain.csv").write_text(text)
+    (tmp_path / "dressed.csv").write_bytes(redress(rng, text))
+    assert read(tmp_path / "plain.csv", two_mode=False) == read(tmp_path / "dressed.csv", two_mode=False)

@@ -55,12 +55,13 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
         above the first row, and no line below it is one
     """
     with open_binary(file.path) as stream:
-        start = (stream.read(_FIRST_BYTES) + stream.readline(_LONGEST_LINE)).decode("utf-8").removeprefix("\ufeff")
-        lines = start.replace("\r\n", "\n").split("\n")[skip_lines : skip_lines + FIRST_LINES]
+        start = stream.read(_FIRST_BYTES) + stream.readline(_LONGEST_LINE)
+        first = b"".join(start.splitlines(keepends=True)[: skip_lines + FIRST_LINES])
+        lines = first.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").split("\n")[skip_lines:]
         windows: list[str] = []
-        if len(start.encode()) < file.n_bytes and not any(line.count('"') % 2 for line in lines):
+        if len(first) < file.n_bytes and not any(line.count('"') % 2 for line in lines):
             for window in range(N_WINDOWS):
-                stream.seek(_FIRST_BYTES + (file.n_bytes - _FIRST_BYTES) * window // N_WINDOWS)
+                stream.seek(len(first) + (file.n_bytes - len(first)) * window // N_WINDOWS)
                 stream.readline(_LONGEST_LINE)
                 more = (stream.readline(_LONGEST_LINE).decode("utf-8", "replace") for _ in range(WINDOW_LINES))
                 windows += [line.rstrip("\r\n") for line in more]

@@ -189,7 +189,7 @@ def _read_text(
     is_free = options.header is None and options.ends is None and not options.skip_lines
     ignored = [f"{lines.n_comments:,} comment lines", f"{lines.n_blank:,} blank", *filter(None, [sample.note])]
     ignored += [f"{lines.n_skipped:,} skipped"] * bool(lines.n_skipped)
-    account = f"of {lines.n_lines:,} lines; ends: {', '.join(best.names)}; {', '.join(ignored)}"
+    account = f"{lines.n_lines:,} lines; ends: {', '.join(best.names)}; {', '.join(ignored)}"
     return _numbered(arrays, best, options, account, may_count=is_free and not reading.header)
 
 
@@ -208,7 +208,7 @@ def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, 
         )
 
     arrays = _read_ids(connection, rows, best, options)
-    return _numbered(arrays, best, options, f"of {len(arrays['u']):,} rows; ends: {', '.join(best.names)}")
+    return _numbered(arrays, best, options, f"{len(arrays['u']):,} rows; ends: {', '.join(best.names)}")
 
 
 def choose_named_ends(

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import quoteattr
 
 from unmask.errors import UnmaskError
+from unmask.graphs.column_words import is_weight
+from unmask.graphs.identifiers import is_zero
 
 _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -18,7 +20,7 @@ _FOOT = "  </graph>\n</graphml>\n"
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]], tuple[str, ...]]:
+def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]], tuple[str, ...], int]:
     """The ids of the nodes, in their order, the links (source, target), and what else the file says of them by name.
 
     Read piece by piece, so that the memory is that of ids and links. Attributes of nodes and links are passed over,
@@ -27,7 +29,7 @@ def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]],
 
     >>> import io
     >>> parse(io.BytesIO(b'<graphml><graph><node id="a"/><edge source="a" target="a"/></graph></graphml>'), "it")
-    (['a'], [('a', 'a')], ())
+    (['a'], [('a', 'a')], (), 0)
 
     U. Brandes, M. Eiglsperger et al., "The GraphML file format", graphml.graphdrawing.org; gexf.net.
     """
@@ -35,6 +37,7 @@ def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]],
     links: list[tuple[str, str]] = []
     graphs: list[ET.Element] = []
     said: dict[str, None] = {}
+    weights, n_zero = set[str | None](), 0
     for event, element in ET.iterparse(file, events=("start", "end")):
         tag = element.tag.rpartition("}")[2]
         if event == "start":
@@ -47,18 +50,22 @@ def parse(file: IO[bytes], name: str) -> tuple[list[str], list[tuple[str, str]],
         elif tag == "node":
             ids.append(_attribute(element, "id", name, f"node {len(ids) + 1}"))
         elif tag == "edge":
-            what = f"edge {len(links) + 1}"
-            links.append((_attribute(element, "source", name, what), _attribute(element, "target", name, what)))
+            what = f"edge {len(links) + n_zero + 1}"
+            ends = (_attribute(element, "source", name, what), _attribute(element, "target", name, what))
+            weight = next((data.text for data in element if data.get("key") in weights), element.get("weight"))
+            links += [] if is_zero(weight) else [ends]
+            n_zero += is_zero(weight)
             directed = element.get("directed") == "true" or element.get("type") == "directed"
             said |= {"direction": None} if directed else {}
             said |= {"weight": None} if element.get("weight") else {}
         elif tag in {"key", "attribute"}:
+            weights |= {element.get("id")} if is_weight(element.get("attr.name") or "") else set()
             said[element.get("attr.name") or element.get("title") or "an attribute without a name"] = None
         if event == "end" and tag in {"node", "edge"} and graphs:
             graphs[0].clear()  # what was read
     if not graphs:
         raise UnmaskError(f"file {name!r} has no graph element, expected GraphML or GEXF")
-    return ids, links, tuple(sorted(said, key=lambda what: what != "direction"))
+    return ids, links, tuple(sorted(said, key=lambda what: what != "direction")), n_zero
 
 
 def _attribute(element: ET.Element, key: str, name: str, what: str) -> str:

@@ -54,10 +54,28 @@ def number_ids(
     present[ends] = True
     present &= ~missing
     rank, kept = np.cumsum(present) - 1, ~gap & ~zero
-    counted = {"with a missing end": gap, "of weight 0 (no edges)": zero, "of negative weight (caution)": weight < 0}
+    counted = {"with a missing end": gap, "of negative weight (caution)": weight < 0}
     notes += [f"{np.count_nonzero(rows):,} {reason}" for reason, rows in counted.items() if rows.any()]
+    notes += filter(None, [say_zeros(int(zero.sum()))])
     labels = labels[present]
     return LinkList(rank[u[kept]], rank[v[kept]], labels, len(labels), account="; ".join(notes))
+
+
+def is_zero(weight: object) -> bool:
+    """Return whether the weight of an edge is 0, so that it is no edge.
+
+    >>> is_zero("0.0"), is_zero(None), is_zero("strong")
+    (True, False, False)
+    """
+    try:
+        return weight is not None and float(weight) == 0  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+
+
+def say_zeros(n_zero: int) -> str:
+    """Return how many edges of weight 0 a file has, for its account."""
+    return f"{n_zero:,} of weight 0 (no edges)" if n_zero else ""
 
 
 def number_labels(ids: Sequence[str]) -> NDArray[Any]:

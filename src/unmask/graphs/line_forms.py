@@ -76,7 +76,7 @@ def read_matrix(dialect: Dialect, named: bool, heads: bool) -> LinkList:
     if len({*names}) < len(names):
         raise UnmaskError(f"file {name!r} has two nodes of one name, expected every name once")
     labels = np.array(names, dtype=object) if named else np.arange(len(rows))
-    account = f"of {dialect.sample.file.n_lines:,} lines; a matrix of {len(rows):,} nodes"
+    account = f"{dialect.sample.file.n_lines:,} lines; a matrix of {len(rows):,} nodes"
     return LinkList(u.astype(np.int64), v.astype(np.int64), labels, len(rows), attributes, account)
 
 
@@ -111,7 +111,7 @@ def adjacency_dialect(dialects: Sequence[Dialect], *, asked: bool) -> Dialect | 
         return pure
     if numeric or later & heads:
         question = f"file {pure.sample.file.name!r} has lines of unequal length, all of ids: neighbors, or attributes?"
-        raise AmbiguousInput(question, ["--form adjacency", f"--form links {pure.option} --source 1 --target 2"])
+        raise AmbiguousInput(question, ["--form adjacency", f"--form links {pure.option}"])
     return None
 
 
@@ -134,5 +134,5 @@ def read_adjacency(dialect: Dialect) -> LinkList:
     place = {str(label): at for at, label in enumerate(labels.tolist())}
     ends = np.array([(place[row[0]], place[cell]) for row in rows for cell in row[1:]], dtype=np.int64)
     u, v = ends.reshape(-1, 2).T
-    account = f"of {dialect.sample.file.n_lines:,} lines; an adjacency list of {len(rows):,} nodes"
+    account = f"{dialect.sample.file.n_lines:,} lines; an adjacency list of {len(rows):,} nodes"
     return LinkList(u, v, labels, len(labels), account=account)

@@ -26,8 +26,9 @@ from unmask.engines.text_files import parquet_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml, pajek
+from unmask.graphs.column_words import is_weight
 from unmask.graphs.edge_lists import FORMATS, EdgeListOptions, best_dialect, read_edge_list, read_table
-from unmask.graphs.identifiers import LinkList
+from unmask.graphs.identifiers import LinkList, is_zero, say_zeros
 
 _log = logging.getLogger(__name__)
 
@@ -154,25 +155,34 @@ def _node_link(source: TextFile) -> LinkList:
         with open_text(source.path) as file:
             data = json.load(file)
         links = data["links"] if "links" in data else data["edges"]
-        ids = [str(node["id"]) for node in data["nodes"]]
-        ends = [(str(link["source"]), str(link["target"])) for link in links]
+        zeros = [any(is_zero(value) for key, value in link.items() if is_weight(key)) for link in links]
+        ids = [_text_of(node["id"]) for node in data["nodes"]]
+        ends = [(_text_of(link["source"]), _text_of(link["target"])) for link in links]
         others = dict.fromkeys([key for item in (*data["nodes"], *links) for key in item])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UnmaskError(
             f"file {source.name!r} is no node-link JSON, expected nodes with an id and links with a source and a target"
         ) from None
     said = (*(("direction",) if data.get("directed") else ()), *(key for key in others if key not in _KEYS))
-    return _by_name(source.path, ids, ends, said)
+    edges = [pair for pair, zero in zip(ends, zeros, strict=True) if not zero]
+    return _by_name(source.path, ids, edges, said, sum(zeros))
+
+
+def _text_of(name: object) -> str:
+    """Return an id as text: 12.0 is 12, and a missing one is none."""
+    if name is None:
+        raise ValueError
+    return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
 
 
 def _pajek(source: TextFile) -> LinkList:
     with open_text(source.path) as file:
-        n, given, links, attributes = pajek.parse(file, source.name)
+        n, given, links, attributes, n_zero = pajek.parse(file, source.name)
     both = np.array(links, dtype=np.int64).reshape(-1, 2) - 1
     if all(str(number) == label for number, label in given.items()):
-        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n, attributes)
+        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n, attributes, say_zeros(n_zero))
     labels = _distinct(source.path, [given.get(number, str(number)) for number in range(1, n + 1)])
-    return LinkList(both[:, 0], both[:, 1], labels, n, attributes)
+    return LinkList(both[:, 0], both[:, 1], labels, n, attributes, say_zeros(n_zero))
 
 
 def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
@@ -193,11 +203,13 @@ def _graphml(path: Path) -> LinkList:
         raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again, as UTF-8") from None
 
 
-def _by_name(path: Path, ids: list[str], links: list[tuple[str, str]], attributes: tuple[str, ...]) -> LinkList:
+def _by_name(
+    path: Path, ids: list[str], links: list[tuple[str, str]], attributes: tuple[str, ...], n_zero: int
+) -> LinkList:
     labels = _distinct(path, ids)
     number = {name: node for node, name in enumerate(ids)}
     ends = np.array([(number.get(u, -1), number.get(v, -1)) for u, v in links], dtype=np.int64).reshape(-1, 2)
     if (ends < 0).any():
         edge = int(np.argmax((ends < 0).any(axis=1))) + 1
         raise UnmaskError(f"edge {edge} of {path.name!r} ends at a node that is not in the file; add it")
-    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids), attributes)
+    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids), attributes, say_zeros(n_zero))

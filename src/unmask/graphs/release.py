@@ -320,16 +320,9 @@ def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
 def _account(links: LinkList, n_edges: int, dropped: Dropped) -> str:
     """Return one line on a file that was read: people, edges, columns, and lines that are no edge of their own."""
     repeated = dropped.duplicates + dropped.reversed
-    return "; ".join(
-        filter(
-            None,
-            (
-                f"{links.n_nodes:,} people, {n_edges:,} edges {links.account}".rstrip(),
-                f"{dropped.self_loops:,} loops, {repeated:,} repeated",
-                str(dropped),
-            ),
-        )
-    )
+    size = f"{links.n_nodes:,} people, {n_edges:,} edges"
+    ignored = f"{dropped.self_loops:,} loops, {repeated:,} repeated"
+    return "; ".join(filter(None, (size, links.account, ignored, str(dropped))))
 
 
 # --- from links to rows of neighbors -------------------------------------------------------------------------------
