@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from unmask import FailedError, UnmaskError, protect
 from unmask.cases.tables import audit as audit_releases
 from unmask.engines import open_engine
+from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.counting import Roles, reduce
@@ -18,14 +19,14 @@ NUMBERS = {"1": (1, 1), "2": (2, 2), "4": (4, 4), "[1, 2]": (1, 2), "[2, 4]": (2
 
 
 def meet(one, other, missing):
-    """The table of the specification, cell by cell."""
+    """Whether a row with the cell `other` fits each person whom the release states by the cell `one`."""
     if "*" in (one, other):
         return True
     if "" in (one, other):
         return one == other or missing == "wildcard"
     if one in TEXTS:
-        return bool(TEXTS[one] & TEXTS[other])
-    return NUMBERS[one][0] <= NUMBERS[other][1] and NUMBERS[other][0] <= NUMBERS[one][1]
+        return TEXTS[one] <= TEXTS[other]
+    return NUMBERS[other][0] <= NUMBERS[one][0] and NUMBERS[one][1] <= NUMBERS[other][1]
 
 
 def brute_force(rows, values, missing):
@@ -75,6 +76,42 @@ def test_criteria_count_every_class_that_a_person_may_be_in(rows, missing):
     assert found.l_distinct == (histograms > 0).sum(axis=1).min()
     assert found.t_equal == pytest.approx(np.abs(shares - overall).sum(axis=1).max() / 2)
     assert found.average_privacy_risk == pytest.approx(shares.max(axis=1).mean())
+
+
+@pytest.mark.parametrize(
+    ("boxes", "k"),
+    [
+        (["20-29"] * 5 + ["25-34"] * 5, 5),  # a person of 21 years fits five rows, whatever meets their box
+        (["20-29"] * 5 + ["20-39"] * 3, 3),  # who is 35 fits three
+        (["20-29"] * 3 + ["20-39"] * 5, 5),  # who is 21 fits eight
+    ],
+)
+def test_k_is_the_number_of_rows_that_fit_the_person_who_fits_the_fewest(boxes, k):
+    release = Table.read({"age": boxes}, quasi_identifiers="age")
+    assert criteria.evaluate(release).k == k
+    alone = ClassAttack()(release)
+    assert alone.status == "model"
+    assert success_probability.per_target(alone).max() == pytest.approx(1 / k)
+    ages = [low for low in range(20, 40) if any(fits(low, box) for box in boxes)]
+    assert k == min(sum(fits(age, box) for box in boxes) for age in ages)
+
+
+def fits(age, box):
+    low, high = map(int, box.split("-"))
+    return low <= age <= high
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=12))
+def test_an_audit_alone_understates_nobodys_risk(boxes):
+    """Whoever hides behind a row, within its cell, fits at least as many rows as the audit alone takes for granted."""
+    cells = [f"[{low}, {low + width}]" if width else str(low) for low, width in boxes]
+    release = Table.read({"x": cells}, quasi_identifiers="x", types={"x": "number"})
+    believed = success_probability.per_target(ClassAttack()(release))
+    for (low, width), probability in zip(boxes, believed, strict=True):
+        for value in range(low, low + width + 1):
+            rows = sum(start <= value <= start + more for start, more in boxes)
+            assert 1 / rows <= probability + 1e-12
 
 
 def belief(rows, missing):
@@ -138,6 +175,8 @@ def itself(rows, missing, kept, registered):
     for name in (ORIGINAL, "release"):
         assert without_reference(both.criteria[name]) == without_reference(alone.criteria["release"])
     assert list(alone.contributions.values()) == list(both.contributions.values())
+    if any(cell[:1] in "{[" for row in rows for cell in row[:2] if cell):
+        return  # a coarser table is audited alone by people whose cells are coarser, too
     for step in both.steps:
         table = read(rows, missing, **more)
         coarser, _ = Generalize({step.column: step.level})(table.take(table.taking_part))

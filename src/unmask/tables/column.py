@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.errors import UnmaskError
-from unmask.tables.cells import Levels, Type
+from unmask.tables.cells import Levels, Missing, Type
 from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
 
@@ -60,6 +60,10 @@ class Column:
     def counts(self) -> NDArray[np.int64]:
         """(L,) rows of each level."""
         return np.bincount(self.codes, minlength=len(self.levels))
+
+    def stated(self, missing: Missing) -> NDArray[np.int64]:
+        """Return the levels that some row has and that do not meet every cell."""
+        return np.flatnonzero((self.counts > 0) & ~self.levels.open(missing))
 
     def take(self, rows: Rows) -> Column:
         """The column at the given rows, in their order. The levels stay, so that codes remain comparable."""

@@ -34,8 +34,6 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     >>> compatible(known, released, missing="own").tolist()
     [[True, False], [False, True]]
     """
-    if not len(known) or not len(released):
-        return np.zeros((len(known), len(released)), dtype=np.bool_)
     if known.kind == "numeric" and released.kind == "numeric":
         left, right = known.on_scale_of(released), released.on_scale_of(known)
         match = left.low[:, None] <= right.high
@@ -46,11 +44,44 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
         match = _intersect(known, _as_values(released, known.domain))
     else:
         match = _intersect(known, released)
+    return _with_states(match, known, released, missing)
+
+
+def contained(known: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+    """Return which released levels hold every value of a known level, (len(known), len(released)); same type of both.
+
+    A person whose cell a release states has one of its values, and nobody knows which. Rows of a level that contains
+    the cell fit them for certain; rows of one that only intersects it may not. Open and missing levels are as in
+    `compatible`.
+
+    >>> from unmask.tables.cells import parse_levels
+    >>> levels = parse_levels(["[20, 30)", "[25, 35)", "[20, 40)"], as_type="number", column="age")
+    >>> contained(levels, levels, missing="own").astype(int).tolist()
+    [[1, 0, 1], [0, 1, 1], [0, 0, 1]]
+    """
+    if known.kind == "numeric":
+        match = (released.low <= known.low[:, None]) & (known.high[:, None] <= released.high)
+    else:
+        match = _subsets(known, released)
+    return _with_states(match, known, released, missing)
+
+
+def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
+    """Return whether no two of the levels meet."""
+    if not levels.sets.any():
+        return True
+    if levels.kind == "numeric":
+        low, high = (np.sort(bound[~levels.gaps]) for bound in (levels.low, levels.high))
+        return bool((high[:-1] < low[1:]).all())
+    return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
+
+
+def _with_states(match: NDArray[np.bool_], known: Levels, released: Levels, missing: Missing) -> NDArray[np.bool_]:
+    """Return the table of stated levels with what missing, suppressed and unknown ones meet."""
     rows, columns = known.gaps, released.gaps
     match[rows] = match[:, columns] = False
     match[np.ix_(rows, columns)] = True
     match[known.open(missing)] = match[:, released.open(missing)] = True
-    assert match.shape == (len(known), len(released))
     return match
 
 
@@ -84,6 +115,19 @@ def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
     masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
     for row, column in _overlapping(*masks):
         match[row, column] = True
+    return match
+
+
+def _subsets(known: Levels, released: Levels) -> NDArray[np.bool_]:
+    joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
+    left, right = _incidence(known, joint), _incidence(released, joint)
+    match = np.asarray((left @ right.T).toarray() == np.diff(left.indptr)[:, None])
+    masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
+    match[[at for at, _ in masks[0]]] = False  # a mask may hide values that no cell states
+    for row, column in _overlapping(*masks):
+        one, other = known.labels[row], released.labels[column]
+        shorter = len(other.rstrip(EVERYTHING)) <= len(one.rstrip(EVERYTHING))
+        match[row, column] = shorter and len(one) <= len(other)
     return match
 
 

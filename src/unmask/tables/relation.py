@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
-from unmask.tables.cells import Levels, Missing, compatible
+from unmask.tables.attacks.pairing import fits_of_people, pair, pairs_where
+from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counts import group
+from unmask.tables.matching import are_disjoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """The classes of a table that meet, where some meet others: two classes meet if their cells do in every column.
+    """The classes of a table that meet, where some meet others: a class meets those whose cells contain its own.
 
     levels : (J, d) codes of the classes
     opened : (J, d) which of these meet every cell
-    pairs  : (J, J) classes that meet; None where classes meet that agree on the columns that neither has open
+    pairs  : (J, J) for each class those that it meets; None if classes meet that agree on the columns that neither has
+        open
     """
 
     levels: NDArray[np.int32]
@@ -72,11 +74,11 @@ def relation_of(table: Table) -> Relation | None:
     if not columns_that_overlap(columns, missing=missing):
         return None
     opened = np.stack([one.levels.open(missing)[classes.levels[:, j]] for j, one in enumerate(columns)], axis=1)
-    if all(_disjoint(one.levels.select(_stated(one, missing)), missing) for one in columns):
+    if all(are_disjoint(one.levels.select(one.stated(missing)), missing=missing) for one in columns):
         found = Relation(classes.levels, opened, None)
         met = found.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64)))
         return found if met.max() > 1 else None
-    row, klass = pairs_where(pair(table, table), fits_of(((one, one) for one in columns), missing=missing))
+    row, klass = pairs_where(pair(table, table), fits_of_people(((one, one) for one in columns), missing=missing))
     if len(row) == len(opened):
         return None
     pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
@@ -87,22 +89,7 @@ def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list
     """Return the columns with two different cells that may be the same person's."""
     found = []
     for column in columns:
-        used, stated = np.flatnonzero(column.counts), _stated(column, missing)
-        if len(stated) < len(used) > 1 or not _disjoint(column.levels.select(stated), missing):
+        used, stated = np.flatnonzero(column.counts), column.stated(missing)
+        if len(stated) < len(used) > 1 or not are_disjoint(column.levels.select(stated), missing=missing):
             found.append(column)
     return found
-
-
-def _stated(column: Column, missing: Missing) -> NDArray[np.int64]:
-    """The levels that some row has and that do not meet every cell."""
-    return np.flatnonzero((column.counts > 0) & ~column.levels.open(missing))
-
-
-def _disjoint(levels: Levels, missing: Missing) -> bool:
-    """Whether no two of the levels meet."""
-    if not levels.sets.any():
-        return True
-    if levels.kind == "numeric":
-        low, high = (np.sort(bound[~levels.gaps]) for bound in (levels.low, levels.high))
-        return bool((high[:-1] < low[1:]).all())
-    return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))

@@ -151,13 +151,16 @@ class Table:
     @property
     def taking_part(self) -> NDArray[np.int64]:
         """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
-        gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
-        kept = np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.quasi_identifiers[0].codes.size)
-        if not len(kept) and self.n_rows:
+        if not len(kept := self._complete) and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
             )
         return kept
+
+    @cached_property
+    def _complete(self) -> NDArray[np.int64]:
+        gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
+        return np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.quasi_identifiers[0].codes.size)
 
     @cached_property
     def classes(self) -> Classes:
@@ -210,7 +213,7 @@ class Table:
 
     def totals_of(self, column: Column) -> NDArray[np.int64]:
         """(L,) how many of the rows that take part have each level of a column of the table."""
-        return np.bincount(column.codes[self.taking_part], minlength=len(column.levels))
+        return np.bincount(column.codes[self._complete], minlength=len(column.levels))
 
     divided_by: ClassVar[Sequence[str]] = ()
     """The quasi-identifiers that tell the part of a row: a table in memory is one part."""

@@ -13,11 +13,12 @@ from unmask.inference import from_classes, from_likelihood
 from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
-from unmask.tables.attacks.pairing import Same, fits_of, pair, pairs_where
+from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
+from unmask.tables.matching import are_disjoint
 from unmask.tables.release import Table
 
 
@@ -39,10 +40,10 @@ class ClassAttack:
     known of a person is preferred to one that hides it. Under another rule than "wildcard" a missing cell fits those
     alone who have no value, so that people who were suppressed are looked for among others: a `model`, too.
 
-    Told of no people, they take those of the release, each known by their own cells: as of an original that equals the
-    release. Cells that the adversary does not know (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything
-    and tell nothing of a person. A missing cell obeys the release's rule for missing cells. A person whom no record
-    fits is believed absent.
+    Told of no people, they take those of the release, each known by their own cells, and a record fits if its cells
+    contain these: it then fits whoever is meant, so that no risk is understated. Cells that the adversary does not know
+    (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything and tell nothing of a person. A missing cell
+    obeys the release's rule for missing cells. A person whom no record fits is believed absent.
 
     prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
                     values are thought to be distributed as among the people attacked.
@@ -84,13 +85,14 @@ class ClassAttack:
             return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
         if people is None:
             people = release
-        if people is release and self.prior_present == 1.0 and release.relation is None:
+        exact = release.relation is None and not _vague(release.quasi_identifiers, release.missing)
+        if people is release and self.prior_present == 1.0 and exact:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(people, release)
-        tables = fits_of(pairing.columns, missing=release.missing)
+        tables = fits_of_people(pairing.columns, missing=release.missing)
         row, klass = pairs_where(pairing, tables)
-        several = bool(np.bincount(row, minlength=1).max() > 1)
+        several = bool(np.bincount(row, minlength=1).max() > 1) or _meets_several(pairing, release.missing)
         if self.prior_present == 1.0:  # else it matters how usual what is known of somebody is
             pairing, row, klass = pairing.merged(row, klass)
         log_stated = np.zeros(len(row))
@@ -114,6 +116,19 @@ class ClassAttack:
             provenance=provenance,
             representative=pairing.representative,
         )
+
+
+def _vague(columns: Iterable[Column], missing: Missing) -> bool:
+    """Return whether some stated cells of a column intersect, so that rows may fit more people than they say."""
+    return any(not are_disjoint(one.levels.select(one.stated(missing)), missing=missing) for one in columns)
+
+
+def _meets_several(pairing: Pairing, missing: Missing) -> bool:
+    """Return whether the cells of a person intersect those of several classes, whichever contain them."""
+    if not _vague((known for known, _ in pairing.columns), missing):
+        return False
+    row, _ = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
+    return bool(np.bincount(row, minlength=1).max() > 1)
 
 
 def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:

@@ -19,6 +19,7 @@ from unmask.segments import by_class, expanded
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group
+from unmask.tables.matching import contained
 from unmask.tables.release import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18
@@ -195,6 +196,25 @@ def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> li
         else compatible(one.levels, other.levels, missing=missing)
         for one, other in columns
     ]
+
+
+def fits_of_people(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
+    """Return the same for pairs of what is known of people, and the release.
+
+    People who are known by sets that the release states are known by the release alone, as no original is there: rows
+    fit whose cell contains theirs. An intersection would count rows that fit only some of those who may be meant.
+    """
+    found = fits_of(columns := tuple(columns), missing=missing)
+    for at, (known, cell) in enumerate(columns):
+        if known.levels.sets.any() and known.levels.type == cell.levels.type and _is_released(known, cell):
+            found[at] = contained(known.levels, cell.levels, missing=missing)
+    return found
+
+
+def _is_released(known: Column, cell: Column) -> bool:
+    """Return whether the release states each cell that people are known by."""
+    there = set(cell.levels.labels)
+    return all(known.levels.labels[at] in there for at in np.flatnonzero(known.counts))
 
 
 def _wide_and_exact(one: Levels, other: Levels) -> bool:

@@ -159,10 +159,10 @@ def evaluate(
     `Criteria.reference` says so, as it does without a reference.
     weight : (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
 
-    The class of a row is the set of rows that it meets (`cells.compatible`): cells that are equal or have a value in
-    common, and `*` with every cell. Missing cells follow `table.missing`. "own": a missing cell meets missing cells and
-    `*`. "excluded": such rows are left out, and counted. "wildcard": a missing cell meets every cell. Where classes
-    overlap, sizes f and the sensitive counts are taken over that set, and averages run over rows.
+    The class of a row is the set of rows whose cells contain its own (`matching.contained`), as these fit each person
+    who may be meant; `*` meets every cell. Missing cells follow `table.missing`. "own": a missing cell meets missing
+    cells and `*`. "excluded": such rows are left out, and counted. "wildcard": a missing cell meets every cell. Where
+    classes overlap, sizes f and the sensitive counts are taken over that set, and averages run over rows.
 
     Time and memory grow with the rows and the distinct pairs of class and value, never with classes times values.
     """
