@@ -233,6 +233,9 @@ def test_a_study_of_sampled_people_decides_nothing_of_the_worst_off(tmp_path, ta
     report = json.loads(CliRunner().invoke(main, ["report", run, "--json"]).stdout)
     (line,) = report["tables"]["verdicts"]
     assert line["state"] == ("met" if decided else "untested")
+    page = tmp_path / "page.html"
+    assert CliRunner().invoke(main, ["report", run, "-o", str(page)]).exit_code == 0
+    assert ("50 of the 200 people of the file are judged" in page.read_text(encoding="utf-8")) is not decided
     (chosen,) = json.loads(CliRunner().invoke(main, ["choose", run, "--json"]).stdout)["results"]
     assert (not chosen["failures"]) is decided
     assert all("others may be worse off" in said for said in chosen["failures"])

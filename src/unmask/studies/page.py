@@ -15,6 +15,7 @@ from unmask.document import load
 from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.plan import NOTHING
+from unmask.policy.coverage import coverage_notes
 from unmask.policy.policies import policy_of
 from unmask.reports.facts.study import (
     RATIONAL,
@@ -79,7 +80,11 @@ def study_page(folder: Path) -> StudyData:
         words=_words(plan, results),
         unprotected=bare or frozenset({NOTHING, "original"}),
         seeds=len(seeds),
-        assumptions=ASSUMPTIONS + ((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
+        assumptions=(
+            *coverage_notes(item.row for item in rows),
+            *ASSUMPTIONS,
+            *((ALONE,) if any(item.row.measure in RATIONAL for item in rows) else ()),
+        ),
         reproduce=_reproduce(folder, seeds),
         policy=policy.title if policy.requirements else "",
         options=tuple(one for one in options(results, policy) if one.judged),
