@@ -120,3 +120,25 @@ def test_a_comment_above_is_not_taken_for_the_line(folder):
     line = 2 + wrong[: wrong.index("tables.ClassAtack")].count("\n")
     done = CliRunner().invoke(main, ["audit", "plan.toml"])
     assert f"line {line}:" in done.stderr
+
+
+def test_a_share_of_zero_holds_nobody_back_in_every_command(folder):
+    (folder / "plan.toml").write_text(DOCUMENT.replace('file = "people.csv"', 'file = "people.csv"\nhold_back = 0.0'))
+    for command in ("audit", "protect", "study"):
+        done = CliRunner().invoke(main, list(COMMANDS[command]))
+        assert done.exit_code in (0, 3), (command, done.output)
+
+
+def test_the_first_document_of_a_table_meets_its_own_policy(folder):
+    rows = "".join(f"{20 + i % 50},{'fm'[i % 2]},{'ab'[i % 2]}\n" for i in range(400))
+    (folder / "people.csv").write_text("age,sex,diagnosis\n" + rows)
+    for words in (
+        ("init", "people.csv"),
+        ("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv"),
+    ):
+        done = CliRunner().invoke(main, list(words))
+        assert done.exit_code == 0, done.output
+    text = (folder / "unmask.toml").read_text()
+    (folder / "unmask.toml").write_text(text + '\n[[releases]]\nfile = "release.csv"\norigin = "origin.csv"\n')
+    done = CliRunner().invoke(main, ["audit", "unmask.toml"])
+    assert done.exit_code == 0, done.output

@@ -168,6 +168,7 @@ def _listed(data: Any) -> list[dict[str, Any]]:
 def _population(entry: Settings, columns: Any) -> dict[str, Any]:
     found = {"use": "tables.file", **entry} if "file" in entry else dict(entry)
     own = found.pop("columns", columns)
+    found = {key: value for key, value in found.items() if value not in USUAL.get(key, ())}
     if not str(found.get("use", "")).startswith("tables."):
         return found
     return found | by_role(own)

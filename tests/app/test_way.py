@@ -55,7 +55,7 @@ def test_the_whole_way_equals_the_command_line(
     opened(browser, table)
     assert "unmask init 'hospital 2026 (1).csv'" in unescape(browser.at("/open").text)
     asked(browser, {"level-1": "decade"}, policy="own", require="k >= 10\nidentity:success_probability.worst <= 0.1")
-    assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"birth_date": "decade"}}
+    assert project.given["protections"][0]["with"] == {"k": 12, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
     assert "Acceptable" in browser.at("/verdict").text
     browser.at("/sign")
@@ -416,7 +416,7 @@ def test_an_own_hierarchy_has_rungs_and_is_released_no_finer(
     assert "<b>level 1</b>" in browser.page.text
     browser.sends("/roles", **browser.checked() | {"level-5": "1"}, do="continue")
     assert project.given["columns"]["ward"] == {"role": "quasi-identifier", "hierarchy": "wards.csv"}
-    assert project.given["protections"][0]["with"] == {"k": 10, "levels": {"ward": 1}}
+    assert project.given["protections"][0]["with"] == {"k": 12, "levels": {"ward": 1}}
     monkeypatch.chdir(project.folder)
     run(capsys, "protect", "unmask.toml", "-o", str(tmp_path / "release.csv"), "--quiet")
     rows = list(csv.DictReader((tmp_path / "release.csv").read_text().splitlines()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from unmask.document import by_role
+from unmask.face.starting import DEFAULT_K
 
 if TYPE_CHECKING:
     from unmask.app.shapes import Level
@@ -29,7 +30,7 @@ def with_protection(given: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
     [{'use': 'tables.Mondrian', 'with': {'k': 5}}]
     """
     quasi = by_role(given["columns"]).get("quasi_identifiers", [])
-    said = {"k": 10, **asked(given), **changed}
+    said = {"k": DEFAULT_K, **asked(given), **changed}
     levels = {name: one for name, one in said.get("levels", {}).items() if one is not None and name in quasi}
     kept = {key: one for key, one in {**said, "levels": levels}.items() if one not in (None, {})}
     return {**given, "protections": [{"use": "tables.Mondrian", "with": kept}]}

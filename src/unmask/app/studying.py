@@ -16,6 +16,7 @@ from unmask.app.points import Point, ranked
 from unmask.app.project import NOT_JUDGED, STUDIED, STUDY, Project
 from unmask.app.protection import asked, levels_of
 from unmask.document import by_role
+from unmask.face.starting import DEFAULT_K
 from unmask.measures.registry import UTILITIES
 from unmask.plan import NOTHING, Plan
 from unmask.policy import Requirement
@@ -71,7 +72,7 @@ def plan_of_table(project: Project) -> dict[str, Any]:
 
 def plan_of(given: Mapping[str, Any], rows: int) -> dict[str, Any]:
     """The document of the study: that of the release, with many protections in the place of one."""
-    k, levels = asked(given).get("k", 10), levels_of(given)
+    k, levels = asked(given).get("k", DEFAULT_K), levels_of(given)
     all_k, some_k = (sorted({one for one in (*ladder, k) if 2 * one <= rows}) for ladder in (LADDER, DIVERSE))
     mondrian = {"use": "tables.Mondrian"} | ({"with": {"levels": levels}} if levels else {})
     protections: list[dict[str, Any]] = [{"name": "unprotected", "use": NOTHING}]

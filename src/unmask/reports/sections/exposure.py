@@ -188,6 +188,9 @@ def _printed(columns: tuple[Printed, ...]) -> Iterator[str]:
         return
     if columns[0].alone is None:
         most = max(columns, key=lambda one: one.values)
+        if not most.values:
+            yield "released cells print no exact value."
+            return
         many = f"{most.values:,} exact value{'' if most.values == 1 else 's'} of {most.column}"
         yield f"released cells print up to {many}; each is somebody's, but for ends of fixed bands and changed cells."
         return
