@@ -494,6 +494,15 @@ class Sure:
         return replace(Rematch()(release, knowledge), status="model")
 
 
+@dataclass(frozen=True)
+class Present:
+    """An attack whose probabilities hold for people in the release alone."""
+
+    def __call__(self, release, knowledge):
+        belief = Ensemble(rounds=1)(release, knowledge)
+        return replace(belief, confidence="calibrated", refused=())
+
+
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
     monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
@@ -502,6 +511,9 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
     with monkeypatch.context() as here:
         here.setattr("unmask.studies.cells.made", lambda *_: Ensemble(rounds=1))
         with pytest.raises(UnmaskError, match="seeds were chosen and not sampled"):  # of the quarter with most contacts
+            play(path)
+        here.setattr("unmask.studies.cells.made", lambda *_: Present())
+        with pytest.raises(UnmaskError, match="a price needs probabilities: nothing tells who is absent"):
             play(path)
     monkeypatch.setattr("unmask.studies.cells.made", lambda *_: Sure())
     found = play(path)

@@ -235,5 +235,5 @@ def test_seeds_with_one_identity_are_no_sample_of_those_with_several():
     }
     assert known == {"one": "sample", "several": "chosen"}
     assert informed(Ensemble(), "random", several, anybody=True).seeds_are == "sample"
-    assert informed(Ensemble(), "given", several, partial=True).seeds_are == "partial"
+    assert informed(Ensemble(), "given", several).seeds_are == "sample"
     assert informed(Ensemble(), "top", pair).seeds_are == "chosen"

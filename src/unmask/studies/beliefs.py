@@ -86,7 +86,8 @@ def _made(cell: Cell) -> Faced:
     """Attacked now; an error where the adversary announces no probabilities, with the reasons that they give."""
     belief, truth, utility = believed(replace(cell, measures=("utility",)))
     if belief.status == "scores":
-        why = "; ".join(getattr(belief, "refused", ())) or "calibrate it first"
+        refused = getattr(belief, "refused", None)
+        why = "calibrate it first" if refused is None else "; ".join(refused) or "nothing tells who is absent"
         who = f"{cell.adversary.name} has scores for {cell.protection.name}"
         raise UnmaskError(f"{who}, and a price needs probabilities: {why}")
     at = None if truth is None else standing(belief, truth)

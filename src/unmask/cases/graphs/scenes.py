@@ -101,7 +101,7 @@ CUT = ", and each is cut to its largest component: the people of all others are 
 
 SAMPLED = (
     "Ensemble takes the identities of the file for a random sample of the people in both networks. Where they are "
-    "none, its probabilities do not hold; Ensemble:seeds_are=chosen says so."
+    "none, or some are wrong, its probabilities do not hold; Ensemble:seeds_are=chosen says so."
 )
 
 ALIKE = (
