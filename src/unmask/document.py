@@ -39,7 +39,7 @@ ROLES: Final[Mapping[str, str]] = {
 MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
 """What else a document says of a column -> the parameter of `Table.read` that takes it by column."""
 
-READING: Final = ("person", "missing", "na", "decimal", "delimiter", "encoding", "cells")
+READING: Final = ("person", "missing", "na", "decimal", "delimiter", "header", "encoding", "cells")
 """What `data` says of the file of a table, as `Table.read` takes it."""
 
 OF_TABLE: Final = (

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Signature, signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from unmask.errors import UnmaskError, nearest
@@ -80,7 +79,7 @@ class Cases(Protocol):
     def check(self, adversary: Part) -> object:
         """Refuse what cannot be carried out."""
 
-    def columns(self, file: Path) -> list[str]:
+    def columns(self, dataset: Part) -> list[str]:
         """The columns of a file."""
 
     def load(self, dataset: Part, made: Any) -> Any:

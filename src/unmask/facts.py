@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+
+from unmask.data.column_names import Role
 
 Count = int | str
 """How many, or words such as "fewer than 10" where a page does not tell."""
-
-Role = Literal["identifier", "quasi-identifier", "sensitive", "keep", "drop"]
-"""What becomes of a column: dropped since it names a person; generalized; not to be learned; unchanged; dropped."""
 
 
 @dataclass(frozen=True)

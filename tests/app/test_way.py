@@ -370,6 +370,16 @@ def test_the_app_asks_whether_a_row_is_a_person_and_the_answer_is_in_the_documen
     assert project.given["data"]["person"] == "row"
 
 
+def test_the_app_asks_whether_line_1_names_the_columns(browser: Browser, project: Project, tmp_path: Path):
+    (tmp_path / "odd.csv").write_text("Ann,Ulm\nBob,Bonn\nCid,Mainz\n")
+    opened(browser, tmp_path / "odd.csv")
+    assert "may name its 2 columns, or be a row" in browser.at("/open").text
+    assert "Ulm" not in browser.page.text
+    browser.sends("/open", do="read", header="row")
+    assert project.given["data"]["header"] is False
+    assert "column 2" in browser.at("/open").text
+
+
 def test_a_dropped_identifier_stays_dropped(browser: Browser, project: Project, tmp_path: Path):
     opened(browser, stays(tmp_path / "stays.csv"))
     browser.at("/roles")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import unmask
+from unmask.data.column_names import meant_by
 from unmask.tables import Mondrian, Table
-from unmask.tables.column_names import meant_by
 from unmask.tables.exposure import column_facts, dependencies, printed_values, restored_cells
 from unmask.tables.exposure.dependence import right_by_others
 from unmask.tables.spelling import one_spelling

@@ -59,14 +59,14 @@ def test_the_type_is_found(cells, found):
     assert read(*cells).column("c").type == found
 
 
-def test_a_string_dtype_makes_digits_a_code(tmp_path):
+def test_a_string_dtype_makes_digits_no_code(tmp_path):
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"zip": ["48163", "48202"], "age": [30, 40]})
-    table = Table.read(frame, quasi_identifiers=["zip", "age"])
-    assert [column.type for column in table.columns] == ["code", "number"]
+    frame = pandas.DataFrame({"zip": ["48163", "48202"], "ward": ["017", "118"], "age": [30, 40]})
     frame.to_parquet(tmp_path / "people.parquet")
-    again = Table.read(tmp_path / "people.parquet", quasi_identifiers=["zip", "age"])
-    assert [column.type for column in again.columns] == ["code", "number"]
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    for source in (frame, tmp_path / "people.parquet", tmp_path / "people.csv"):
+        table = Table.read(source, quasi_identifiers=["zip", "ward", "age"])
+        assert [column.type for column in table.columns] == ["number", "code", "number"]
 
 
 def test_stored_dates_are_dates_without_a_guess(tmp_path):

@@ -111,19 +111,19 @@ def _key(project: Project) -> Key:
 
 
 def _counted(path: str, _changed: int, _size: int, reading: str) -> Seen:
-    from unmask.tables.reading import column_names
+    from unmask.tables.reading import AS_TEXT, column_names
 
     said = json.loads(reading)
-    names = column_names(path, **{key: said[key] for key in ("delimiter", "encoding") if key in said})
+    names = column_names(path, **{key: said[key] for key in AS_TEXT if key in said})
     return _seen(path, names, said, ladder=True)
 
 
 @lru_cache(maxsize=1)
 def _glanced(path: str, _changed: int, _size: int, reading: str) -> Seen:
-    from unmask.tables.reading import first_rows
+    from unmask.tables.reading import AS_TEXT, first_rows
 
     said = json.loads(reading)
-    as_text = {key: said.pop(key) for key in ("delimiter", "encoding") if key in said}
+    as_text = {key: said.pop(key) for key in AS_TEXT if key in said}
     first = first_rows(path, GLANCED, **as_text).columns
     cells = {name: [one.texts[code] for code in one.codes.tolist()] for name, one in first.items()}
     return _seen(cells, list(cells), said, ladder=False)

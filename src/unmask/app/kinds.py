@@ -108,7 +108,9 @@ def look(path: Path, name: str) -> Sample:
     try:
         found = first_rows(path, LOOKED_AT)
     except UnmaskError:
-        return Sample(name, {column: [] for column in column_names(path)})  # it may have to be read in another way
+        return Sample(
+            name, {column: [] for column in column_names(path, header=True)}
+        )  # it may have to be read in another way
     return Sample(name, {name: [one.texts[code] or "" for code in one.codes] for name, one in found.columns.items()})
 
 

@@ -37,6 +37,7 @@ TYPED_BY = 400
 ENCODINGS = {"utf-8": "UTF-8", "cp1252": "Windows-1252", "cp1250": "Windows-1250", "latin-1": "Latin-1",
              "utf-16": "UTF-16", "shift_jis": "Shift JIS", "gb18030": "GB 18030"}  # fmt: skip
 DELIMITERS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+HEADERS = {"names": "names the columns", "row": "is a row"}
 DECIMALS = {".": "point 3.5", ",": "comma 3,5"}
 MISSING = {"own": "a value of its own", "wildcard": "any value", "excluded": "its row is left out"}
 
@@ -56,7 +57,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         begin(project)  # what takes a while is on its way while the preview is looked at
     words = [f"--{key} {value!r}" for key in ("encoding", "delimiter", "decimal") if (value := data.get(key))]
     words += [shlex.join(["--na", ",".join(_listed(data["na"]))])] if "na" in data else []
-    said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter"), "decimal": "", "missing": ""}
+    said = {"encoding": found.pop("encoding"), "delimiter": found.pop("delimiter")}
     name = project.file.name
     return {
         "file": name,
@@ -69,6 +70,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "asked": {
             "encoding": (ENCODINGS, data.get("encoding")),
             "delimiter": (DELIMITERS, data.get("delimiter")),
+            "header": (HEADERS, {True: "names", False: "row"}.get(data.get("header"))),
             "decimal": (DECIMALS, data.get("decimal")),
             "missing": (MISSING, data.get("missing", "own")),
         },
@@ -273,13 +275,15 @@ def _read_as(project: Project, form: Mapping[str, Any]) -> None:
     from unmask.tables.types import MISSING_CODES
 
     given = project.given
-    chips = ("encoding", "delimiter", "decimal", "missing", "na")
+    chips = ("encoding", "delimiter", "header", "decimal", "missing", "na")
     data = {key: value for key, value in given["data"].items() if key not in chips}
     if encoding := str(form.get("encoding", "")):
         data["encoding"] = check_encoding(encoding[:40])
     for key, known in (("delimiter", DELIMITERS), ("decimal", DECIMALS)):
         if (value := str(form.get(key, ""))) in known:
             data[key] = value
+    if (value := str(form.get("header", ""))) in HEADERS:
+        data["header"] = value == "names"
     if (value := str(form.get("missing", "own"))) in MISSING and value != "own":
         data["missing"] = value
     usual = MISSING_CODES.intersection(_listed(given["data"].get("na", MISSING_CODES)))  # a document may say fewer
@@ -347,12 +351,12 @@ def _refuse_many(path: Path, columns: int) -> None:
 def _preview(project: Project) -> dict[str, Any]:
     """The first rows, masked, and the types of the columns by some more of them."""
     from unmask.tables import Table
-    from unmask.tables.reading import first_rows
+    from unmask.tables.reading import AS_TEXT, first_rows
 
     assert project.file is not None
     data = project.given.get("data", {})
     try:
-        found = first_rows(project.file, TYPED_BY, delimiter=data.get("delimiter"), encoding=data.get("encoding"))
+        found = first_rows(project.file, TYPED_BY, **{key: data[key] for key in AS_TEXT if key in data})
         cells = {name: [one.texts[code] for code in one.codes] for name, one in found.columns.items()}
         table = Table.read(cells, quasi_identifiers=list(cells), decimal=data.get("decimal"), na=data.get("na"))
     except UnmaskError as error:
@@ -388,13 +392,14 @@ def _masks(text: str) -> Iterator[str]:
 
 
 def _delimiter(path: Path, data: Mapping[str, Any]) -> str:
-    """What is between the columns of a text file, in words; "" of what cannot be told before it is in UTF-8."""
-    from unmask.engines.given import form_of
+    """What is between the columns of a text file, in words; "" of what cannot be told."""
+    from unmask.engines.given import given
+    from unmask.engines.room import scratch
     from unmask.engines.text_files import head_of
 
-    if form_of(path) != "text" or "utf-16" in str(data.get("encoding", "")):
-        return ""
     try:
-        return DELIMITERS.get(head_of(path, data.get("delimiter")).delimiter, "")
+        with scratch(None) as folder:
+            file = given(path, folder, encoding=data.get("encoding"))
+            return DELIMITERS.get(head_of(file.path, data.get("delimiter")).delimiter, "") if file.text else ""
     except UnmaskError:
         return ""

@@ -105,9 +105,10 @@ def every_column(file: Path, reading: dict[str, Any], roles: Mapping[str, str]) 
 
 
 def _names(path: Path, reading: dict[str, Any]) -> list[str]:
-    from unmask.tables.reading import column_names
+    from unmask.tables.reading import AS_TEXT, column_names
 
-    return column_names(path, **{name: reading[name] for name in ("delimiter", "encoding") if name in reading})
+    named = [name for option in ROLES for name in reading[option]]
+    return column_names(path, named=named, **{name: reading[name] for name in AS_TEXT if name in reading})
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------

@@ -71,9 +71,11 @@ def roles_of(reading: dict[str, Any]) -> Roles:
     from unmask.tables.counting import Roles
 
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
-    refuse({"--delimiter": reading["delimiter"] is not None}, text)
+    refuse({"--delimiter": reading["delimiter"] is not None, "--header": reading["header"] is not None}, text)
     refuse({"--weight": reading["weight"] is not None}, "needs the table in memory; leave it or --engine out")
-    return Roles(**{name: value for name, value in reading.items() if name not in ("delimiter", "encoding", "weight")})
+    return Roles(
+        **{name: value for name, value in reading.items() if name not in ("delimiter", "header", "encoding", "weight")}
+    )
 
 
 def audit_in_engine(

@@ -237,7 +237,9 @@ def read_register(path: Path, reading: dict[str, Any]) -> Table:
 
 def _text(reading: dict[str, Any]) -> dict[str, Any]:
     """What is said about text files."""
-    return {name: reading[name] for name in ("delimiter", "encoding")}
+    from unmask.tables.reading import AS_TEXT
+
+    return {"named": reading["quasi_identifiers"], **{name: reading[name] for name in AS_TEXT}}
 
 
 def read_motive(attacker: str) -> Motive:

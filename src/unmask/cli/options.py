@@ -329,6 +329,8 @@ def encoding(text: str | None) -> str | None:
     return None if text is None else check_encoding(text)
 
 
+HEADER = "Line 1 of a text file names the columns, or is a row; found when left out, and asked about if in doubt."
+
 encoding_option = options("unmask.engines:open_engine", encoding={"parse": encoding})
 
 
@@ -373,6 +375,7 @@ def _reading_options(command: Any, *, required: bool) -> Any:
         decimal={},
         na={"type": Names(), "multiple": True, "callback": _codes},
         delimiter={"parse": delimiter},
+        header={"flags": ("--header/--no-header",), "default": None, "help": HEADER},
         encoding={"parse": encoding},
     )(command)
 

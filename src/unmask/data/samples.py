@@ -48,11 +48,12 @@ class Sample:
     note: str = ""
 
 
-def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = None) -> Sample:
+def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = None, trim: bool = True) -> Sample:
     """Read the first lines of a file and 40 windows over the rest, with the comments on top split off.
 
     comment : the mark of comments, also of those below the first row; "none": no line is a comment; None: recognized
         above the first row, and no line below it is one
+    trim    : cut brackets around lines and attributes at their ends
     """
     with open_binary(file.path) as stream:
         start = stream.read(_FIRST_BYTES) + stream.readline(_LONGEST_LINE)
@@ -72,7 +73,8 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
         raise UnmaskError(f"file {file.name!r} has comments alone, expected rows below them")
     comments = tuple(line for line in lines[:top] if line.strip())
     rows, further = (tuple(blank_comments(part, comment)) for part in (lines[top:], windows))
-    return _trim(Sample(file, comments, skip_lines + top, skip_lines, rows, further, comment))
+    sample = Sample(file, comments, skip_lines + top, skip_lines, rows, further, comment)
+    return _trim(sample) if trim else sample
 
 
 def blank_comments(lines: Iterable[str], comment: str | None) -> Iterator[str]:

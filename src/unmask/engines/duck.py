@@ -160,7 +160,7 @@ class Duck:
         """Files with the same columns, in any order of them."""
         of_head: dict[Head, list[Path]] = {}
         for path in files:
-            of_head.setdefault(head_of(path), []).append(path)
+            of_head.setdefault(head_of(path, header=None), []).append(path)
         names = next(iter(of_head)).names
         check_distinct(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():

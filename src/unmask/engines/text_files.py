@@ -6,33 +6,40 @@ Its own guess takes lines that begin with # for comments, and looks for the head
 from __future__ import annotations
 
 import csv
-import gzip
-import itertools
 import re
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from unmask.data import Sample, TextFile, score_dialects
-from unmask.data.samples import FIRST_LINES
+from unmask.data import AmbiguousInput, Sample, TextFile, read_sample, score_dialects, score_header
+from unmask.data.column_names import is_column_name
 from unmask.databases import exact_path
 from unmask.engines.sql import literal
 from unmask.errors import FailedError, UnmaskError
+
+SURE = 2.0
+"""Log odds from which on line 1 of a table is taken for names, and below minus which for a row."""
 
 _DELIMITERS = ("\t", "|", ";", ",")
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the first line of a text file says: the names of its columns, blanks removed, and what is between them."""
+    """The names of the columns of a text file, the delimiter, whether line 1 is the names, and the lines above it."""
 
     names: tuple[str, ...]
     delimiter: str
+    header: bool = True
+    skip: int = 0
 
 
-def head_of(path: Path, delimiter: str | None = None) -> Head:
+def head_of(path: Path, delimiter: str | None = None, *, header: bool | None = True, named: Sequence[str] = ()) -> Head:
     r"""The head of a file; its delimiter is guessed from the first lines when not given.
+
+    header : whether line 1 names the columns; None decides it by the rows below, and asks if that is in doubt.
+    named : columns that the user names: one of them in line 1 decides it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -40,15 +47,29 @@ def head_of(path: Path, delimiter: str | None = None) -> Head:
     ...     head_of(Path(folder) / "people.csv")
     Head(names=('age', 'sex'), delimiter=';')
     """
-    lines = _first_lines(path)
-    if not lines:
-        raise UnmaskError(f"file {path.name!r} is empty; expected a header line and rows")
-    delimiter = delimiter or _likeliest(path, lines) or ("\t" if ".tsv" in path.name.lower() else ",")
+    sample = _sample(path)
+    delimiter = delimiter or _likeliest(sample) or ("\t" if ".tsv" in path.name.lower() else ",")
+    lines, skip = _with_names(sample, delimiter)
+    records = csv.reader(lines, delimiter=delimiter)
     try:
-        names = next(csv.reader(lines, delimiter=delimiter))
+        names = tuple(name.strip() for name in next(records))
     except csv.Error as error:
         raise FailedError(f"file {path.name!r} has no header line that can be read: {error}") from None
-    return Head(tuple(name.strip() for name in names), delimiter)
+    rows: list[Sequence[str]] = [names]
+    with suppress(csv.Error):  # a value too long for a look
+        rows.extend(row for row in records if header is None and len(row) == len(names))
+    if header is None:
+        header = not {*named}.isdisjoint(names) or _names_columns(rows, path)
+    return Head(names if header else tuple(f"column {at + 1}" for at in range(len(names))), delimiter, header, skip)
+
+
+def _names_columns(rows: Sequence[Sequence[str]], path: Path) -> bool:
+    """Return whether the first of some rows names the columns; the error for a doubt shows no cell."""
+    odds, known = score_header(rows, is_column_name)
+    if abs(odds) < SURE and not known:
+        question = f"line 1 of file {path.name!r} may name its {len(rows[0])} columns, or be a row"
+        raise AmbiguousInput(question, ("--header", "--no-header"))
+    return known or odds > 0
 
 
 def parquet_of(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
@@ -68,16 +89,18 @@ def check_distinct(names: Sequence[str], where: str) -> None:
         raise UnmaskError(f"{where} has two columns named {names[at]!r}, {places}; rename one of them")
 
 
-def rows_of(paths: Sequence[str | Path], head: Head, *, header: bool = True) -> str:
+def rows_of(paths: Sequence[str | Path], head: Head, *, header: bool | None = None) -> str:
     """The SQL of the rows of files with one head: every column as text, named c0, c1, ... by its place.
 
-    header : whether the first line of each file is the head, and no row.
+    header : whether the first line of each file is the head, and no row; None as the head says.
     """
+    header = head.header if header is None else header
     columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(head.names)))
     files = ", ".join(literal(exact_path(path)) for path in paths)
     return (
         f"read_csv([{files}], delim={literal(head.delimiter)}, quote='\"', "
-        f"escape='\"', auto_detect=false, header={str(header).lower()}, columns={{{columns}}}, null_padding=false, "
+        f"escape='\"', auto_detect=false, header={str(header).lower()}, skip={head.skip}, columns={{{columns}}}, "
+        "null_padding=false, "
         "hive_partitioning=false, max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
     )
 
@@ -92,26 +115,33 @@ def reason(text: str) -> str | None:
             "quote values that hold the delimiter"
         )
     if "GZIP" in text:
-        return "the file is truncated or damaged; fetch it again"
+        return "the file is truncated or damaged, or no valid gzip file; fetch it again"
     return None
 
 
-def _first_lines(path: Path) -> list[str]:
+def _sample(path: Path) -> Sample:
     name = f"file {path.name!r}"
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:  # it may be cut, or not yet decoded
-            lines = list(itertools.islice(file, FIRST_LINES))
+        return read_sample(TextFile(path, path.name, "", 0, 0), trim=False)
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror or 'it is no valid gzip file'}") from None
-    except (EOFError, zlib.error):
+    except (EOFError, zlib.error, UnicodeDecodeError):
         raise FailedError(f"{name} is truncated or damaged; fetch it again") from None
-    return [line for line in lines if line.strip()]
 
 
-def _likeliest(path: Path, lines: Sequence[str]) -> str | None:
-    """Return the delimiter of the best dialect with several columns."""
-    sample = Sample(TextFile(path, path.name, "", 0, 0), (), 0, 0, tuple(line.rstrip("\r\n") for line in lines))
+def _with_names(sample: Sample, delimiter: str) -> tuple[tuple[str, ...], int]:
+    """Return the lines from the names on, and the lines above; a comment as wide as the first row is no comment."""
+    widths = [
+        len(next(csv.reader([line], delimiter=delimiter), ())) for line in (*sample.comments[-1:], sample.lines[0])
+    ]
+    if len(widths) == 2 and widths[0] == widths[1] > 1:
+        return (sample.comments[-1], *sample.lines), sample.n_above - 1
+    return sample.lines, sample.n_above
+
+
+def _likeliest(sample: Sample) -> str | None:
+    """Return the delimiter of the best dialect with several columns, of those that fit the first line if any does."""
     dialects = [dialect for mark in _DELIMITERS for dialect in score_dialects(sample, delimiter=mark)]
     several = [dialect for dialect in dialects if dialect.width > 1]
-    return max(several, key=lambda dialect: dialect.score).delimiter if several else None
+    first = sample.n_above + 1
+    return max(several, key=lambda one: (first not in one.misfits, one.score)).delimiter if several else None

@@ -57,7 +57,7 @@ def read_encoded(
     asked: Sequence[str] | None = None,
     dropped: Sequence[str] = (),
     delimiter: str | None = None,
-    header: Sequence[str] | None = None,
+    header: Sequence[str] | bool | None = None,
     encoding: str | None = None,
 ) -> Source:
     """The columns of a source that are asked for, in the source's column and row order.
@@ -65,7 +65,8 @@ def read_encoded(
     asked : names that must be there, checked before any row is read; None for all columns.
     dropped : names that must be there; they are looked at for values that rows share.
     delimiter : of a text file; None guesses it from the first lines.
-    header : column names of a text file whose first line is already a row.
+    header : column names of a text file whose first line is already a row; or whether line 1 names the columns, which
+        is found and asked about if it is in doubt when left out.
     encoding : of a text file that is not UTF-8; None guesses it, with a note.
 
     >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, asked=["age"]).columns
@@ -100,18 +101,23 @@ def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], a
     return Source(columns, notes, {name: column for name, column in found.items() if name in dropped})
 
 
-def column_names(path: str | PathLike[str], *, delimiter: str | None = None, encoding: str | None = None) -> list[str]:
-    """The names of the columns of a file, as `read_encoded` reads them; no row is read."""
-    with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), _AsText(delimiter, None, encoding)).names
+AS_TEXT = ("delimiter", "header", "encoding")
+"""Arguments of `Table.read` about text files."""
 
 
-def first_rows(
-    path: str | PathLike[str], n: int, *, delimiter: str | None = None, encoding: str | None = None
-) -> Source:
-    """The first n rows of a file, every column as text, as `read_encoded` reads them."""
+def column_names(path: str | PathLike[str], *, named: Sequence[str] = (), **as_text: Any) -> list[str]:
+    """The names of the columns of a file, as `read_encoded` reads them; no row is read.
+
+    as_text : `delimiter`, `header`, `encoding`; named : columns of which one in line 1 makes it a header
+    """
     with engine() as (connection, folder):
-        names, relation, notes = _relation(connection, folder, path, (), _AsText(delimiter, None, encoding))
+        return _relation(connection, folder, path, (), _as_text(as_text), named).names
+
+
+def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
+    """The first n rows of a file, every column as text, as `read_encoded` reads them; as_text : as of `column_names`"""
+    with engine() as (connection, folder):
+        names, relation, notes = _relation(connection, folder, path, (), _as_text(as_text))
         rows = f"(select * from {relation} limit {int(n)})"
         return Source(encode(connection, rows, names, names), notes)
 
@@ -179,8 +185,12 @@ class _AsText(NamedTuple):
     """How a text file is read: what is given of it."""
 
     delimiter: str | None
-    header: Sequence[str] | None
+    header: Sequence[str] | bool | None
     encoding: str | None
+
+
+def _as_text(given: Mapping[str, Any]) -> _AsText:
+    return _AsText(*(given.get(key) for key in AS_TEXT))
 
 
 class _Rows(NamedTuple):
@@ -192,16 +202,22 @@ class _Rows(NamedTuple):
 
 
 def _relation(
-    connection: duckdb.DuckDBPyConnection, folder: str, source: object, wanted: Sequence[str], as_text: _AsText
+    connection: duckdb.DuckDBPyConnection,
+    folder: str,
+    source: object,
+    wanted: Sequence[str],
+    as_text: _AsText,
+    named: Sequence[str] = (),
 ) -> _Rows:
-    """The rows of a source; names are checked before rows are touched."""
+    """The rows of a source; names are checked before rows are touched. named : further columns that may be there"""
     if isinstance(source, str | PathLike):
         path, where = Path(os.fspath(source)), _described(source)
         file = given(path, folder, encoding=as_text.encoding)
         notes = (file.note,) if file.note else ()
         if file.form == "parquet":
             return _parquet(connection, file.path, wanted, where)._replace(notes=notes)
-        return _text_file(file.path, wanted, as_text, where)._replace(notes=notes)
+        rows = _text_file(file.path, wanted, as_text, where, named)
+        return rows._replace(notes=(*notes, *rows.notes))
     if isinstance(source, tuple) and len(source) != 2:
         raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
     if isinstance(source, tuple | duckdb.DuckDBPyRelation):
@@ -239,16 +255,22 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     return _Rows(names, relation)
 
 
-def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str) -> _Rows:
+def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, named: Sequence[str]) -> _Rows:
     delimiter, header, _ = as_text
-    head, hint = text_files.head_of(path, delimiter), ""
+    given_names = header if isinstance(header, Sequence) else None
+    stated = header if isinstance(header, bool | None) else False
+    head, hint = text_files.head_of(path, delimiter, header=stated, named=(*wanted, *named)), ""
     if len(head.names) == 1 and (guess := text_files.head_of(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
-    if header is not None and len(header) != len(head.names):
-        raise UnmaskError(f"{where} has {len(head.names)} columns, {len(header)} names were given in `header`; {hint}")
-    names = list(head.names) if header is None else [str(name) for name in header]
+    if given_names is not None and len(given_names) != len(head.names):
+        raise UnmaskError(
+            f"{where} has {len(head.names)} columns, {len(given_names)} names were given in `header`; {hint}"
+        )
+    hint += "" if head.header or header is not None else "line 1 is taken for a row (--header reads it as names); "
+    names = list(head.names) if given_names is None else [str(name) for name in given_names]
     check_columns(names, wanted, where=where, hint=hint)
-    return _Rows(names, text_files.rows_of([path], head, header=header is None))
+    note = f"{where} has no line of column names: line 1 is a row (--header changes that)"
+    return _Rows(names, text_files.rows_of([path], head), () if head.header or header is not None else (note,))
 
 
 def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:

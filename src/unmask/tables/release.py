@@ -273,7 +273,7 @@ class Table:
         na: str | Sequence[str] | None = None,
         decimal: Decimal | None = None,
         delimiter: str | None = None,
-        header: Sequence[str] | None = None,
+        header: Sequence[str] | bool | None = None,
         encoding: str | None = None,
         like: Table | None = None,
     ) -> Self:
@@ -299,7 +299,7 @@ class Table:
             ? and the like) when left out. Among numbers and dates `-` and `unknown` do so, too, unless none does
         decimal : mark before the decimals of numbers; found in each column when left out
         delimiter : delimiter of a text file; guessed when left out
-        header : names of the columns of a text file; its first line when left out
+        header : names of the columns of a text file, or whether its first line has them; found when left out
         encoding : encoding of a text file that is not UTF-8; guessed when left out, which is noted
         like : the original of a release, or its register: columns of the same name have its types where they fit.
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 
+from unmask.data.column_names import design_role, number_kind
 from unmask.errors import UnmaskError, nearest
-from unmask.tables.column_names import design_role, number_kind
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
@@ -246,9 +246,7 @@ class _Column:
         most = max(map(float, values))
         if n <= FEW_CODES and most < 100 and self.n_rows >= ROWS_OF_CODE * n:
             return f"{n} different whole numbers, taken for a code"
-        lengths = {len(value.partition(".")[0]) for value in values}
-        one_length = len(lengths) == 1 and lengths <= {4, 5} and not 1800 <= most <= 2100
-        return "whole numbers of one length, taken for a code" if one_length and 5 * n < self.n_rows > 100 else ""
+        return ""
 
     def _says(self, text: str) -> str:
         return f"--type {quote(f'{self.name}={text}')} changes that"

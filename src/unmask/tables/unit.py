@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.data.column_names import words_of
 from unmask.tables.column import Column
-from unmask.tables.column_names import words_of
 
 ROW = "row"
 """The answer that each row is another person."""

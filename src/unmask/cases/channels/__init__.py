@@ -8,7 +8,6 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -209,7 +208,7 @@ def check(adversary: Part) -> None:
             raise UnmaskError(f"{key} is {value!r}, expected a whole number of at least 1")
 
 
-def columns(_file: Path) -> list[str]:
+def columns(_dataset: Part) -> list[str]:
     """Nobody reads secrets from a file."""
     raise UnmaskError("a channel has no file of secrets; use channels.grid, channels.gowalla or channels.alphabet")
 

@@ -236,7 +236,7 @@ def check(adversary: Part) -> None:
         )
 
 
-def columns(_file: Path) -> list[str]:
+def columns(_dataset: Part) -> list[str]:
     """A list of edges has no columns to name."""
     return []
 

@@ -63,9 +63,9 @@ def check(adversary: Part) -> Sensitivity:
     return Sensitivity(**adversary.settings)
 
 
-def columns(file: Path) -> list[str]:
+def columns(dataset: Part) -> list[str]:
     """The columns of a file of items."""
-    return column_names(file)
+    return column_names(Path(dataset.settings["file"]))
 
 
 def load(dataset: Part, made: Any) -> Items | Released:

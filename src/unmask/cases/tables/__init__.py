@@ -53,12 +53,12 @@ from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.lattice import Lattice
 from unmask.tables.protections import Identity
-from unmask.tables.reading import column_names
+from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.release import Table
 from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "encoding")
+READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")
 DATASET = (*READING, "control", "hold_back", "folds")
 PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
@@ -238,9 +238,11 @@ def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
     return getattr(attack, "sensitive", IDENTITY), (*standard, *prices)
 
 
-def columns(file: Path) -> list[str]:
+def columns(dataset: Part) -> list[str]:
     """The columns of a table's file."""
-    return column_names(file)
+    given = dataset.settings
+    named = [name for role in COLUMNS[:4] for name in given.get(role, ())]
+    return column_names(given["file"], named=named, **{key: given[key] for key in AS_TEXT if key in given})
 
 
 def load(dataset: Part, made: Any) -> Sample:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from unmask.data.column_names import meant_by
 from unmask.measures.places import right_of
 from unmask.posterior import Posterior, stored
 from unmask.segments import segment_max, segment_sum
 from unmask.tables.column import Column
-from unmask.tables.column_names import meant_by
 from unmask.tables.unit import key_rank
 from unmask.truth import Truth
 

@@ -211,7 +211,7 @@ def check_columns(datasets: Sequence[Part], others: Sequence[Part]) -> None:
 def _check_own_columns(part: Part) -> None:
     """Refuse a dataset that names a column which its file does not have."""
     file = Path(part.settings["file"])
-    known = cases_of(part.domain).columns(file)
+    known = cases_of(part.domain).columns(part)
     for key in cases_of(part.domain).COLUMNS:
         _check_known(key, part.settings.get(key, ()), known, f"file {file.name!r}")
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.facts import ColumnFacts, Role
+from unmask.data.column_names import Role, meant_by
+from unmask.facts import ColumnFacts
 from unmask.tables.cells import EVERYTHING, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
-from unmask.tables.column_names import meant_by
 from unmask.tables.exposure.dependence import dependencies
 from unmask.tables.unit import key_rank
 
@@ -64,7 +64,9 @@ def column_facts(
             reason="",
         )
         role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
-        key = key_rank(column.name, counted.distinct, identifies=(counted.role or role) == "identifier")
+        told = counted.role or meant_by(column.name) or ("identifier" if alone < counted.rows else "")
+        identifies = (counted.role or role) == told == "identifier"
+        key = key_rank(column.name, counted.distinct, identifies=identifies)
         facts.append(replace(counted, suggestion=role, reason=reason, key=key))
     return tuple(facts)
 

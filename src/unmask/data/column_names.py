@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from unmask.facts import Role
+Role = Literal["identifier", "quasi-identifier", "sensitive", "keep", "drop", "weight"]
+"""Treatment of a column: dropped, as it names a person; generalized; protected; unchanged; dropped; the weight."""
 
 _WORDS: Mapping[Role, str] = {
     "identifier": (
@@ -53,11 +54,11 @@ _QUANTITIES = (
 """Words for what is counted or measured."""
 
 _CODES = (
-    "zip zipcode plz postleitzahl postcode postal code icd naics isco nace occ indp puma fips state county region "
+    "code icd naics isco nace occ indp puma fips state county region "
     "country district status type typ kind sex gender geschlecht race ethnicity hisp religion marital education educ "
     "edu relat relationship civil id nr no phone telefon cat category class group gruppe sector material"
 )
-"""Words for what a number only names."""
+"""Words for what a number only names; not of postcodes, whose order is that of places."""
 
 _WEIGHT = r"(?:(?:wgt|weight|wt|gewicht)s?)"
 _SURVEY = (
@@ -108,3 +109,16 @@ def design_role(name: str) -> str:
     """
     plain = re.sub(r"[ .-]+", "_", name.lower())
     return next((role for role, pattern in _DESIGN.items() if pattern.fullmatch(plain)), "")
+
+
+_OTHERS = "label class target item cluster subject secret output source truth key patient customer member"
+
+
+def is_column_name(text: str) -> bool:
+    """Return whether a text looks like the name of a column of a table.
+
+    >>> is_column_name("birth_date"), is_column_name("Person One"), is_column_name("10001")
+    (True, False, False)
+    """
+    words = words_of(text)
+    return bool(words) and bool(number_kind(text) or meant_by(text) or design_role(text) or words[0] in _OTHERS.split())
