@@ -89,7 +89,7 @@ def test_options_in_the_text_exist():
         for parameter in command.get_params(click.Context(command))
         for text in (*parameter.opts, *parameter.secondary_opts)
     }
-    of_others = {"--quick"}  # of `benchmarks/all.py`
+    of_others = {"--quick", "--detach-sign"}  # of `benchmarks/all.py` and of gpg
     named = {
         (path.name, option)
         for path in PAGES
@@ -116,6 +116,25 @@ REFUSED = (
     "unmask audit graph release.csv --auxiliary known.csv --seeds match_profiles:20 --attack Rematch",
 )
 """Commands that end with a sentence: nobody answers, a measure is unsound, the small network hides everybody."""
+
+OF_THE_HOUSE = ("python3 -m venv ", ".venv/bin/", "./check", "docker ", "python benchmarks/")
+"""Beginnings of lines that install, test or measure unmask itself."""
+
+
+def test_every_command_is_run_or_has_a_reason():
+    command = re.compile(r"(?:\S*/)?(?:unmask|pip|python3?|docker|jupyter|check)\b.*")
+    lines = {
+        line
+        for page in PAGES
+        for language, text in fences(page)
+        if language in ("", "sh")
+        for line in text.replace("\\\n", " ").splitlines()
+        if command.fullmatch(line)
+    }
+    run_here = {line for page in PAGES for lines in shown(page) for line in lines}
+    assert {line for line in lines - run_here if not line.startswith(OF_THE_HOUSE)} == set()
+    assert set(ELSEWHERE) <= run_here
+
 
 SMALLER = {
     "/scratch": ".", "random.25:1000": "random.25:10", "random.25:100": "random.25:10", "5,25,100,400": "2,5",

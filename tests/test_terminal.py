@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import unmask
 from tests.documented import run
 from unmask.cli import terminal
+from unmask.pseudonyms.release import Items, Numeric
 from unmask.toml_text import text_of_document
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\u202e\u2028b\rc\nd\te"
@@ -75,6 +77,18 @@ def test_a_line_is_one_line():
     code, out, _ = run("choose", "columns", "none.csv", "-q", "a\nverdict: acceptable")
     assert code
     assert "\nverdict" not in out
+
+
+def test_no_value_in_python_shows_what_a_terminal_obeys():
+    rng = np.random.default_rng(0)
+    people = {"age": rng.integers(20, 30, 60), HOSTILE: rng.choice([HOSTILE, "y"], 60)}
+    table = unmask.read_table(people, quasi_identifiers="age", sensitive=HOSTILE)
+    made = unmask.protect(table, k=3)
+    found = unmask.audit(made.release, original=table, origin=made.origin)
+    items = Items(np.arange(3), (Numeric(HOSTILE, np.arange(3.0)),))
+    values = [table, made, found, table.classes, table.column(HOSTILE), items, *table.notes, found.summary()]
+    assert [shown for value in values for shown in (str(value), repr(value)) if OBEYED.search(shown)] == []
+    assert "\n" not in repr(table)
 
 
 def test_all_output_of_commands_goes_through_one_module():

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, visible
 from unmask.pseudonyms.reading import read_columns
 from unmask.view import Partition
 
@@ -108,7 +108,7 @@ class Items:
         text = f", features={'+'.join(feature.name for feature in self.features)}" if self.features else ""
         if self.pseudonym is not None:
             text += f", {self.partition.n_clusters} pseudonyms"
-        return f"Items({len(self)} items{text})"
+        return visible(f"Items({len(self)} items{text})")
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.engines.room import scratch
-from unmask.errors import UnmaskError
+from unmask.errors import UnmaskError, visible
 from unmask.frames import frame_of_parquet
 from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
@@ -78,7 +78,7 @@ class Table:
     def __repr__(self) -> str:
         roles = [("quasi_identifiers", self.quasi_identifiers), ("sensitive", self.sensitive), ("kept", self.kept)]
         text = "".join(f", {role}={'+'.join(c.name for c in columns)}" for role, columns in roles if columns)
-        return f"Table({self.n_rows} rows{text})"
+        return visible(f"Table({self.n_rows} rows{text})")
 
     def __len__(self) -> int:
         return self.n_rows
