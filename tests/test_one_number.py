@@ -12,13 +12,14 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 
+from unmask.audit import audit as measured
 from unmask.cases.tables import audit
 from unmask.cli import main
 from unmask.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import shipped
 from unmask.reports.words import percent
-from unmask.studies.cells import criteria_of, run_cell
+from unmask.studies.cells import believed, criteria_of, run_cell
 from unmask.studies.choice import choose
 from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
@@ -336,3 +337,25 @@ def test_the_worst_off_of_a_certificate_is_that_of_the_audit(tmp_path, many, mon
 def test_no_policy_asks_for_the_highest_of_zeros_and_ones(field):
     with pytest.raises(UnmaskError, match=f"write success_probability.{field}<=0.2"):
         Condition.parse(f"realized_success.{field}<=0.2")
+
+
+def test_a_game_prices_the_belief_that_an_audit_measures(tmp_path):
+    write(tmp_path / "people.csv", rows_of(5, 80, 1, 0.0))
+    (cell,) = cells(tmp_path, PEOPLE)
+    belief, truth, _ = believed(cell)
+    people = Table.read(
+        tmp_path / "people.csv", quasi_identifiers=("age", "admission", "sex"), sensitive="ill", identifiers="patient"
+    )
+    release, origin = Mondrian(k=5)(people)
+    found = audit({"release": release}, original=people, origin=origin, attacker="case-study", without=UNASKED)
+    of_audit = {
+        row.measure: row
+        for row in found.rows
+        if (row.release, row.adversary, row.target) == ("release", "prosecutor", "identity")
+    }
+    for row in measured(belief, truth).rows:
+        refuse_difference(row.measure, of_audit[row.measure], row)
+    (priced,) = cells(tmp_path, PEOPLE | {"adversaries": [{**PEOPLE["adversaries"][0], "attacker": "case-study"}]})
+    studied = {row.measure: row for row in run_cell(priced)}
+    for name in ("rational_success", "realized_rational_success", "rational_payoff", "rational_tries"):
+        refuse_difference(name, of_audit[name], studied[name])

@@ -1,0 +1,41 @@
+"""The step of the app that tries protections shows the numbers of an audit of the release that is then made."""
+
+import pytest
+
+from tests.test_one_number import PEOPLE, rows_of, write
+from unmask.app import studying
+from unmask.app.kinds import TRIALS
+from unmask.app.project import STUDIED, STUDY
+from unmask.cases.tables import audit
+from unmask.policy import read_policies
+from unmask.studies.reading import read_plan
+from unmask.studies.run import run_study
+from unmask.tables import Mondrian, Table
+from unmask.toml_text import text_of_document
+
+CONDITIONS = ("identity:success_probability.worst <= 0.2", "k_people >= 5", "person_share <= 0.2", "l_distinct >= 2")
+
+
+def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit_has(project):
+    write(project.folder / "people.csv", rows_of(3, 60, 3, 0.0))
+    given = {name: PEOPLE[name] for name in ("data", "columns", "adversaries")}
+    project.save(given | {"policy": [{"require": one} for one in CONDITIONS]})
+    people = Table.read(
+        project.folder / "people.csv",
+        quasi_identifiers=("age", "admission", "sex"),
+        sensitive="ill",
+        identifiers="patient",
+        person="patient",
+    )
+    (project.folder / STUDY).write_text(text_of_document(studying.plan_of(project.given, people.n_rows)))
+    run_study(read_plan(project.folder / STUDY), project.folder / STUDIED)
+    points, left = studying.points(project, TRIALS)
+    assert left == ()
+    points = {one.asked["k"]: one for one in points if one.asked.keys() == {"k"}}
+    assert len(points) >= 5
+    for k in (2, 5, 10):
+        release, origin = Mondrian(k=k)(people)
+        found = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+        (verdict,) = found.judged(read_policies(CONDITIONS))
+        assert points[k].times == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
+        assert points[k].met == (verdict.state == "acceptable")
