@@ -71,7 +71,7 @@ def test_a_header_over_ids_in_texts_is_nobody(tmp_path, network, head, template,
 
 
 def test_numbers_before_two_texts_may_be_an_end(tmp_path):
-    with pytest.raises(AmbiguousInput, match="two readings"):
+    with pytest.raises(AmbiguousInput, match="readings that fit alike"):
         SocialGraph.read(written(tmp_path, ["buyer,product,shop", "1,tea,corner", "2,tea,mall", "3,rice,mall"]))
 
 
@@ -103,7 +103,7 @@ def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name)
 
 def test_g1_what_is_not_plain_is_refused_and_can_be_said(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
-    with pytest.raises(UnmaskError, match=r"two readings.*--source 2 --target 3"):
+    with pytest.raises(UnmaskError, match=r"readings that fit alike.*--source 2 --target 3"):
         SocialGraph.read(counted)
     same(SocialGraph.read(counted, ends=("2", "3")), network)
     named = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])

@@ -13,12 +13,6 @@ from unmask.app.project import AT_RISK, ATTACK, ORIGIN, RELEASE, STUDIED, Projec
 from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
-ENDS = (
-    ("source", "target"), ("from", "to"), ("caller", "callee"), ("sender", "receiver"), ("follower", "followee"),
-    ("node1", "node2"), ("id1", "id2"), ("user1", "user2"), ("person1", "person2"), ("u", "v"), ("a", "b"),
-)  # fmt: skip
-"""How the columns of both ends of a link are called."""
-
 FIRST = ("Nar09", "Rematch")
 """Attacks that are run unless others are chosen."""
 
@@ -42,8 +36,10 @@ FEW = 20
 def _guess(sample: Sample) -> str:
     if not sample.columns:
         return "its name ends as files of networks do"
-    names = tuple(name.lower() for name in sample.columns)
-    if names[:2] in ENDS:
+    from unmask.graphs.column_words import are_ends
+
+    names = tuple(sample.columns)
+    if len(names) > 1 and are_ends(*names[:2]):
         return f"columns {' and '.join(list(sample.columns)[:2])} look like both ends of a link"
     if len(names) != 2:
         return ""

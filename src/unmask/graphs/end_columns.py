@@ -25,6 +25,7 @@ MARGIN = 0.05
 """Score by which the best reading must lead the next one: of 150 random files 3 were misread at 0, and none at this."""
 
 _MAX_COLUMNS = 40
+_MAX_RIVALS = 4  # in a question
 _WHOLE = re.compile(r"-?\d+(\.0*)?([eE]\+?\d+)?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 _UNIX_TIME = re.compile(r"1\d{9}(\d{3})?(\.\d+)?")
@@ -109,9 +110,13 @@ def choose_ends(
     if not pairs:
         raise AmbiguousInput(f"no two columns of {file!r} can be the ends of an edge; name them (--source, --target)")
     best, *further = sorted(pairs, key=lambda pair: -pair.score)
-    if rival := _rival(best, further) if ends is None else None:
-        question = f"file {file!r} has two readings that fit alike ({best.score:.2f} and {rival.score:.2f})"
-        raise AmbiguousInput(question, [best.options, rival.options])
+    rivals = _rivals(best, further) if ends is None else []
+    if rivals:
+        scores = ", ".join(f"{pair.score:.2f}" for pair in (best, *rivals))
+        raise AmbiguousInput(
+            f"file {file!r} has {len(rivals) + 1} readings that fit alike ({scores})",
+            [pair.options for pair in (best, *rivals)],
+        )
     if best.doubtful_header and len(best.reading.dialect.rows) > 1:
         raise AmbiguousInput(f"the first row of {file!r} may name columns", ["--header", "--no-header"])
     return best
@@ -174,17 +179,19 @@ def _readings(dialect: Dialect, header: bool | None, ends: Ends | None) -> list[
     return [(Reading(dialect, one, dialect.rows[0] if one else names), len(headers) > 1) for one in headers]
 
 
-def _rival(best: EndColumns, further: Iterable[EndColumns]) -> EndColumns | None:
-    """Return another reading within the margin, or without people words one with five times as many ids."""
+def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
+    """Return other readings within the margin, or without people words those with five times as many ids."""
     by_words = best.terms["words"] == 1.0
+    rivals: list[EndColumns] = []
+    prints = {best.fingerprint}
     for pair in further:
         same = pair.reading == best.reading
-        near = best.score - pair.score < MARGIN and pair.fingerprint != best.fingerprint
-        if near and not (by_words and same and pair.terms["words"] < 0.9):
-            return pair
-        if same and best.terms["words"] < 0.9 and pair.terms["overlap"] >= 0.1 and pair.n_ids > 5 * best.n_ids:
-            return pair
-    return None
+        near = best.score - pair.score < MARGIN and not (by_words and same and pair.terms["words"] < 0.9)
+        rich = same and best.terms["words"] < 0.9 and pair.terms["overlap"] >= 0.1 and pair.n_ids > 5 * best.n_ids
+        if (near or rich) and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
+            rivals.append(pair)
+            prints.add(pair.fingerprint)
+    return rivals
 
 
 # --- the scores of pairs of columns -----------------------------------------------------------------------------------

@@ -1,0 +1,51 @@
+"""Networks in files of random dialects: none is misread, and the options of a question lead to the right edges.
+
+`PYTHONPATH=. python verification/network_files.py [--first N] [--files N]`; 20,000 files take about 40 CPU minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from show import Section, Verdict, run
+
+from tests.graphs.random_files import draw_file, outcome
+
+SIZES = (12, 30, 80, 300, 1000)
+MOST_ASKED = 0.05
+
+
+def read_files(first: int, n_files: int) -> Section:
+    """Read random files, and count how they were read."""
+    outcomes, misread = Counter[str](), []
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + n_files):
+            drawn = draw_file(seed, Path(folder), SIZES)
+            found = outcome(drawn).partition(":")[0]
+            outcomes[found] += 1
+            misread += [str(seed)] if found not in ("right", "asked") else []
+            drawn.path.unlink()
+    wrong, vain = outcomes["wrong"], n_files - outcomes["right"] - outcomes["asked"] - outcomes["wrong"]
+    asked = 1 - outcomes["right"] / n_files
+    verdicts = (
+        Verdict("no file is misread", "0", f"{wrong:,} of {n_files:,}", wrong == 0),
+        Verdict("few files are a question", f"at most {MOST_ASKED:.0%}", f"{asked:.1%}", asked <= MOST_ASKED),
+        Verdict("the options of a question lead to the edges", "all", f"all but {vain:,}", vain <= n_files / 1000),
+    )
+    rows = tuple((name, f"{count:,}") for name, count in outcomes.most_common())
+    notes = (f"seeds of other outcomes: {', '.join(misread[:20])}",) if misread else ()
+    return Section("Networks in random dialects", ("outcome", "files"), rows, notes, verdicts)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", type=int, default=100_000)
+    parser.add_argument("--files", type=int, default=20_000)
+    arguments = parser.parse_args()
+    logging.disable(logging.WARNING)
+    sys.exit(run([lambda: read_files(arguments.first, arguments.files)]))
