@@ -125,6 +125,7 @@ class Mondrian:
         rng = secret_unless(rng)
         rows = _rows(table)
         kept = _at_levels(table if rows.size == table.n_rows else table.take(rows), self.levels)
+        _check_sets(kept, self.k)
         search = self.search(kept, [kept.totals_of(column) for column in kept.quasi_identifiers])
         if self.strict:
             box, codes, of_row = search.boxes(kept), kept.classes.levels, kept.classes.of_row
@@ -137,6 +138,23 @@ class Mondrian:
         """How a table is cut whose quasi-identifiers have, for each, so many rows of each level."""
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         return Search.of(table, rows, k=k, demands=demands)
+
+
+MAX_SET_BYTES = 1 << 30
+"""Memory of released sets of values: one byte for each value of the column and each class."""
+
+
+def _check_sets(table: Table, k: int) -> None:
+    """Raise an error for a column whose released sets of values would exhaust the memory."""
+    for column in table.quasi_identifiers:
+        levels, n_values = column.levels, len(column.levels.domain)
+        in_sets = levels.kind == "categorical" and column.hierarchy is None and not levels.by_prefix
+        if in_sets and n_values * (table.n_rows // k) > MAX_SET_BYTES:
+            name = column.name
+            raise UnmaskError(
+                f"column {name!r} has {n_values:,} distinct values, too many for sets of values; give --hierarchy "
+                f"{name}=FILE or a coarser column, or leave it out of the quasi-identifiers"
+            )
 
 
 @dataclass(frozen=True)

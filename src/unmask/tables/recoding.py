@@ -88,8 +88,8 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
     """Mean place of the values of each level; `*` -1 and missing -2."""
     place = np.arange(len(levels.domain)) if along is None else along
     center = np.empty(len(levels))
-    exact = levels.atomic
-    center[exact] = place[levels.members[exact].argmax(axis=1)] if exact.any() else 0
+    exact = levels.place >= 0  # a copy of their members would take n_values**2 bytes
+    center[exact] = place[levels.place[exact]]
     for at in np.flatnonzero(~exact):
         inside = levels.members[at]
         center[at] = place[inside].mean() if inside.any() and levels.labels[at] != EVERYTHING else -1
