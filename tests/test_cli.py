@@ -3,6 +3,7 @@
 import csv
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -655,4 +656,5 @@ def test_the_browser_without_its_extra_is_a_sentence(monkeypatch):
     monkeypatch.setattr("unmask.cli.open.find_spec", lambda _name: None)
     done = CliRunner().invoke(main, ["open", "people.csv"])
     assert done.exit_code == 1
-    assert done.stderr == ("Error: the browser's part of unmask is not installed; install the extra [app] of unmask\n")
+    said = r"Error: the browser's part of unmask is not installed; install the extra \[app\] of unmask "
+    assert re.fullmatch(said + r"\(.* -m pip install .*starlette>=\S+ .*\)\n", done.stderr)

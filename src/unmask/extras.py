@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import re
+import shlex
+import sys
+from importlib import import_module, metadata
 from typing import Any
 
 from unmask.errors import FailedError
@@ -12,11 +15,20 @@ def not_installed(what: str, name: str, otherwise: str = "") -> FailedError:
     """The error of something that an extra brings. otherwise : what else can be done
 
     >>> print(not_installed("Spark", "spark", "leave --spark out"))
-    Spark is not installed; install the extra [spark] of unmask, or leave --spark out
+    Spark is not installed; install the extra [spark] of unmask (... install ... 'pyspark>=4'), or leave --spark out
     """
-    return FailedError(
-        f"{what} is not installed; install the extra [{name}] of unmask{f', or {otherwise}' if otherwise else ''}"
-    )
+    return FailedError(f"{what} is not installed; {installing(name)}{f', or {otherwise}' if otherwise else ''}")
+
+
+def installing(name: str) -> str:
+    """Return how to install an extra, with the command. Not by the name of unmask: it is on no package index.
+
+    >>> print(installing("excel"))
+    install the extra [excel] of unmask (... -m pip install 'python-calamine>=0.3')
+    """
+    texts = [one.partition(";") for one in metadata.requires("unmask") or ()]
+    packages = [one[0].strip() for one in texts if re.search(rf"extra == .{name}.", one[2])]
+    return f"install the extra [{name}] of unmask ({shlex.join([sys.executable, '-m', 'pip', 'install', *packages])})"
 
 
 def extra(module: str, name: str) -> Any:
@@ -24,7 +36,7 @@ def extra(module: str, name: str) -> Any:
 
     >>> extra("no_such_library", "cluster")
     Traceback (most recent call last):
-    unmask.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask
+    unmask.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask (...)
     """
     library = module.partition(".")[0]
     try:

@@ -227,5 +227,8 @@ def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
 def test_a_workbook_without_the_extra_is_a_sentence(tmp_path, monkeypatch):  # U5, U7
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     write_workbook(tmp_path / "book.xlsx", People=SHEET)
-    with pytest.raises(FailedError, match=r"is a workbook of Excel; install the extra \[excel\] of unmask, or save it"):
+    with pytest.raises(
+        FailedError,
+        match=r"is a workbook of Excel; install the extra \[excel\] of unmask \(.* -m pip install .*\), or save it",
+    ):
         read_encoded(tmp_path / "book.xlsx")

@@ -24,6 +24,7 @@ import numpy as np
 
 from unmask.engines.sql import literal, quoted
 from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.extras import installing
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120
 """Limits of a workbook: its size without compression, and the memory and processor time of the child that reads it."""
@@ -101,7 +102,7 @@ def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], 
     """The rows of a sheet, without those that are empty, and a sentence where others were left out."""
     what = f"file {path.name!r}"
     if find_spec("python_calamine") is None:
-        raise FailedError(f"{what} is a workbook of Excel; install the extra [excel] of unmask, or save it as CSV")
+        raise FailedError(f"{what} is a workbook of Excel; {installing('excel')}, or save it as CSV")
     _refuse_span(path)
     known, *rows = _read_in_child(path, sheet, folder)
     if sheet is not None and sheet not in known:
