@@ -256,13 +256,15 @@ def test_a_study_and_an_audit_draw_the_same_people(tmp_path, many):
 
 def test_a_study_has_the_criteria_of_an_audit_and_chooses_by_them(tmp_path, many):
     people, release, origin = many
-    document = PEOPLE | {"policy": [{"require": "k_people >= 5"}]}
+    adversaries = [PEOPLE["adversaries"][0], {"name": "again", "use": "tables.OrderAttack"}]
+    document = PEOPLE | {"seeds": 2, "adversaries": adversaries, "policy": [{"require": "k_people >= 5"}]}
     (tmp_path / "plan.toml").write_text(text_of_document(document))
     run_study(read_plan(tmp_path / "plan.toml"), tmp_path / "run", source=tmp_path / "plan.toml")
     results = read_results(tmp_path / "run")
     found = audit({"release": release}, original=people, origin=origin, without=UNASKED).criteria["release"]
     numbers = {name: value for name, value in found.items() if isinstance(value, int | float)}
     studied = {one.measure: one.posterior for one in results.criteria}
+    assert {(one.seeds, one.cells) for one in results.criteria} == {(2, 2)}
     assert studied.keys() == numbers.keys()
     assert {"k", "k_people", "person_share", "l_distinct", "t_equal"} <= numbers.keys()
     assert not [name for name, value in numbers.items() if not same(value, studied[name])]

@@ -17,7 +17,7 @@ from unmask import made_by
 from unmask.domains import DOMAINS
 from unmask.errors import UnmaskError, nearest
 from unmask.files import read_toml, text_of
-from unmask.plan import NOTHING, unknown
+from unmask.plan import NOTHING, check_keys
 from unmask.toml_text import key_of, section, whole_text
 
 KEYS: Final = (
@@ -126,13 +126,6 @@ def _word(name: str) -> str:
     return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
-def check_keys(given: Settings, known: Sequence[str], where: str) -> None:
-    """Raise an error for a key that does not exist."""
-    for key in given:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, where))
-
-
 def _check_types(given: Any, expected: Any, place: str, where: str) -> None:
     """Raise an error for a value that is not of the type of its place. expected : in the form of `TYPES`"""
     kind: Any = expected if isinstance(expected, type) else type(expected)
@@ -215,8 +208,9 @@ def certificate_of(given: Settings) -> dict[str, str]:
 
 def for_audit(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any]]:
     """The releases to attack, and options of `unmask audit`: without releases the table of `data` is the release."""
+    check_tables(given, folder)
     data = _table(given)
-    releases = list(_tables(given, "releases", RELEASED))
+    releases = given.get("releases", [])
     if not releases:
         return [_file(data, folder)], _reading(data, folder) | _outside(given, folder)
     files = [_place(folder, _text(one, "file", "releases")) for one in releases]
@@ -245,7 +239,7 @@ def for_protect(given: Settings, folder: Path) -> tuple[list[str], dict[str, Any
 
 def _protecting(given: Settings) -> list[Settings]:
     """The protections of a document."""
-    return [one for one in _tables(given, "protections", None) if one.get("use") != NOTHING]
+    return [one for one in given.get("protections", []) if one.get("use") != NOTHING]
 
 
 def _tried(given: Settings) -> dict[str, Any]:
@@ -332,8 +326,8 @@ def check_tables(given: Settings, folder: Path) -> None:
     populations(given)
     _outside(given, folder)
     certificate_of(given)
-    for _ in _tables(given, "releases", RELEASED):
-        pass
+    for entry in given.get("releases", []):
+        check_keys(entry, RELEASED, "releases")
 
 
 def _outside(given: Settings, folder: Path) -> dict[str, Any]:
@@ -353,12 +347,6 @@ def _place(folder: Path, name: Any) -> str:
     if not isinstance(name, str) or "\0" in name:
         raise UnmaskError(f"the document names a file {name!r}, expected a path")
     return str(folder / name)
-
-
-def _tables(given: Settings, key: str, known: Sequence[str] | None) -> Iterator[Settings]:
-    for entry in given.get(key, []):
-        check_keys(entry, known or tuple(entry), key)
-        yield entry
 
 
 def _text(entry: Settings, key: str, where: str) -> str:

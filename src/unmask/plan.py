@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from unmask.errors import nearest
+from unmask.errors import UnmaskError, nearest
 from unmask.version import __version__
 
 if TYPE_CHECKING:
@@ -148,3 +148,10 @@ def digest(*content: object) -> str:
 def unknown(key: str, known: Sequence[str], where: str) -> str:
     """What is said of a key that does not exist, with the nearest one that does."""
     return f"{where} has a key {key!r} that does not exist; {nearest(key, known)}"
+
+
+def check_keys(given: Iterable[str], known: Sequence[str], where: str) -> None:
+    """Raise an error for a key that does not exist."""
+    for key in given:
+        if key not in known:
+            raise UnmaskError(unknown(key, known, where))

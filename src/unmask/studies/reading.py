@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from unmask.domains import DOMAINS, cases_of
 from unmask.errors import UnmaskError, nearest
 from unmask.measures import CRITERIA, described
 from unmask.measures.added import ADDED
-from unmask.plan import NOTHING, Budget, Part, Plan, Settings, unknown
+from unmask.plan import NOTHING, Budget, Part, Plan, Settings, check_keys
 from unmask.policy.policies import policy_of
 from unmask.studies.cells import check_columns, check_names, check_part, measures_of
 from unmask.studies.stated import check_stated
@@ -179,14 +179,8 @@ def _seeds(given: object) -> tuple[int, ...]:
 
 
 def _budget(given: Settings) -> Budget:
-    _only(given, _OF_BUDGET, "budget")
+    check_keys(given, _OF_BUDGET, "budget")
     for key, value in given.items():
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
             raise UnmaskError(f"budget.{key} is {value!r}, expected a number above 0")
     return Budget(**given)
-
-
-def _only(given: Settings, known: Sequence[str], where: str) -> None:
-    for key in given:
-        if key not in known:
-            raise UnmaskError(unknown(key, known, where))

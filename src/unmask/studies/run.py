@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -222,7 +222,7 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
     """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
     from unmask.files import engine
 
-    rows = list(_each_once(row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))))
+    rows = [row for cell in plan.cells() for row in _rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}
     for name in COLUMNS:
         values = [row.get(name) for row in rows]
@@ -242,16 +242,6 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
             )
         except duckdb.Error as error:
             raise failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None
-
-
-def _each_once(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows; a criterion of a release, which the cells of all adversaries have, once."""
-    names, known = ("dataset", "protection", "seed", "measure"), set()
-    for row in rows:
-        key = tuple(row[name] for name in names) if row["adversary"] == CRITERION else None
-        if key is None or key not in known:
-            known.add(key)
-            yield row
 
 
 def _rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:

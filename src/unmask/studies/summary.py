@@ -141,8 +141,10 @@ _SUMMARIES = """
            max(n_people)::bigint as n_people, max(n_drawn)::bigint as n_drawn, min(n_judged)::bigint as n_judged,
            [avg(q05), avg(q25), avg(q50), avg(q75), avg(q95)] as quantiles
     from (
-        select *, count(distinct cell) over (partition by dataset, protection, adversary) as cells
+        select *, count(distinct seed) over (partition by dataset, protection, adversary) as cells
         from read_parquet(?, file_row_number = true) where status = 'done'
+        qualify adversary <> 'criterion'  -- which the cells of all adversaries have
+             or row_number() over (partition by dataset, protection, adversary, seed, measure) = 1
     )
     group by dataset, protection, adversary, target, measure
     order by min(file_row_number)

@@ -48,7 +48,7 @@ from unmask.graphs.utility import LOSSES, lost, utility
 from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
-from unmask.plan import Cell, Part, unknown
+from unmask.plan import Cell, Part, check_keys
 from unmask.posterior import Posterior, equal_weights
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -314,9 +314,7 @@ def _settings(adversary: Part, where: str, kind: type[Settings]) -> Settings:
     if not isinstance(given, dict):
         raise UnmaskError(f"{where} is no table; expected for example {where} = {{ people = 50, runs = 10 }}")
     names = list(inspect.signature(kind).parameters)
-    for key in given:
-        if key not in names:
-            raise UnmaskError(unknown(key, names, where))
+    check_keys(given, names, where)
     return kind(**given)
 
 

@@ -40,7 +40,7 @@ from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.errors import NotRunError, UnmaskError, nearest
 from unmask.measures import Measure, registry, wp216
 from unmask.measures.added import ADDED
-from unmask.plan import Cell, Part, unknown
+from unmask.plan import Cell, Part, check_keys
 from unmask.posterior import Posterior
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -214,9 +214,7 @@ def check(adversary: Part) -> None:
     kind = Register if adversary.use == "tables.RegisterAttack" else Knowledge
     knows = adversary.settings.get("knows", {})
     names = KNOWS.get(adversary.use, list(inspect.signature(kind).parameters))
-    for key in knows:
-        if key not in names:
-            raise UnmaskError(unknown(key, names, "knows"))
+    check_keys(knows, names, "knows")
     said = [where["coverage"] for where in (knows, adversary.parameters) if "coverage" in where]
     if len(set(said)) > 1:
         raise UnmaskError(

@@ -16,7 +16,7 @@ from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import CRITERIA
-from unmask.plan import NOTHING, Cell, Part, Plugin, digest, unknown
+from unmask.plan import NOTHING, Cell, Part, Plugin, check_keys, digest
 from unmask.policy.verdict import CRITERION
 from unmask.posterior import Posterior
 from unmask.results import Row
@@ -131,8 +131,7 @@ def _dataset(part: Part, folder: Path) -> Part:
     if not _from_file(part):
         _check_names(part, _found(part, "datasets"), part.use, without=("rng",))
         return _with_hierarchies(_only(part, known), folder)
-    if part.parameters:
-        raise UnmaskError(unknown(next(iter(part.parameters)), (), "with or grid of a file"))
+    check_keys(part.parameters, (), "with or grid of a file")
     part = _with_files(_only(part, (*known, FILE)), folder)
     _check_own_columns(part)
     return _with_hierarchies(part, folder)
@@ -165,9 +164,7 @@ def _checked(part: Part) -> Part:
 
 def _only(part: Part, allowed: tuple[str, ...]) -> Part:
     """The part, if it says nothing but what is allowed."""
-    for key in part.settings:
-        if key not in allowed:
-            raise UnmaskError(unknown(key, allowed, "it"))
+    check_keys(part.settings, allowed, "it")
     return part
 
 
@@ -247,9 +244,7 @@ def made(part: Part, kind: Kind) -> Any:
 
 def _check_names(part: Part, function: Callable[..., object], use: str, *, without: tuple[str, ...] = ()) -> None:
     names = [name for name in inspect.signature(function).parameters if name not in without]
-    for key in part.parameters:
-        if key not in names:
-            raise UnmaskError(unknown(key, names, f"with or grid of {use}"))
+    check_keys(part.parameters, names, f"with or grid of {use}")
 
 
 def _made(value: Any, part: Part, kind: Kind) -> Any:
@@ -261,9 +256,7 @@ def _made(value: Any, part: Part, kind: Kind) -> Any:
         return tuple(_made(item, part, kind) for item in value)
     if not isinstance(value, dict) or "use" not in value:
         return value
-    for key in value:
-        if key not in ("use", "with"):
-            raise UnmaskError(unknown(key, ("use", "with"), f"a part of {part.use}"))
+    check_keys(value, ("use", "with"), f"a part of {part.use}")
     use, parameters = value["use"], value.get("with", {})
     if not isinstance(use, str):
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
