@@ -243,6 +243,23 @@ def test_an_edge_of_weight_zero_is_none_and_its_ends_are_people(tmp_path, caplog
     assert "1 of weight 0 (no edges)" in caplog.text or name == "w.txt"
 
 
+def test_what_other_programs_put_around_edges_is_no_edge(tmp_path, network):
+    pairs = rows(network, "{u},{v}")
+    same(SocialGraph.read(written(tmp_path, ["sep=,", "source,target", *pairs], "sep.csv")), network)
+    index = [f"{i},{pair}" for i, pair in enumerate(pairs)]
+    read = SocialGraph.read(written(tmp_path, [",source,target", *index], "index.csv"))
+    same(read, network)
+    assert read.dropped.attributes[-1] == "column 1"
+    quoted = SocialGraph.read(written(tmp_path, rows(network, "('n{u}', 'n{v}')"), "tuples.txt"))
+    assert sorted(quoted.labels.tolist()) == sorted(f"n{label}" for label in range(network.n_nodes))
+    counted = written(tmp_path, [f"{network.n_nodes} {len(pairs)}", *rows(network, "{u} {v}")], "counted.txt")
+    with pytest.raises(AmbiguousInput, match="may count nodes and edges"):
+        SocialGraph.read(counted)
+    same(SocialGraph.read(counted, skip_lines=1), network)
+    with pytest.raises(UnmaskError, match="ends with a colon"):
+        SocialGraph.read(written(tmp_path, rows(network, "{u}: {v}"), "colon.txt"))
+
+
 # --- formats --------------------------------------------------------------------------------------------------------
 
 

@@ -101,9 +101,13 @@ def score_dialects(
     """
     body = "\n".join(sample.lines)
     tried = STRENGTH if delimiter is None else (delimiter,)
-    found = [_dialect(sample, mark, '"', ragged, is_known) for mark in tried if mark == " " or mark in body]
-    if _APOSTROPHES.search(body):
-        found += [_dialect(sample, mark, "'", ragged, is_known) for mark in tried if mark != " " and mark in body]
+    quotes = "'\"" if _APOSTROPHES.search(body) else '"'
+    found = [
+        _dialect(sample, mark, quote, ragged, is_known)
+        for quote in quotes
+        for mark in tried
+        if (mark in body if mark != " " else quote == '"')
+    ]
     if delimiter is None and all(dialect.width < 2 for dialect in found):
         found += [_dialect(sample, mark, "", ragged, is_known) for mark in RARE if mark in body]
     return sorted(found, key=lambda dialect: -dialect.score)

@@ -34,7 +34,8 @@ class Reading:
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for every column."""
-        return self.names or tuple(f"column {place + 1}" for place in range(self.dialect.width))
+        names = self.names or ("",) * self.dialect.width
+        return tuple(name or f"column {place}" for place, name in enumerate(names, 1))
 
     @property
     def options(self) -> str:

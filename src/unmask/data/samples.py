@@ -16,7 +16,7 @@ MARKS = "#|%|//|;"
 """How comments begin; after a semicolon stands a blank."""
 
 _FIRST_BYTES, _LONGEST_LINE = 1 << 18, 1 << 24
-_COMMENT = re.compile(r"\s*(#|%|//|;\s)")
+_COMMENT = re.compile(r"\s*(#|%|//|;\s|sep=.\s*$)")  # the last one is a line that spreadsheets write
 _TRIMS = {
     "brackets around each line are ignored": re.compile(r"\s*[(\[]([^()\[\]]*)[)\]],?\s*"),
     "attributes in braces are left out": re.compile(r"(.*?)[\s,;]*\{[^{}]*\}\s*"),

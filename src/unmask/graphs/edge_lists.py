@@ -103,6 +103,11 @@ def read_edge_list(
     dialects = score_dialects(sample, delimiter=options.delimiter, ragged=ragged, is_known=is_known)
     if not dialects:
         raise UnmaskError(f"no line of {file.name!r} has the delimiter; leave it out to have it recognized")
+    colons = dialects[0].delimiter == " " and all(row[0].endswith(":") for row in dialects[0].rows)
+    if colons and options.delimiter is None:
+        raise UnmaskError(
+            f"the first id on each line of {file.name!r} ends with a colon; remove it, or --delimiter ':'"
+        )
     is_free = options.ends is None and options.form is None
     if (is_free or options.form == "matrix") and (matrix := matrix_dialect(dialects, asked=not is_free)):
         return read_matrix(*matrix)

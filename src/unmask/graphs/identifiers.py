@@ -134,11 +134,10 @@ def _missing(labels: NDArray[Any], missing_ids: str | None) -> NDArray[np.bool_]
 
 def _refuse_counts(u: NDArray[np.int64], v: NDArray[np.int64], labels: NDArray[Any], file: str) -> None:
     """Raise `AmbiguousInput` if the first row may be the numbers of nodes and edges."""
-    if labels.dtype == object or len(u) < 4 or u[0] < len(labels) - 1:  # a larger id stands below
+    if labels.dtype == object or len(u) < 4 or labels[u[0]] < labels[max(u[1:].max(), v[1:].max())]:
         return
     n, m = labels[u[0]], labels[v[0]]
-    further = np.unique(np.concatenate((u[1:], v[1:])))
-    if n < max(len(further), labels[further[-1]]):
+    if n < len(np.union1d(u[1:], v[1:])):
         return
     low, high = np.minimum(u[1:], v[1:]), np.maximum(u[1:], v[1:])
     n_edges = len(np.unique((low * len(labels) + high)[low != high]))
