@@ -216,10 +216,10 @@ def _told(source: str = "") -> Iterator[None]:
     except UnmaskError:
         raise
     except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
-        raise FailedError(_reason(str(error), source)) from None
+        raise FailedError(_reason(str(error), source, type(error).__name__)) from None
 
 
-def _reason(text: str, source: str) -> str:
+def _reason(text: str, source: str, kind: str) -> str:
     if "PATH_NOT_FOUND" in text:
         return f"file {Path(source).name!r} does not exist; check the path"
     if "No space left" in text:
@@ -230,4 +230,4 @@ def _reason(text: str, source: str) -> str:
         return "a file of the source has other columns than the first one; expected the same ones in the same order"
     if any(word in text for word in ("FAILED_READ_FILE", "is not a Parquet file", "MALFORMED", "CANNOT_READ", "EOF")):
         return "a file of the source cannot be read; it may be missing, truncated or damaged: check it or leave it out"
-    return "Spark cannot carry out the work; check the source, the master and the space at hand"
+    return f"Spark cannot carry out the work ({kind}); check the source, the master and the space at hand"
