@@ -231,3 +231,30 @@ def test_a_journal_that_never_ends_is_refused_and_a_line_of_another_form_is_dama
     wrong = [b"[]", b"{}", b'{"cell": 1, "rows": 3}', b"[" * 10_000, b'{"rows": [1]}']
     (tmp_path / "journal").write_bytes(b"".join(b"%08x %s\n" % (zlib.crc32(one), one) for one in wrong))
     assert Journal(tmp_path / "journal").damaged == len(wrong)
+
+
+@pytest.mark.parametrize(
+    "words", [("audit", "deep.json", "-q", "a"), ("audit", "graph", "long.csv", "--overlap", "1,1")]
+)
+def test_an_input_of_one_endless_field_is_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deep.json").write_text('{"links":' + "[" * 200_000)
+    Path("long.csv").write_text("u,v\n1,2\n2," + "x" * 200_000 + "\n")
+    done = run(*words)
+    assert isinstance(done.exception, SystemExit)
+    assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(("error", "code"), [(MemoryError(), 1), (RecursionError(), 2)])
+def test_what_the_machine_cannot_do_is_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("unmask.tables.exposure.column_facts", fail)
+    done = run("columns", "people.csv", "-q", "age")
+    assert isinstance(done.exception, SystemExit)
+    assert (done.exit_code, done.stderr.splitlines()[-1][:6]) == (code, "Error:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import gc
 import io
@@ -76,6 +77,9 @@ class Sentences(click.Group):
         except MemoryError:
             say("Error: there is too little memory; give fewer or coarser columns, or --engine duckdb", err=True)
             ctx.exit(FailedError.exit_code)
+        except csv.Error as error:  # such as a field of more than 131,072 characters
+            say(f"Error: an input cannot be split into fields: {error}; check the file and its delimiter", err=True)
+            ctx.exit(UnmaskError.exit_code)
         except RecursionError:
             say("Error: an input is nested too deeply; expected a file of a few levels", err=True)
             ctx.exit(UnmaskError.exit_code)

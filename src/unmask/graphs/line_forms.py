@@ -20,7 +20,7 @@ def matrix_dialect(dialects: Sequence[Dialect], *, asked: bool) -> tuple[Dialect
 
     asked : whether the user names the form, so that only names are looked for
     """
-    for dialect in dialects[:_MAX_DIALECTS]:
+    for dialect in (one for one in dialects[:_MAX_DIALECTS] if one.rows):
         first, *body = dialect.rows[: dialect.n_first]
         n_rows = (
             dialect.n_first
