@@ -1,4 +1,4 @@
-"""Fourteen protections of networks against five adversaries: `UNMASK_DATA=... python verification/graph_study.py`.
+"""Twelve protections of networks against five adversaries: `UNMASK_DATA=... python verification/graph_study.py`.
 
 The study of graph_study.toml on three networks, as its user runs it (`--results FOLDER` keeps it, or takes up one that
 was begun; `--report FILE` writes its page): recall of every adversary, what each protection loses, what `choose` takes,
@@ -54,7 +54,6 @@ def study(folder: Path) -> Section:
     head = ("network", "protection", *adversaries, "utility", *(loss.removesuffix("_lost") for loss in LOSSES))
     bare = {(dataset, who): reached[dataset, "none", who] for dataset in datasets_ for who in adversaries}
     anonymous = [reached[dataset, "10-degree anonymity", "degrees"] for dataset in datasets_]
-    two = [reached[dataset, "2-automorphism", "degrees"] for dataset in datasets_]
     remains = [reached[d, "10-degree anonymity", "Rematch"] / bare[d, "Rematch"] for d in datasets_]
     grouped = [value for (_, name, _), value in reached.items() if name == "groups of ten"]
     useful = [
@@ -67,7 +66,6 @@ def study(folder: Path) -> Section:
         Verdict("every cell has a result", "-", f"{len(found.gaps)} have none", not found.gaps),
         Verdict("10-degree anonymity stops who knows degrees", "0 %", f"{max(anonymous):.1%}", max(anonymous) == 0),
         Verdict("... and nobody else: share that Rematch keeps", "-", f"{min(remains):.0%}", min(remains) > 0.8),
-        Verdict("2-automorphism: who knows degrees finds half", "50 %", f"{max(two):.1%}", max(two) <= 0.5),
         Verdict("groups of ten: nobody finds more than a tenth", "10 %", f"{max(grouped):.1%}", max(grouped) <= 0.1),
         Verdict("none that keeps half of the edges meets 9 %", "-", f"{min(useful):.1%}", min(useful) > 0.09),
         *_chosen(found, datasets_),

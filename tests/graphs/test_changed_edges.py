@@ -10,27 +10,22 @@ from hypothesis import strategies as st
 
 from unmask import UnmaskError
 from unmask.graphs import (
-    Auxiliary,
-    DegreeMatching,
     GroupNodes,
-    KAutomorphism,
     KDegree,
     NoisyDegrees,
     PerturbEdges,
     RandomizeEdges,
     RandomWalk,
-    SeedPairs,
     SocialGraph,
     SwitchEdges,
     datasets,
 )
-from unmask.graphs.criteria import neighborhood_anonymity
 from unmask.graphs.protections.degrees import anonymous_degrees
 from unmask.graphs.protections.private import FOR_COUNT, answers
 from unmask.graphs.utility import lost
 
 CHANGED = (
-    PerturbEdges(), SwitchEdges(), SwitchEdges(keep="joint_degrees"), KDegree(k=2), KAutomorphism(k=2), GroupNodes(k=2),
+    PerturbEdges(), SwitchEdges(), SwitchEdges(keep="joint_degrees"), KDegree(k=2), GroupNodes(k=2),
     RandomWalk(), RandomizeEdges(), NoisyDegrees(),
 )  # fmt: skip
 
@@ -142,53 +137,8 @@ def test_everybody_shares_their_degree_with_k_minus_one_and_no_edge_is_lost(k, s
     assert (edges(graph) == original(found)) == (k == 1)
 
 
-# --- k-automorphism ---------------------------------------------------------------------------------------------------
-
-
-@given(pairs=st.sets(st.sampled_from([*itertools.combinations(range(6), 2)])), k=st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
-def test_some_renumbering_moves_everybody_k_minus_one_times_and_changes_nothing(pairs, k):
-    graph = SocialGraph.from_edges([u for u, _ in pairs], [v for _, v in pairs], n_nodes=6)
-    release = KAutomorphism(k=k)(graph, rng=np.random.default_rng(0)).release
-    there = release.adjacency().toarray()
-    every = np.array([*itertools.permutations(range(6))])
-    kept = every[(there[every[:, :, None], every[:, None]] == there).all(axis=(1, 2))]
-
-    def moves(renumbering):
-        power = np.arange(6)
-        return all(((power := renumbering[power]) != np.arange(6)).all() for _ in range(k - 1))
-
-    assert any(map(moves, kept))
-
-
-@pytest.mark.parametrize("k", [2, 3, 7])
-def test_k_people_have_the_same_neighborhood_and_no_edge_is_lost(k):
-    rng = np.random.default_rng(k)
-    graph = datasets.watts_strogatz(100, 4, 0.1, rng=rng)  # 100 is no multiple of 3 and 7
-    found = KAutomorphism(k=k)(graph, rng=rng)
-    alike = neighborhood_anonymity(found.release)
-    assert alike.exact.all()
-    assert alike.size.min() >= k > neighborhood_anonymity(graph).size.min()
-    assert edges(graph) <= original(found)
-    assert found.release.n_edges <= k * graph.n_edges + 2 * k * k * graph.degree.max()
-
-
-def test_hubs_whom_degrees_give_away_are_one_of_k():
-    graph = datasets.barabasi_albert(60, 3, rng=np.random.default_rng(1))
-    hubs, last = np.argsort(-graph.degree)[:10], int(np.argmin(graph.degree))
-
-    def found(protection, seed):
-        release, origin = protection(graph, rng=np.random.default_rng(seed))
-        known = SeedPairs(np.array([last]), np.flatnonzero(origin == last))
-        named = DegreeMatching()(release, Auxiliary(graph, known)).mapping[hubs]
-        return np.mean((named >= 0) & (origin[named] == hubs))
-
-    assert np.mean([found(PerturbEdges(0, 0), seed) for seed in range(30)]) > 0.4
-    assert np.mean([found(KAutomorphism(k=4), seed) for seed in range(30)]) < 0.25
-
-
 def test_more_people_of_a_degree_than_people_is_one_sentence():
-    for protection in (KDegree(k=4), GroupNodes(k=4), KAutomorphism(k=4)):
+    for protection in (KDegree(k=4), GroupNodes(k=4)):
         with pytest.raises(UnmaskError, match="k is 4 and there are 3 people"):
             protection(SocialGraph.from_edges([0, 1], [1, 2]))
 

@@ -10,8 +10,7 @@ ATTACKS = (
 
 PROTECTIONS = (
     graphs.IdentitySeparation(), graphs.Decoy(), graphs.EgoPatterns(), graphs.PerturbEdges(), graphs.SwitchEdges(),
-    graphs.KDegree(), graphs.KAutomorphism(), graphs.GroupNodes(), graphs.RandomWalk(), graphs.RandomizeEdges(),
-    graphs.NoisyDegrees(),
+    graphs.KDegree(), graphs.GroupNodes(), graphs.RandomWalk(), graphs.RandomizeEdges(), graphs.NoisyDegrees(),
     graphs.Together(((0.5, graphs.IdentitySeparation()), (0.5, graphs.Decoy()))),
 )  # fmt: skip
 

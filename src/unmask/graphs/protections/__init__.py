@@ -2,7 +2,6 @@
 
 from unmask.graphs.protections.adopters import Cooperation, choose_adopters
 from unmask.graphs.protections.anonymity import AnonymousIdentity, anonymous_identity, new_ties, same_neighbors
-from unmask.graphs.protections.automorphism import KAutomorphism
 from unmask.graphs.protections.decoys import Decoy
 from unmask.graphs.protections.degrees import KDegree
 from unmask.graphs.protections.edges import PerturbEdges, SwitchEdges
@@ -21,7 +20,6 @@ __all__ = [
     "EgoPatterns",
     "GroupNodes",
     "IdentitySeparation",
-    "KAutomorphism",
     "KDegree",
     "Model",
     "NoisyDegrees",
