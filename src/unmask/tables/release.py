@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from unmask.tables.reading import Written, check_columns, hand_on_written, read_
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
-if TYPE_CHECKING:
-    from unmask.tables.relation import Relation
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -41,7 +38,7 @@ class Table:
     weight : (n_rows,) number of people a row stands for, nan where it is missing, or None.
     missing : what a missing cell means when cells are compared - "own": a value of its own, "wildcard": any value,
         "excluded": rows with a missing quasi-identifier are left out. Classes treat it as a value of its own, and
-        `relation` says which of them meet. A suppressed cell (`*`) meets every cell under each rule.
+        `relation_of` says which of them meet. A suppressed cell (`*`) meets every cell under each rule.
     order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
     notes : what was recognized or guessed while reading, a sentence each.
     person : (n_rows,) the person of each row; None if each row is a person.
@@ -166,13 +163,6 @@ class Table:
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
         return classes_of(self.quasi_identifiers)
-
-    @cached_property
-    def relation(self) -> Relation | None:
-        """Which classes meet others, see `relation_of`; None where equal rows are the classes of everybody."""
-        from unmask.tables.relation import relation_of  # here: it pairs tables
-
-        return relation_of(self)
 
     @property
     def n_people(self) -> int:

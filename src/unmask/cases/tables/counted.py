@@ -19,8 +19,8 @@ from unmask.results import Row
 from unmask.tables import Background, RegisterAttack, Table
 from unmask.tables.attacks.counted import Boxes, from_sizes, joins, linked
 from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.attacks.relation import columns_that_overlap
 from unmask.tables.counting import Reduced
-from unmask.tables.relation import columns_that_overlap
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, Value
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.coarsened import changed
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
@@ -302,7 +303,7 @@ class Counts:
         self.examined.append(self._examined(part))
         self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
         many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
-        if many and (isinstance(attacked, Combinations) or attacked.relation is None):
+        if many and (isinstance(attacked, Combinations) or relation_of(attacked) is None):
             for column in attacked.quasi_identifiers:
                 if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
                     self.without[column.name].update(attacked.named(column.name))

@@ -14,6 +14,7 @@ from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
@@ -76,7 +77,7 @@ class ClassAttack:
         if isinstance(release, Combinations):
             if people is not None or self.prior_present < 1.0:
                 raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
-            if release.relation is not None:
+            if relation_of(release) is not None:
                 raise UnmaskError(
                     "rows of several classes may be one person's, as some cells are suppressed (`*`), wildcards or "
                     "sets that overlap, and an engine takes each class alone; leave --engine out"
@@ -85,7 +86,7 @@ class ClassAttack:
             return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
         if people is None:
             people = release
-        exact = release.relation is None and not _vague(release.quasi_identifiers, release.missing)
+        exact = relation_of(release) is None and not _vague(release.quasi_identifiers, release.missing)
         if people is release and self.prior_present == 1.0 and exact:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)

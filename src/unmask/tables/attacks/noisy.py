@@ -150,8 +150,8 @@ class NearestNeighbor:
     """Which released record is nearest in Gower's distance? All nearest records share the belief.
 
     Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
-    categories (0 when the cell contains the value); a missing cell on either side counts 1, unless the release's rule
-    is "wildcard" or it is the adversary who does not know: then 0. The range is that of the released column.
+    categories (0 when the cells meet); a missing cell next to a stated one counts 1, unless the release's rule is
+    "wildcard", and a cell that the adversary does not know 0. The range is that of the released column.
     Its status is `scores`: it says who, not how surely.
 
     Assumes: the protection moves a record little, and each column about as much as its range is wide.

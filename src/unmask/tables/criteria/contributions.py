@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.errors import UnmaskError
 from unmask.facts import Contribution
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
 from unmask.tables.counts import commonest, distinct, pack, rank
 from unmask.tables.criteria.diversity import map_error
@@ -41,7 +42,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
     The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
     the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
-    sensitive column; v(none) is 1 / n, and the share of the commonest value. Where classes overlap (`Table.relation`),
+    sensitive column; v(none) is 1 / n, and the share of the commonest value. Where classes overlap (`relation_of`),
     v(S) is the mean over rows of 1 / f and of max_s p_s, with the rows of all classes that each meets. With d columns
     the Shapley value is sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). Up to 10 columns it is
     exact, from all 2^d subsets. Of more it is the mean of what the column adds in 64 orders, drawn with their reverses
@@ -105,7 +106,7 @@ def _game_of(table: Table) -> _Game:
     kept = table.taking_part
     table = table if len(kept) == table.n_rows else table.take(kept)
     opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
-    return _Game(table) if table.relation is None and not any(opened) else _Overlapping(table)
+    return _Game(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
 
 
 class _Game:

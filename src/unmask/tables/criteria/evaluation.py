@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from unmask.errors import UnmaskError
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -312,12 +313,12 @@ class Frame:
 
     def summed(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return (J,) counts, summed for each class over the classes that it meets."""
-        relation = self.table.relation
+        relation = relation_of(self.table)
         return counts if relation is None else relation.sums(sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by place."""
-        counts, relation = self.table.histogram(column), self.table.relation
+        counts, relation = self.table.histogram(column), relation_of(self.table)
         moved = sparse.csr_array(
             (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
         )

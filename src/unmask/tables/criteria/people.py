@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.counts import class_counts
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     table = release if len(kept) == release.n_rows else release.take(kept)
     who = np.unique(person[kept], return_inverse=True)[1]
     rows = class_counts(table.classes.of_row, len(table.classes.sizes), who, int(who.max(initial=-1)) + 1)
-    rows = rows if table.relation is None else table.relation.sums(rows)
+    relation = relation_of(table)
+    rows = rows if relation is None else relation.sums(rows)
     people = np.diff(rows.indptr)
     return PeopleInClasses(int(people.min()), float((rows.data / np.repeat(rows.sum(axis=1), people)).max()))

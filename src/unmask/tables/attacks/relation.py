@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -62,6 +63,9 @@ class Relation:
         return csr_array((gather @ counts[theirs])[key[: len(mine)]])
 
 
+_RELATIONS: WeakKeyDictionary[Table, Relation | None] = WeakKeyDictionary()
+
+
 def relation_of(table: Table) -> Relation | None:
     """Return which classes of a table meet others; None where each meets itself alone, so that equal rows are classes.
 
@@ -70,6 +74,12 @@ def relation_of(table: Table) -> Relation | None:
     >>> [relation_of(Table.read(cells, quasi_identifiers=names)) is None for names in ("sex", ["age", "sex"])]
     [True, False]
     """
+    if table not in _RELATIONS:
+        _RELATIONS[table] = _related(table)
+    return _RELATIONS[table]
+
+
+def _related(table: Table) -> Relation | None:
     columns, missing, classes = table.quasi_identifiers, table.missing, table.classes
     if not columns_that_overlap(columns, missing=missing):
         return None
