@@ -40,6 +40,7 @@ class ColumnFacts:
     determines : other columns whose cells it gives, exactly or nearly (see `tables.exposure.dependencies`)
     suggestion, reason : the role that fits it, and why, in words
     key        : whether its values number people, see `tables.unit.Key`
+    type       : of its values: number, date, code ...
     """
 
     name: str
@@ -53,6 +54,7 @@ class ColumnFacts:
     suggestion: Role
     reason: str
     key: int = 0
+    type: str = ""
 
 
 @dataclass(frozen=True)

@@ -371,7 +371,7 @@ def test_the_app_asks_whether_a_row_is_a_person_and_the_answer_is_in_the_documen
 
 
 def test_the_app_asks_whether_line_1_names_the_columns(browser: Browser, project: Project, tmp_path: Path):
-    (tmp_path / "odd.csv").write_text("Ann,Ulm\nBob,Bonn\nCid,Mainz\n")
+    (tmp_path / "odd.csv").write_text("Annabel,Ulmen\nBob,Bonn\nCidney,Mainz\n")
     opened(browser, tmp_path / "odd.csv")
     assert "may name its 2 columns, or be a row" in browser.at("/open").text
     assert "Ulm" not in browser.page.text

@@ -116,15 +116,15 @@ def test_a_file_without_a_header_shows_no_first_person(tmp_path, monkeypatch, co
 
 def test_header_options_are_part_of_the_document(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "odd.csv").write_text("Ann,Ulm\nBob,Bonn\nCid,Mainz\n")
+    (tmp_path / "odd.csv").write_text("Annabel,Ulmen\nBob,Bonn\nCidney,Mainz\n")
     asked = _run("init", "odd.csv")
     assert (asked.exit_code, "--header | --no-header" in asked.stderr) == (2, True)
 
     assert _run("init", "odd.csv", "--no-header").exit_code == 0
     assert "header = false" in (tmp_path / "unmask.toml").read_text()
-    assert column_names("odd.csv", header=True) == ["Ann", "Ulm"]
+    assert column_names("odd.csv", header=True) == ["Annabel", "Ulmen"]
     assert Table.read("odd.csv", quasi_identifiers="column 2", header=False).n_rows == 3
-    assert Table.read("odd.csv", quasi_identifiers="Ulm").n_rows == 2  # a name that the user gives decides
+    assert Table.read("odd.csv", quasi_identifiers="Ulmen").n_rows == 2  # a name that the user gives decides
     assert Table.read("odd.csv", quasi_identifiers="b", header=["a", "b"]).n_rows == 3
 
 

@@ -70,9 +70,8 @@ def _unit(given: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, A
 def _begin(project: Project, found: Seen) -> None:
     """What `unmask init` would write, with the releases that are made here."""
     given = project.given
-    types = {shape.name: shape.type for shape in found.shapes}
     first = first_document(given["data"]["file"], given["data"], found.facts)
-    project.reasons = reasons(found.facts, types)
+    project.reasons = reasons(found.facts)
     project.save({**first, **given, "columns": first["columns"]})
 
 
@@ -180,7 +179,7 @@ def _card(at: int, shape: Shape, facts: ColumnFacts, said: Mapping[str, Any], le
         "drawing": shape.drawing,
         "ends": shape.ends,
         "reason": facts.reason,
-        "suggestion": CHOICES[_shown(facts.suggestion)],
+        "suggestion": CHOICES.get(_shown(facts.suggestion), "weight"),
         "role": _shown(role),
         "hierarchy": own.get("hierarchy", ""),
         "ladder": _ladder(shape, level) if role == "quasi-identifier" else (),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
 """Options -> the role that they give."""
 
+OPTIONS = {"-q": "quasi-identifier", "-s": "sensitive", "--identifiers": "identifier", "--weight": "weight"}
+
 WIDE = 100
 """Characters of a line from which on the reason stands beside the role."""
 
@@ -145,9 +147,9 @@ def _with_reason(line: str, reason: str, at: int, width: int) -> Iterator[str]:
 
 
 def _reason(one: ColumnFacts) -> str:
-    """Why a role is suggested; of one that was given only what speaks against it."""
+    """The type, and why a role is suggested; of one that was given only what speaks against it."""
     against = one.suggestion in ("identifier", "drop") and one.role not in ("identifier", "drop")
-    return one.reason if not one.role or against else ""
+    return f"{one.type}: {one.reason}" if one.reason and (not one.role or against) else one.type
 
 
 def _share(count: Count, whole: int) -> str:
@@ -178,7 +180,7 @@ def _next(file: Path, facts: Sequence[ColumnFacts], person: str | None) -> str:
     if all(one.suggestion != "quasi-identifier" for one in facts):
         return "no column looks like a quasi-identifier; name those that somebody may know with -q"
     words = ["unmask", "protect", str(file)]
-    for option, role in (("-q", "quasi-identifier"), ("-s", "sensitive"), ("--identifiers", "identifier")):
+    for option, role in OPTIONS.items():
         names = [one.name for one in facts if one.suggestion == role]
         words += [option, ",".join(names)] if names else []
     words += ["--person", person] if person else []

@@ -60,7 +60,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     facts = column_facts(table.written, roles=roles)
     place = os.path.relpath(file.resolve(), output.resolve().parent)
     given = first_document(place, reading, facts)
-    why = reasons(facts, {column.name: column.type for column in table.written})
+    why = reasons(facts)
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": "".join(f"\n# {visible(note)}" for note in (*decided, *table.notes))}

@@ -70,7 +70,7 @@ _DESIGN: Mapping[str, re.Pattern[str]] = {
     for role, pattern in {
         "replicate weight": r"(w_)?(rep|repl|replicate|brr|jk[n1]?|bsr?|fay|boot|p?wgtp|repwtp?|fstr?)"
         rf"_?(w|{_WEIGHT})?_?\d+",
-        "weight": rf"({_SURVEY}_?)*{_WEIGHT}(_?{_SURVEY})*|fnl_?wgt|afnlwgt|p?wgtp|pspwght|w_fstuwt|wtfinl|perwt"
+        "weight": rf"({_SURVEY}_?)*{_WEIGHT}(_?{_SURVEY})*|w|fnl_?wgt|afnlwgt|p?wgtp|pspwght|w_fstuwt|wtfinl|perwt"
         r"|wtfa\w*|wtss\w*|hochrechnung\w*|ponder\w*",
         "household": r"(ori_)?(hid|hh_?(id|nr|num)?|hhold_?id|household_?(id|no|nr|num|number|key)?|serial(no)?"
         r"|haushalts?_?(id|nr|nummer)|(menage|hogar)_?(id|no|num)?)",
@@ -109,6 +109,22 @@ def design_role(name: str) -> str:
     """
     plain = re.sub(r"[ .-]+", "_", name.lower())
     return next((role for role, pattern in _DESIGN.items() if pattern.fullmatch(plain)), "")
+
+
+_VISIBLE = re.compile(
+    "(age|alter|sex|gend|geschl|mar|msp|civ|hhciv|fam|educ?|etn|ethn|rac|hisp|nat|citi|birth|dob|geb|occ|prof|beruf|job"
+    "|work|lab|emp|ind|relat|relig|hous|own|rent|urb|rur|reg|state|county|puma|zip|plz|post|city|town|child|kid|young"
+    "|veh|car|ten|hh_?size|npf|height|size)"
+)
+
+
+def is_visible(name: str) -> bool:
+    """Return whether people know such a thing of each other, by how the name begins, also of short names in surveys.
+
+    >>> [is_visible(name) for name in ("AGEP", "MARSTAT", "urbrur", "q17", "RECPENS")]
+    [True, True, True, False, False]
+    """
+    return _VISIBLE.match(name.lower()) is not None
 
 
 _OTHERS = "label class target item cluster subject secret output source truth key patient customer member"

@@ -50,6 +50,6 @@ def adversaries(secrets: Sequence[str]) -> Iterator[dict[str, Any]]:
         yield {"name": f"who infers {name}", "use": "tables.AttributeInference", "with": {"sensitive": name}}
 
 
-def reasons(facts: Sequence[ColumnFacts], types: Mapping[str, str]) -> dict[str, str]:
+def reasons(facts: Sequence[ColumnFacts]) -> dict[str, str]:
     """Column -> its type and why its role was suggested."""
-    return {one.name: f"{types[one.name]}: {one.reason}" if one.reason else types[one.name] for one in facts}
+    return {one.name: f"{one.type}: {one.reason}" if one.reason else one.type for one in facts}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from unmask.data.column_names import Role, meant_by
+from unmask.data.column_names import Role, design_role, is_visible, meant_by
 from unmask.facts import ColumnFacts
 from unmask.tables.cells import EVERYTHING, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
@@ -17,6 +17,13 @@ from unmask.tables.unit import key_rank
 
 DISTINCT = 0.999
 """Share of distinct values from which on a column is taken to number the people."""
+
+SOMEBODY = "somebody may know it"
+
+MOST_KNOWN, FEWEST_KNOWN = 10, 3
+"""Quasi-identifiers that an outsider plausibly knows of a person; of more, those that nobody knows by their names are
+kept, if at least the second number stays.
+"""
 
 RARE = 0.05
 """Share of rows that a column may single out alone before it is better dropped."""
@@ -46,6 +53,7 @@ def column_facts(
     quasi = [column for column in columns if roles.get(column.name) == "quasi-identifier"]
     classes = classes_of(quasi) if quasi and classes is None else classes
     found = dependencies(columns)
+    designs = _designs(columns)
     facts: list[ColumnFacts] = []
     for column in columns:
         sizes = column.counts
@@ -62,19 +70,60 @@ def column_facts(
             determines=tuple(one for one in found if one.by == column.name),
             suggestion="quasi-identifier",
             reason="",
+            type=column.type,
         )
-        role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
+        if part := designs.get(column.name):
+            role, reason = _of_design(part, counted, facts)
+        else:
+            role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
         told = counted.role or meant_by(column.name) or ("identifier" if alone < counted.rows else "")
         identifies = (counted.role or role) == told == "identifier"
         key = key_rank(column.name, counted.distinct, identifies=identifies)
         facts.append(replace(counted, suggestion=role, reason=reason, key=key))
-    return tuple(facts)
+    return tuple(_plausible(facts))
+
+
+def _plausible(facts: Sequence[ColumnFacts]) -> Iterator[ColumnFacts]:
+    """Yield the facts; of more quasi-identifiers than an outsider knows only those that people know by their names."""
+    known = [one for one in facts if one.suggestion == "quasi-identifier"]
+    unlikely = {one.name for one in known if one.reason == SOMEBODY and not is_visible(one.name)}
+    crowded = len(known) > MOST_KNOWN and len(known) - len(unlikely) >= FEWEST_KNOWN
+    kept = f"one of {len(known)} columns, too many for one outsider; add it with -q if one knows it"
+    for one in facts:
+        yield replace(one, suggestion="keep", reason=kept) if crowded and one.name in unlikely else one
 
 
 def _alone(classes: Classes, column: Column | None) -> int:
     """Rows that are alone in their class, or with their value of a column that does not tell classes apart already."""
     sizes = classes.sizes if column is None else classes.counts(column).data
     return int(np.count_nonzero(sizes == 1))
+
+
+def _designs(columns: Sequence[Column]) -> dict[str, str]:
+    """The part of columns in a survey design, by their names and values.
+
+    A bare "weight" is that of a body unless other columns are of a design, or it is on no scale of bodies.
+    """
+    names = {column.name.lower() for column in columns}
+    parts = {column.name: part for column in columns if (part := design_role(column.name))}
+    for column in columns:
+        part, low = parts.get(column.name, ""), column.levels.low[np.isfinite(column.levels.low)]
+        middle = float(np.median(low)) if low.size else 0.0
+        bare = column.name.lower() in ("w", "weight", "weights", "gewicht")
+        body = bare and len(parts) == 1 and 5 <= middle <= 250
+        if ("weight" in part and (not low.size or low.min() < 0 or body)) or (
+            part == "flag" and re.sub("_?(flag|imputed|imp)_?", "", column.name.lower()) not in names
+        ):
+            del parts[column.name]
+    return parts
+
+
+def _of_design(part: str, facts: ColumnFacts, before: Sequence[ColumnFacts]) -> tuple[Role, str]:
+    """The role of a column of a survey design; before : the columns to its left."""
+    alone = _share(int(facts.alone), facts.rows)
+    if part == "weight" and not any(one.suggestion == "weight" for one in before):
+        return "weight", f"survey weight: people that a row stands for; released, it singles out {alone} of the rows"
+    return "drop", f"{part} of the survey design; released, it singles out {alone} of the rows"
 
 
 def _suggested(
@@ -96,7 +145,8 @@ def _suggested(
         return "keep", "one value: tells nobody apart"
     if _is_hashed(column):
         return "identifier", "hashes or keys: whoever guesses what was hashed knows whose they are"
-    if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not _measured(column):
+    counts = _measured(column) or (column.levels.kind == "numeric" and meant is None)
+    if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not counts:
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
     if twin := _twin(facts, before):
         return "drop", f"says the same as {twin}"
@@ -111,7 +161,7 @@ def _suggested(
         return "drop", "sentences may tell anything of a person, names too"
     if alone > RARE * facts.rows:
         return "drop", f"alone it singles out {_share(alone, facts.rows)} of the rows"
-    return "quasi-identifier", "somebody may know it"
+    return "quasi-identifier", SOMEBODY
 
 
 _WHY: Mapping[str, str] = {
