@@ -560,19 +560,29 @@ def test_whom_an_announcement_is_about_is_said_beside_what_came_true_of_all_matc
 ANNOUNCED = Announcement(0.52, 0.47, 0.57, 0.31, came_true=0.25, held="announced 50 %, realized 51 % of 90 people")
 
 
+REFUSED = replace(
+    ANNOUNCED, if_there=None, if_there_low=None, if_there_high=None, of_anybody_high=None,
+    refused=("seeds are near: 3.7 times as many, so that they stand for nobody else",),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("announced", "said"),
+    ("announced", "said", "first"),
     [
         (ANNOUNCED, ("52.0 % of the people in the release (calibrated, 47.0 % to 57.0 %)",
-                     "at most 31.0 % rightly (a bound, not an estimate); it matches 25.0 %")),
-        (replace(ANNOUNCED, if_there=None, if_there_low=None), ("at most 57.0 % of the people in the release",)),
-        (replace(ANNOUNCED, if_there=None, if_there_low=None, if_there_high=None, refused=("seeds are near",)),
-         ("announces no probability: seeds are near.",)),
+                     "at most 31.0 % rightly (a bound, not an estimate); it matches 25.0 %"),
+         "52.0 % of the people in the release (47.0 % to 57.0 %)"),
+        (replace(ANNOUNCED, if_there=None, if_there_low=None), ("at most 57.0 % of the people in the release",),
+         "at most 57.0 % of the people in the release (a bound)"),
+        (REFUSED, ("announces no probability: seeds are near: 3.7 times as many",),
+         "no probability is announced: seeds are near"),
     ],
 )  # fmt: skip
-def test_success_is_announced_or_bounded_or_refused_with_the_reason(announced, said):
-    sentences = " ".join(found(replace(bare(), attacks=(attack(announced=announced),))))
+def test_success_is_announced_or_bounded_or_refused_with_the_reason(announced, said, first):
+    risk = replace(bare(), attacks=(attack(announced=announced),))
+    sentences = " ".join(found(risk))
     assert all(one in sentences for one in said)
+    assert first in Page(render(data(risk))).text.replace("\u00a0", " ")
 
 
 def test_wrong_matches_show_no_gain_as_who_names_nobody_has_none():

@@ -69,7 +69,8 @@ def _sure(graph: GraphRisk) -> Iterator[str]:
     if said is None:
         return
     if said.if_there_high is None:
-        yield "no probability is announced"
+        why = (reason.partition(",")[0].partition(":")[0] for reason in said.refused[:1])
+        yield ": ".join(["no probability is announced", *why])
     elif said.if_there is None or said.if_there_low is None:
         yield f"at most {percent(said.if_there_high)} of the people in the release (a bound)"
     else:
