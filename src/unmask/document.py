@@ -74,7 +74,12 @@ _PART: Final = {"name": str, "use": str, "with": dict, "grid": dict, "knows": di
 
 TYPES: Final[Mapping[str, Any]] = {
     "title": str,
-    "data": [_PART | {"file": str, "columns": dict} | dict.fromkeys(MEANINGS.values(), dict)],
+    "data": [
+        _PART
+        | {"file": str, "columns": dict, "person": str}
+        | dict.fromkeys(("missing", "decimal", "delimiter", "encoding", "cells"), str)
+        | dict.fromkeys(MEANINGS.values(), dict)
+    ],
     "releases": [{"file": str, "origin": str, "synthetic": bool, "protection": str}],
     "protections": [_PART],
     "adversaries": [_PART],
