@@ -287,3 +287,17 @@ def test_counts_out_of_range_are_refused():
         select_seeds(PAIR, "top", n=1, rng=rng(), error=2)
     with pytest.raises(UnmaskError, match="multiple of 4"):
         select_seeds(PAIR, "clique.4", n=10, rng=rng())
+
+
+def test_a_node_of_the_release_behind_two_people_is_named_by_file_and_rows(tmp_path):
+    source = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
+    target = SocialGraph.from_edges([0, 1], [1, 2], labels=["x", "y", "z"])
+    path = tmp_path / "truth.csv"
+    path.write_text("mine,theirs\na,x\nb,y\nc,x\n")
+    with pytest.raises(UnmaskError, match=r"'truth.csv', .* rows 1 and 3 name one node") as refused:
+        Pair.read(source, target, path)
+    assert "x" not in str(refused.value).replace("expected", "").split()
+    with pytest.raises(UnmaskError, match=r"'truth.csv', .* row 3 of the seeds"):
+        SeedPairs.read(source, target, path)
+    path.write_text("mine,theirs\na,x\na,z\nc,x\n")  # people with several identities are joined
+    assert Pair.read(source, target, path).origin is not None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,8 @@ from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.end_columns import unify_ids
 from unmask.graphs.reading import first_rows, read_links
 from unmask.graphs.release import SocialGraph
+
+T = TypeVar("T")
 
 
 class SeedPairs(NamedTuple):
@@ -61,7 +64,7 @@ class SeedPairs(NamedTuple):
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
         line of two words, neither of which names a node, is a header.
         """
-        return cls.from_labels(source, target, *label_columns(path, source, target))
+        return from_file(cls.from_labels, source, target, path)
 
 
 class Listed(SeedPairs):
@@ -89,6 +92,20 @@ class Guessed(SeedPairs):
     """
 
     said: str = ""
+
+
+def from_file(
+    make: Callable[[SocialGraph, SocialGraph, ArrayLike, ArrayLike], T],
+    source: SocialGraph,
+    target: SocialGraph,
+    path: str | PathLike[str],
+) -> T:
+    """Return what is made of the label pairs of a file; a refusal names the file."""
+    labels = label_columns(path, source, target)
+    try:
+        return make(source, target, *labels)
+    except UnmaskError as error:
+        raise UnmaskError(f"file {Path(path).name!r}, rows below a header: {error}") from None
 
 
 def label_columns(

@@ -14,7 +14,7 @@ from scipy.sparse import csgraph
 
 from unmask.errors import UnmaskError
 from unmask.graphs.release import SocialGraph
-from unmask.graphs.seeds import SeedPairs, label_columns, nodes_of
+from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
 from unmask.segments import distinct
 from unmask.truth import ABSENT, UNKNOWN, Truth
 
@@ -175,7 +175,10 @@ class Pair:
         truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
         here, there = here[known], there[known]
         truth[here[::-1]] = there[::-1]  # backwards, so that the first one stays
-        return cls(source, target, truth, _origin(here, there, source.n_nodes, target.n_nodes))
+        origin = _origin(here, there, source.n_nodes, target.n_nodes)
+        if origin is None:
+            _check_once(truth, here, there, np.flatnonzero(known) + 1)
+        return cls(source, target, truth, origin)
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
@@ -184,7 +187,17 @@ class Pair:
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
         line of two words, neither of which names a node, is a header.
         """
-        return cls.from_labels(source, target, *label_columns(path, source, target))
+        return from_file(cls.from_labels, source, target, path)
+
+
+def _check_once(
+    truth: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64], rows: NDArray[np.int64]
+) -> None:
+    """Refuse a target node in the rows of two people."""
+    nodes, count = np.unique(truth[truth != NOBODY], return_counts=True)
+    if (count > 1).any():
+        first, second, *_ = rows[(there == nodes[count > 1][0]) & (truth[here] == there)]
+        raise UnmaskError(f"rows {first} and {second} name one node of the release for two people; correct one of them")
 
 
 def _origin(
