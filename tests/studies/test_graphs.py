@@ -36,7 +36,7 @@ from unmask.measures.success import standing
 from unmask.reports import render, sentences
 from unmask.reports.facts.graph import Announcement
 from unmask.reports.sections.closing import not_run_groups
-from unmask.reports.words import percent, plural
+from unmask.reports.words import plural
 
 SECRET = "SECRET77"
 
@@ -111,7 +111,6 @@ def test_who_sees_which_way_links_go_does_not_pass_the_bound(tmp_path):
     )
     assert measure(found, "recall", "Climb").posterior > 0.95 > 0.75 > measure(found, "recall", "Rematch").posterior
     assert found.subject("graph").most_recall > 0.95
-    assert found.subject("graph").genie_recall is None
 
 
 def test_rates_are_those_of_the_evaluation():
@@ -373,9 +372,6 @@ def test_overlaps_are_shown_where_there_are_several():
         (0.8, 0.9),
         (0.8, 0.6),
     ]
-    more, less = two.subject("graph").overlaps
-    assert more.most == one.subject("graph").genie_recall > less.most > less.recall
-    assert f"any attack, if edges not shared differ at random, {percent(less.most)}" in " ".join(sentences(two))
     assert measure(one, "recall").posterior == measure(two, "recall").posterior
 
 

@@ -31,7 +31,7 @@ from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGra
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
-from unmask.graphs.evaluation import Outcome, genie_recall, most_recall, score
+from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.utility import lost, utility
 from unmask.measures.rates import SPREADS
@@ -295,9 +295,9 @@ def _page(
         truth_partial=scene.truth_partial,
         acquired=scene.released is not None,
         similar=0 if scene.similarity is None else len(scene.similarity.source),
-        **(_bounds(ledger, attacks) if known and scene.similarity is None else {"most_recall": None}),
+        most_recall=_most_recall(ledger, attacks) if known and scene.similarity is None else None,
         transition=transition,
-        overlaps=tuple(_overlaps(attacks, scenes, ledger)),
+        overlaps=tuple(_overlaps(attacks, scenes)),
         anonymity=tuple(_anonymity(scene, ledger.attacks_on(first))) if known else (),
         separations=tuple(_separations(ledger, scenes)),
         utility=dict(_lost(ledger, scenes)),
@@ -306,24 +306,19 @@ def _page(
     return found.cautioned([*coverage_notes(found.rows, always=scene.released is None), *said])
 
 
-def _bounds(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> dict[str, float | None]:
-    """Upper bounds on recall from edges in the first run of the release that the first finding is about; none where
-    somebody has several identities.
+def _most_recall(ledger: _Ledger, attacks: tuple[StructureAttack, ...]) -> float | None:
+    """Bound recall from edges in the first run of the release of the first finding; None where people have several
+    identities.
     """
     pair, seeds = ledger.drawn[strongest_first(attacks)[0].release]
     if pair.origin is not None:
-        return {"most_recall": None, "genie_recall": None}
-    return {"most_recall": most_recall(pair, seeds, directed=_directed(pair)), "genie_recall": _genie(pair, seeds)}
+        return None
+    return most_recall(pair, seeds, directed=_directed(pair))
 
 
 def _directed(pair: Pair) -> bool:
     """Whether attacks can see which way links go."""
     return pair.source.way is not None and pair.target.way is not None
-
-
-def _genie(pair: Pair, seeds: SeedPairs) -> float | None:
-    """The bound of a model of edges; None where an attack sees more, which way they go."""
-    return None if _directed(pair) else genie_recall(pair, seeds)
 
 
 def _assumptions(scenes: Mapping[str, Scene], plan: Plan) -> Iterator[str]:
@@ -355,18 +350,14 @@ def _guessed(ledger: _Ledger) -> Iterator[str]:
             yield f"{seeds.said} ({release})"
 
 
-def _overlaps(
-    attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene], ledger: _Ledger
-) -> Iterator[OverlapPoint]:
-    """Rates by overlap, where there are several, beside what any attack could reach in the first run."""
+def _overlaps(attacks: tuple[StructureAttack, ...], scenes: Mapping[str, Scene]) -> Iterator[OverlapPoint]:
+    """Rates by overlap, where there are several."""
     plain = {name: scene.overlap for name, scene in scenes.items() if scene.separation is None and scene.overlap}
-    most = {name: _genie(*ledger.drawn[name]) for name in (plain if len(plain) > 1 else ())}
-    for attack in attacks if most else ():
+    for attack in attacks if len(plain) > 1 else ():
         if overlap := plain.get(attack.release):
             share = attack.spread_in / attack.runs
             recall, wrong = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
-            at_most = most[attack.release]
-            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share, at_most)
+            yield OverlapPoint(attack.attack, *overlap, recall, wrong, attack.precision, share)
 
 
 def _separations(ledger: _Ledger, scenes: Mapping[str, Scene]) -> Iterator[SeparationPoint]:

@@ -1,6 +1,6 @@
 """What an attack on a graph got right: node by node, as rates, by degree, over runs, and in hops. Needs the truth."""
 
-from unmask.graphs.evaluation.bound import genie_recall, most_recall
+from unmask.graphs.evaluation.bound import most_recall
 from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error
 from unmask.graphs.evaluation.outcomes import (
     DEGREE_CLASSES,
@@ -26,7 +26,6 @@ __all__ = [
     "by_degree",
     "convergence",
     "expected_hop_distance",
-    "genie_recall",
     "hop_distance",
     "hop_error",
     "most_recall",

@@ -137,9 +137,7 @@ class TransitionPoint:
 
 @dataclass(frozen=True)
 class OverlapPoint:
-    """Mean rates where the graphs share so much; `spread` is the share of runs in which the attack spread, `most` what
-    any attack could reach there, see `graphs.evaluation.genie_recall`.
-    """
+    """Mean rates where the graphs share so much; `spread` is the share of runs in which the attack spread."""
 
     attack: str
     node_overlap: float
@@ -148,7 +146,6 @@ class OverlapPoint:
     named_wrongly: float
     precision: float | None
     spread: float
-    most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -206,7 +203,6 @@ class GraphRisk(Subject):
     most_recall : upper bound on recall by structural equivalence: nobody can tell twins apart by edges; of the release
                   where most people are named; None where not run, or where the adversary knows more than edges
     acquired    : whether the adversary's network was given; else both are made of the release
-    genie_recall : the same if edges of one network alone differ at random, see `graphs.evaluation.genie_recall`
     attacks     : at least one
     transition  : by number of seeds, "how many leaked identities unravel the network"
     overlaps    : by how much the graphs share
@@ -236,7 +232,6 @@ class GraphRisk(Subject):
     truth_partial: bool = False
     similar: int = 0
     not_run: tuple[tuple[str, str], ...] = ()
-    genie_recall: float | None = None
     acquired: bool = False
 
     def without_small(self, least: int) -> GraphRisk:

@@ -10,7 +10,6 @@ from unmask.reports.data import Scope
 from unmask.reports.facts.graph import (
     DegreeRisk,
     GraphRisk,
-    OverlapPoint,
     SeparationPoint,
     StructureAttack,
     TransitionPoint,
@@ -307,13 +306,8 @@ def overlaps(graph: GraphRisk) -> str:
     other = "" if least.attack == most.attack else f"{most.attack} re-identifies "
     return (
         f"What the two networks share decides: with {where[0]} in both, {least.attack} re-identifies "
-        f"{percent(least.recall)}{_at_most(least)}; with {where[1]}, {other}{percent(most.recall)}{_at_most(most)}."
+        f"{percent(least.recall)}; with {where[1]}, {other}{percent(most.recall)}."
     )
-
-
-def _at_most(point: OverlapPoint) -> str:
-    said = percent(1.0 if point.most is None else point.most)
-    return "" if said == percent(1.0) else f" (any attack, if edges not shared differ at random, {said})"
 
 
 def separated(graph: GraphRisk) -> Iterator[str]:
@@ -352,24 +346,20 @@ def _more_contacts(best: SeparationPoint, points: Sequence[SeparationPoint]) -> 
 
 
 def bound(attack: StructureAttack, graph: GraphRisk) -> str:
-    """What no attack by edges alone can pass: because of twins, and because of what the networks do not share."""
+    """Say what no attack by edges alone can pass because of twins; empty where nobody is spared."""
     where = f" in {release_name(attack.release)}" if several_releases(graph) else ""
-    twins, genie = at_most(graph)
-    most_of = "no attack can be expected to re-identify more than"
-    by_twins = (
-        f"By edges alone {most_of} {twins} of people{where}: the others have structural twins, from whom nothing tells "
-        "them apart."
+    most = twins_bound(graph)
+    said = (
+        f"By edges alone no attack can be expected to re-identify more than {most} of people{where}: the others have "
+        "structural twins, from whom nothing tells them apart."
     )
-    at_random = f"If the edges that the two networks do not share differ at random, {most_of} {genie} of people{where}."
-    return " ".join([by_twins] * bool(twins) + [at_random] * bool(genie))
+    return said if most else ""
 
 
-def at_most(graph: GraphRisk) -> tuple[str, str]:
-    """The bounds by twins, and by what the networks do not share where that is lower; empty where nobody is spared."""
-    bounds = graph.most_recall, graph.genie_recall
-    twins, genie = (1.0 if most is None or math.isnan(most) else most for most in bounds)
-    by_twins, by_chance = (percent(twins) if twins < 1 else "", percent(genie) if genie < twins else "")
-    return by_twins, by_chance if by_chance != by_twins else ""
+def twins_bound(graph: GraphRisk) -> str:
+    """Return the bound on recall by structural twins in words; empty where nobody is spared."""
+    most = graph.most_recall
+    return percent(most) if most is not None and most < 1 else ""  # nan is not below 1
 
 
 def _next(graph: GraphRisk) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unmask.reports.data import Scope
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.reports.few import few
-from unmask.reports.findings.graph import GUESSED, at_most, leaked, most_and_least, people_of, strongest_first, ties
+from unmask.reports.findings.graph import GUESSED, leaked, most_and_least, people_of, strongest_first, ties, twins_bound
 from unmask.reports.parts import Advice, AtRisk, Tried
 from unmask.reports.words import percent, plural, rate
 
@@ -49,18 +49,9 @@ def _facts(best: StructureAttack, graph: GraphRisk) -> Iterator[tuple[str, str]]
     ends = most_and_least(best, graph)
     if ends:
         yield "Most at risk", f"people with {ties(ends[0])}: {percent(ends[0].recall)}"
-    at_most = "; ".join(_at_most(graph))
-    if at_most:
-        yield "At the most", at_most
-
-
-def _at_most(graph: GraphRisk) -> Iterator[str]:
-    """What no attack by edges can be expected to pass."""
-    twins, genie = at_most(graph)
-    if twins:
-        yield f"{twins}: the others have twins in the network"
-    if genie:
-        yield f"{genie}, if edges that are not shared differ at random"
+    most = twins_bound(graph)
+    if most:
+        yield "At the most", f"{most}: the others have twins in the network"
 
 
 def _sure(graph: GraphRisk) -> Iterator[str]:

@@ -362,13 +362,10 @@ def _overlap_figures(
 
 
 def _overlap_table(points: Sequence[OverlapPoint], looks: Looks) -> Grid:
-    bounds = any(point.most is not None for point in points)
-
     def cells(p: OverlapPoint) -> Iterator[str]:
         yield looks.said(p.attack, p.attack)
         yield from (percent(share, 0) for share in (p.node_overlap, p.edge_overlap))
-        yield from (rate(value) for value in (p.recall, *[p.most] * bounds, p.precision, p.named_wrongly, p.spread))
+        yield from (rate(value) for value in (p.recall, p.precision, p.named_wrongly, p.spread))
 
-    at_most = ["Any attack, at most"] * bounds
-    head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", *at_most, "Precision", "Wrong")
+    head = ("Attack", "Overlap of people", "Overlap of edges", "Recall", "Precision", "Wrong")
     return grouped((*head, "Runs that spread"), ((p.attack, cells(p)) for p in points), named=False)
