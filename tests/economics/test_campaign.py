@@ -332,9 +332,9 @@ def test_a_row_that_is_about_nobody_is_no_group():
         found, bare = campaign(one, more), campaign(one, few)
         assert found.payoff == bare.payoff
         assert found.success_probability == pytest.approx(bare.success_probability)
-    assert len(Raid.of(attacker, more).reachable[0]) == 1
+    assert len(Arms.of(attacker, more, None).inside) == 1
     nobody = Raid.of(attacker, Posterior.from_dense(rows), people=[8, 0])
-    assert len(nobody.reachable[0]) == 1
+    assert len(Arms.of(attacker, nobody.who, nobody.people).inside) == 1
     assert nobody.worth == Raid.of(attacker, few).worth
 
 

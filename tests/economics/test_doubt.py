@@ -220,10 +220,8 @@ def test_what_cannot_be_is_refused(said, why):
         replace(PAPER, **said)
 
 
-def test_rivals_and_mistaken_beliefs_do_not_go_with_doubt():
+def test_mistaken_beliefs_do_not_go_with_doubt():
     doubtful = replace(PAPER, false_alarms=0.1)
-    with pytest.raises(UnmaskError, match="rivals"):
-        Expected(doubtful, rivals=2)
     with pytest.raises(UnmaskError, match="believed_detection"):
         Expected(doubtful, actual=PAPER)
 

@@ -368,14 +368,9 @@ def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     assert "expects" in game_page(found).head[0].items[0].told
 
 
-def test_rivals_of_a_document_compete(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
-    monkeypatch.setattr("unmask.studies.advice.FINES", 3)
-    found = play(document(tmp_path, DOCUMENT % 400 + "rivals = 3\n"))
-    answer = game_page(found).head[0].items[0]
-    assert "one such group of 3 who compete" in str(answer)
-    assert found.kinds[0].parameters["rivals"] == 3
-    assert found.now.answers[0].re_identified[1] <= 20
+def test_competitors_are_an_unknown_key_of_a_document(tmp_path):
+    with pytest.raises(UnmaskError, match="rivals"):
+        play(document(tmp_path, DOCUMENT % 400 + "rivals = 3\n"))
 
 
 def test_a_profile_may_be_a_table_with_a_range():

@@ -10,13 +10,12 @@ from typing import Final
 
 from numpy.typing import ArrayLike
 
-from unmask.economics.attacker import Attacker, as_number, is_whole
+from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.deterrence import least_root
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who, counted
 from unmask.economics.response import NOTHING, Bounds, Raid, Response
-from unmask.economics.rivals import contest
 from unmask.errors import UnmaskError
 
 WITHHELD: Final = "no release"
@@ -38,8 +37,7 @@ class Publisher:
 
     benefit    : worth of the unprotected data; of a protected release the share `Protected.utility` of it
     loss       : lost for every person re-identified, again for each attacker who does
-    penalty    : a regulator's fine, due for every attacker, or group of rivals, who re-identifies at least `threshold`
-                 people
+    penalty    : a regulator's fine, due for every attacker who re-identifies at least `threshold` people
     audit_cost : cost of looking as hard as now, `Terms.audit` 1; of an audit rate alpha, alpha times as much
     recovered  : share of the contractual fines that reaches the publisher, 0 to 1
     fees       : whether the price that attackers pay counts as income
@@ -122,25 +120,17 @@ class Expected:
 
     attacker : as they plan, with the detection that they believe in
     actual   : the same with detection as it is; None where they believe what is
-    rivals   : how many compete for the same people, whom only the first to re-identify them is paid for (`contest`);
-               `number` then counts such groups of rivals
     """
 
     attacker: Attacker
     number: float = 1.0
     actual: Attacker | None = None
-    rivals: int = 1
 
     def __post_init__(self) -> None:
         _check_amount("number", self.number)
-        if not is_whole(self.rivals, at_least=1):
-            raise UnmaskError(f"rivals is {self.rivals!r}, expected a whole number of at least 1")
-        if self.rivals > 1 and self.actual is not None:
-            raise UnmaskError("attackers who compete know how they are detected; leave out what they believe of it")
-        if self.attacker.in_doubt and (self.rivals > 1 or self.actual is not None):
-            other = "rivals" if self.rivals > 1 else "believed_detection"
+        if self.attacker.in_doubt and self.actual is not None:
             raise UnmaskError(
-                f"{other} is not weighed together with detection_prior or false_alarms; leave out one of them"
+                "believed_detection is not weighed together with detection_prior or false_alarms; leave out one of them"
             )
 
 
@@ -219,16 +209,14 @@ class PublisherGame:
         """How an attacker of a kind answers."""
         attacker, found = self.attackers[kind].attacker, self.raid(protection, kind, fine=terms.fine, audit=terms.audit)
         price = attacker.access_cost + terms.price
-        if self.attackers[kind].rivals > 1:
-            return contest(found, price, self.attackers[kind].rivals)
         attacks = found.pays(price)
         if attacks is False:
-            return Response(False, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+            return Response(False, NOTHING, NOTHING, NOTHING, NOTHING)
         left = Bounds(max(found.worth.low - price, 0.0), found.worth.high - price)
         fines = found.fines if self.publisher.recovered else Bounds(0.0, attacker.max_fines)
         played = (found.re_identified, fines, found.reached)
         named, paid, reached = (one if attacks else Bounds(0.0, one.high) for one in played)
-        return Response(attacks, left, named, paid, reached, Bounds(1.0, 1.0))
+        return Response(attacks, left, named, paid, reached)
 
     def move(self, protection: str, terms: Terms) -> Move:
         """A protection at some terms; `WITHHELD` is one at any terms."""
@@ -252,8 +240,8 @@ class PublisherGame:
         fee = terms.price if publisher.fees else 0.0
         fined, lost = publisher.recovered * terms.fine, publisher.loss
         most = fined * response.fines.high if fined else 0.0
-        low = fee * response.takers.low + fined * response.fines.low - lost * response.re_identified.high
-        high = fee * response.takers.high + most - lost * response.re_identified.low
+        low = fee + fined * response.fines.low - lost * response.re_identified.high
+        high = fee + most - lost * response.re_identified.low
         low, high = (
             one - publisher.penalty * chance
             for one, chance in ((low, response.reached.high), (high, response.reached.low))

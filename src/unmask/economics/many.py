@@ -161,8 +161,6 @@ class ManyReleases:
     _answers: dict[tuple[str, Attacker], Answers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if any(one.rivals > 1 for one in self.attackers.values()):
-            raise UnmaskError("attackers who compete are not weighed over a lattice; leave out rivals")
         if any(one.attacker.in_doubt for one in self.attackers.values()):
             raise UnmaskError("detection_prior and false_alarms are not weighed over a lattice; leave both out")
         if any(one.actual is not None for one in self.attackers.values()):

@@ -115,8 +115,6 @@ def outlook(game: PublisherGame, moves: Sequence[Move], unknowns: Sequence[Unkno
     nobody = next((one.of for one in unknowns if one.of not in (PUBLISHER, *game.attackers)), None)
     if nobody is not None:
         raise UnmaskError(f"{nobody} is no attacker of this game; expected one of {', '.join(game.attackers)}")
-    if any(one.rivals > 1 for one in game.attackers.values()):
-        raise UnmaskError("attackers who compete are not weighed over ranges; give each number, or leave out rivals")
     search = _Search(_Played(game, tuple(moves)), tuple(unknowns))
     regret, choice, payoff = search.regrets()
     return Outlook(

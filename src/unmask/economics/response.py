@@ -36,15 +36,14 @@ NOTHING: Final = Bounds(0.0, 0.0)
 
 @dataclass(frozen=True)
 class Response:
-    """How attackers of a kind answer a move: one of them, or those who compete for the same people.
+    """How an attacker of a kind answers a move.
 
     attacks : whether a campaign pays; None where the bounds on its payoff leave that open
-    payoff  : what each expects to be left with, at least 0
-    re_identified : people whom at least one of them re-identifies, as in `Raid`
-    fines   : that they pay, all together. Fines of which the publisher gets nothing are not worked out: from 0 to the
+    payoff  : what they expect to be left with, at least 0
+    re_identified : people whom they re-identify, as in `Raid`
+    fines   : that they pay. Fines of which the publisher gets nothing are not worked out: from 0 to the
               cap
     reached : as in `Raid`
-    takers  : how many of them take the release; 1 where it pays for one who has no rivals
     All are 0 where they stay away, and from 0 on where that is open.
     """
 
@@ -53,7 +52,6 @@ class Response:
     re_identified: Bounds
     fines: Bounds
     reached: Bounds
-    takers: Bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +149,7 @@ class Raid:
         if self._found.exact and np.allclose((self._found.expected_tries, named.low), everything, rtol=ALIKE, atol=0):
             chance = _at_least(free[SUCCESS], count, self.at_least)
             return Bounds(chance, chance)
-        low, high = chance_of(self.at_least, named, most)
+        low, high = _chance_of(self.at_least, named, most)
         high = min(high, _at_least(self._arms.inside, count, self.at_least))
         return Bounds(min(low, high), high)
 
@@ -184,17 +182,12 @@ class Raid:
         """(n_targets,) how many people each target stands for."""
         return np.broadcast_to(np.asarray(1.0 if self.people is None else self.people), self._arms.of_target.shape)
 
-    @property
-    def reachable(self) -> tuple[Floats, NDArray[np.int64]]:
-        """(m,) of each kind of group worth trying unfined: chance that the target may be tried, and how many people."""
-        return self._arms.inside, self._arms.count
-
     def with_gain(self, gain: float) -> Raid:
         """The campaign of somebody who gains another amount."""
         return replace(self, attacker=replace(self.attacker, gain=gain))
 
 
-def chance_of(at_least: int | None, named: Bounds, most: int) -> Bounds:
+def _chance_of(at_least: int | None, named: Bounds, most: int) -> Bounds:
     """Bounds on the probability of at least so many people of `most`, by their mean; 0 where nobody asks.
 
     Markov's inequality, and its reverse for a number that cannot exceed `most`.

@@ -216,7 +216,6 @@ def _kind(kind: str, said: Stated, plan: Plan) -> Kind:
     expected = said.attackers[kind]
     told = parameters(expected.actual or expected.attacker)
     told |= {"believed_detection": expected.attacker.detection} if expected.actual else {}
-    told |= {"rivals": expected.rivals} if expected.rivals > 1 else {}
     del told["prior"]
     return Kind(kind, expected.number, _whose(kind, said, plan), told, kind in said.assumed)
 

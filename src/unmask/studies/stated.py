@@ -68,7 +68,7 @@ def check_stated(given: Mapping[str, Any]) -> None:
     """Raise an error for a key of the game that does not exist."""
     if "publisher" in given:
         _publisher(given)
-    known = (*OF_KIND, "number", "believed_detection", "rivals", *signature(Attacker).parameters)
+    known = (*OF_KIND, "number", "believed_detection", *signature(Attacker).parameters)
     for entry in _kinds(given).values() if "attackers" in given else ():
         check_keys(entry, known, "attackers")
 
@@ -106,16 +106,16 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     base, own = _profile(entry.get("attacker", {}), folder)
     told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
     own = _middles(told, kind, unknowns)
-    number, believed, rivals = own.pop("number", 1.0), own.pop("believed_detection", None), own.pop("rivals", 1)
+    number, believed = own.pop("number", 1.0), own.pop("believed_detection", None)
     if "detection_prior" in own or "detection" in own:  # in place of what the profile says of it
         base = {key: value for key, value in base.items() if not key.startswith("detection")}
     known = _detected({**base, **own}, own.get("detection"))
     actual = _campaigning(attacker_of(known, kind), kind)
     if believed is None:
-        return Expected(actual, number, rivals=rivals)
+        return Expected(actual, number)
     if any(one.of == kind and one.parameter == "detection" for one in unknowns):
         raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
-    return Expected(attacker_of(_detected(known, believed), kind), number, actual, rivals)
+    return Expected(attacker_of(_detected(known, believed), kind), number, actual)
 
 
 def _campaigning(attacker: Attacker, kind: str) -> Attacker:

@@ -36,7 +36,6 @@ PARAMETERS = {
         "Cost of a false claim",
         "paid for claiming a wrong candidate, which ends the attack on a person",
     ),
-    "rivals": ("Rivals", "so many compete for the same people, and the first to re-identify a person is paid"),
     "audit_rate": ("Audits", "by so much the probability of being caught is multiplied at every try"),
     "audit_every": ("Tries looked at", "one try in so many is looked at; the others cannot be detected"),
     "arrest": ("Caught once, the attack ends", "after the fine no further candidate is tried"),

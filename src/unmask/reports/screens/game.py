@@ -147,10 +147,8 @@ def _kind_of(answer: Answer, data: GameData) -> Kind:
 
 
 def _many(kind: Kind) -> str:
-    """How many such attackers are expected, and whether they compete."""
+    """How many such attackers are expected."""
     each = "one" if kind.number == 1 else amount(kind.number)
-    if rivals := kind.parameters.get("rivals"):
-        return f"{each} such group{'' if kind.number == 1 else 's'} of {rivals} who compete"
     return f"{each} such attacker{'' if kind.number == 1 else 's'}"
 
 
@@ -181,8 +179,7 @@ def _at_risk(data: GameData) -> AtRisk:
     worst = max(best.answers, key=lambda one: one.re_identified[1])
     if not worst.re_identified[1]:
         return AtRisk("0", f"of {data.people:,} people {are} re-identified: nobody attacks", facts=facts)
-    by = "those who compete" if "rivals" in _kind_of(worst, data).parameters else "one attacker"
-    said = f"of {data.people:,} people {are} re-identified by {by}: {worst.kind}"
+    said = f"of {data.people:,} people {are} re-identified by one attacker: {worst.kind}"
     return AtRisk(count(worst.re_identified), said, facts=facts)
 
 

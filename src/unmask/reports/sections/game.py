@@ -42,7 +42,7 @@ CURVES = 6
 ASSUMPTIONS = (
     "Attackers count money: nobody who acts out of spite, curiosity or for fame is deterred by a price or a fine.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
-    "Attackers act on their own: a person whom two of them re-identify is lost twice, unless they are said to compete.",
+    "Attackers act on their own: a person whom two of them re-identify is lost twice.",
     "What attackers gain, pay and know is as the document says; they know it, unless it says what they believe.",
     "Targets are independent given the release; one draw of the protections and of what is known stands for all.",
     "A price is paid once by each attacker. The contractual fine adds to the fine that they face anyway.",
