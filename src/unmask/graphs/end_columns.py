@@ -180,14 +180,23 @@ def _readings(dialect: Dialect, header: bool | None, ends: Ends | None) -> list[
 
 
 def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
-    """Return other readings within the margin, or without people words those with five times as many ids."""
+    """Return other readings within the margin, or without people words those with five times as many ids.
+
+    More ids are enough if at least half of the rows of the best reading repeat others.
+    """
     by_words = best.terms["words"] == 1.0
+    repeats = 2 * len(best.fingerprint) <= len(best.reading.dialect.rows)  # as columns of a few numbers do
     rivals: list[EndColumns] = []
     prints = {best.fingerprint}
     for pair in further:
         same = pair.reading == best.reading
         near = best.score - pair.score < MARGIN and not (by_words and same and pair.terms["words"] < 0.9)
-        rich = same and best.terms["words"] < 0.9 and pair.terms["overlap"] >= 0.1 and pair.n_ids > 5 * best.n_ids
+        rich = (
+            same
+            and best.terms["words"] < 0.9
+            and pair.terms["overlap"] >= 0.1
+            and pair.n_ids > (1 if repeats else 5) * best.n_ids
+        )
         if (near or rich) and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
             rivals.append(pair)
             prints.add(pair.fingerprint)
