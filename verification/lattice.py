@@ -304,49 +304,6 @@ def _dice(attacker: Attacker, belief: Any, truth: Truth, rng: np.random.Generato
     return float(attacker.gain * named.sum() - paid), float(named.sum())
 
 
-def ranges() -> Section:
-    """Twenty kinds whose gains are intervals, over all nodes: what is chosen, and its greatest regret on both sides."""
-    rng, case = np.random.default_rng(0), read_attacker("case-study")
-    text = "".join(_stated(i, _drawn(rng, case), float(rng.uniform(0.2, 2))) for i in range(20))
-    found, seconds = _played("[0, 1_000_000, 100_000_000]", text, benefit=1e8)
-    (lattice,), judged = found.lattices, found.judged
-    first = judged[0]
-    told = (first.offer.protection, f"{first.offer.fine:,.0f}", f"{first.mean:,.0f}", f"{first.payoff[0]:,.0f}")
-    regret = f"{first.regret[0]:,.0f} to {first.regret[1]:,.0f}"
-    rows = ((*told, regret, str(len(judged)), f"{found.knowing:,.0f}", str(lattice.solved), f"{seconds:.0f}"),)
-    gap = first.regret[1] - first.regret[0]
-    verdicts = (
-        Verdict("CPU seconds", f"{GOAL_TWENTY:.0f}", f"{seconds:.0f}", seconds <= GOAL_TWENTY),
-        Verdict("regret: gap of its bounds", "at most .1 % of the benefit", f"{gap:,.0f}", gap <= 1e5),
-        Verdict(
-            "others half-way are better by",
-            "at most .1 % of the benefit",
-            f"{lattice.short:,.0f}",
-            lattice.short <= 1e5,
-        ),
-    )
-    head = (
-        "taken",
-        "fine",
-        "expected",
-        "at least",
-        "greatest regret",
-        "judged",
-        "worth of knowing all",
-        "solved",
-        "CPU s",
-    )
-    return Section("Twenty kinds with a range of gains each, three fines, all nodes", head, rows, (), verdicts)
-
-
-def _stated(i: int, one: Attacker, number: float) -> str:
-    """A kind in a document: their gain is a quarter higher or lower than what was drawn."""
-    names = ("exploit_cost", "fine", "max_fines", "detection_growth", "detection_base", "access_cost")
-    said = "\n".join(f"{name} = {getattr(one, name)}" for name in names)
-    gain = f"{{ from = {0.75 * one.gain}, to = {1.25 * one.gain} }}"
-    return f'\n[[attackers]]\nname = "kind {i}"\nattacker = "case-study"\nnumber = {number}\ngain = {gain}\n{said}\n'
-
-
 def _levels(node: np.ndarray) -> dict[str, list[Any]]:
     """Column -> its level at a node."""
     at = Asked.of(Lattice(k=1), adult()).levels(tuple(int(level) for level in node))
@@ -399,7 +356,6 @@ PARTS: Mapping[str, Callable[[], Section]] = {
     "arx": arx,
     "one": one_kind,
     "twenty": twenty_kinds,
-    "ranges": ranges,
 }
 
 

@@ -59,12 +59,12 @@ def test_answers_are_what_the_document_says_and_the_command_reads(
     said = stated(load(project.folder / "game.toml"), project.folder)
     assert (said.publisher.benefit, said.publisher.threshold) == (7, 7)
     assert (said.terms["prices"], said.terms["fines"]) == ((0, 7), (0, 7))
-    assert [(one.parameter, one.low, one.high) for one in said.unknowns] == [
+    assert [(one.parameter, one.low, one.high) for one in said.ranges] == [
         ("gain", 7, 9), ("detection", pytest.approx(0.07), pytest.approx(0.09)),
     ]  # fmt: skip
     assert said.adversary == {"broker": "neighbor"}
     names = [part.name for part in read_plan(project.folder / "game.toml").protections]
-    assert names == ["none", *(f"Mondrian k={k}" for k in (2, 5, 10, 20, 50))]
+    assert names == ["none", *(f"Mondrian k={k}" for k in (2, 5, 10, 12, 20, 50))]
     assert load(project.folder / "unmask.toml")["attackers"] == load(project.folder / "game.toml")["attackers"]
 
 
@@ -89,7 +89,7 @@ def test_it_says_how_many_releases_were_attacked(weighed: Browser, project: Proj
     project.jobs.said["game"] = ["pricing none", "note: zip is a code", "pricing Mondrian k=2"]
     job = project.jobs.find("game")
     assert job is not None
-    assert progress(project, job).endswith(": 2 of 6 releases")
+    assert progress(project, job).endswith(": 2 of 7 releases")
 
 
 def test_what_is_not_asked_for_stays(weighed: Browser, project: Project):

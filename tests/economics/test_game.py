@@ -20,15 +20,10 @@ from unmask.economics import (
     PublisherGame,
     Raid,
     Terms,
-    Unknown,
-    margins,
-    outlook,
     read_attacker,
 )
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.groups import counted
-from unmask.economics.regret import _Played
-from unmask.economics.unknowns import at
 from unmask.errors import UnmaskError
 from unmask.posterior import Posterior
 
@@ -239,11 +234,6 @@ def test_more_people_than_there_are_are_never_reached():
     assert Raid.of(replace(TWO, max_fines=0), [1, 2], at_least=10**13).reached == (0.0, 0.0)
 
 
-def test_an_outlook_needs_a_move_and_an_unknown():
-    with pytest.raises(UnmaskError, match="0 moves and 0 unknowns, expected at least one of each"):
-        outlook(game(), [], [])
-
-
 def test_only_break_even_prices_matter():
     played = game(Publisher(benefit=1000, loss=600, fees=True), one=ONE, two=TWO)
     best = played.moves(prices=[0, 12_000])[0]
@@ -324,148 +314,6 @@ def test_an_open_answer_leaves_the_payoff_open():
     assert move.payoff.low < move.payoff.high == 1000.0
 
 
-# ---------------------------------------------------------------------------------------------------------- unknowns
-
-
-def test_regret_is_the_supremum_not_the_grid():
-    """R24: on the grid of tens the regret of raw is 634; between two of its points, just below 341.53, it is 934."""
-    played = game(one=replace(ONE, fine=2500.0))
-    moves = [played.move(name, Terms()) for name in SIZES]
-    found = outlook(played, moves, [Unknown("one", "gain", 100, 4000)])
-    assert np.array(found.regret) == pytest.approx(np.repeat([[934.0], [834.0], [500.0]], 2, axis=1))
-    gains = np.arange(100.0, 601.0, 10.0)
-    payoffs = np.array([_payoffs(played, moves, gain) for gain in gains])
-    assert (payoffs.max(axis=1)[:, None] - payoffs).max(axis=0) == pytest.approx([634.0, 834.0, 500.0])
-    assert moves[found.choice].protection == "k4"
-    assert np.array(found.payoff) == pytest.approx(np.array([(-234.0, 900.0), (-434.0, 700.0), (-734.0, 400.0)]))
-
-
-def test_a_range_over_many_orders_of_magnitude_has_a_value_where_they_walk_away():
-    """A campaign that does not pay is worth 0, and a slope at such a gain leads nowhere: the range is halved."""
-    case = Attacker(
-        gain=1, exploit_cost=0.01, fine=35.29378186622703, max_fines=1, detection=(0.0010638424460878476,), prior=0.6
-    )
-    played = PublisherGame(PUBLISHER, {"raw": Protected([1, 1])}, {"one": Expected(case)})
-    moves = (played.move("raw", Terms()),)
-    found = _Played(played, moves).walks_away([0], Unknown("one", "gain", 1e-3, 1e7))
-    assert _payoffs(played, moves, found) > _payoffs(played, moves, found * (1 + 1e-8))
-
-
-def _payoffs(played, moves, gain):
-    there = at(played, [Unknown("one", "gain", 1, 2)], [gain])
-    return [there.move(move.protection, move.terms).payoff.low for move in moves]
-
-
-def test_two_unknowns_close_the_gap(monkeypatch):  # R27
-    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
-    played = game()
-    moves = [played.move(name, Terms()) for name in SIZES]
-    unknowns = [Unknown("one", "gain", 100, 4000), Unknown("one", "fine", 500, 8000)]
-    found = outlook(played, moves, unknowns)
-    assert found.regret[0] == pytest.approx((934.0, 934.0))
-    assert found.regret[found.choice] == pytest.approx((500.0, 500.0))
-    assert found.regret[1].low == pytest.approx(834.0)
-    assert 0 <= max(one.worth for one in found.influences) <= found.worth + 1e-9
-
-
-def test_expectation_and_the_value_of_knowing():  # R25, by enumeration of its points
-    gains, chances = (500.0, 1000.0, 3000.0), np.array([0.3, 0.4, 0.3])
-    caught, likely = (0.02, 0.05, 0.15), np.array([0.25, 0.5, 0.25])
-    played = game(one=replace(ONE, fine=500.0))
-    unknowns = [Unknown("one", "gain", 1, 4000), Unknown("one", "detection", 0.01, 0.2)]
-    means = {}
-    for fine in (500.0, 2500.0):
-        there = game(one=replace(ONE, fine=fine))
-        payoffs = np.array(
-            [
-                [[at(there, unknowns, (gain, q)).move(name, Terms()).payoff.low for name in SIZES] for q in caught]
-                for gain in gains
-            ]
-        )
-        weight = chances[:, None] * likely
-        mean = np.einsum("gqm,gq->m", payoffs, weight)
-        means[fine] = (*mean, np.sum(payoffs.max(axis=2) * weight) - mean.max())
-    assert means[2500.0] == pytest.approx((-148.95, -326.963475, -431.996769, 97.086525))
-    assert played.move("raw", Terms()).payoff.low == pytest.approx(-234.0)
-
-
-@pytest.mark.parametrize("income", [{}, {"fees": True, "recovered": 0.8}])
-def test_a_box_holds_every_point_of_it(monkeypatch, income):
-    """Detection too, for which the people re-identified may rise; and attacks that bring fees and fines."""
-    monkeypatch.setattr("unmask.economics.regret.MOST_SPLIT", 6)
-    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
-    monkeypatch.setattr("unmask.economics.regret.POINTS", 8)
-    played = game(Publisher(benefit=1000, loss=600, **income), one=replace(ONE, fine=1500.0))
-    moves = [played.move(name, terms) for name in SIZES for terms in (Terms(), Terms(price=100, fine=1000))]
-    unknowns = [
-        Unknown("one", "gain", 200, 900), Unknown("one", "detection", 0.02, 0.4), Unknown("publisher", "loss", 100, 700)
-    ]  # fmt: skip
-    found = outlook(played, moves, unknowns)
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        there = at(played, unknowns, [float(rng.uniform(one.low, one.high)) for one in unknowns])
-        payoffs = [there.move(move.protection, move.terms).payoff.low for move in moves]
-        for payoff, (low, high), regret in zip(payoffs, found.payoff, found.regret, strict=True):
-            assert low - 1e-9 <= payoff <= high + 1e-9
-            assert max(payoffs) - payoff <= regret.high + 1e-9
-
-
-def test_ranges_of_many_kinds_are_searched_kind_by_kind(monkeypatch):
-    """Greatest regret, mean and the value of knowing of a sum over kinds, against all combinations of a fine grid."""
-    monkeypatch.setattr("unmask.economics.regret.SCANNED", 3)
-    kinds = {f"kind {i}": replace(ONE, gain=g, fine=2500.0) for i, g in enumerate((300.0, 500.0, 900.0))}
-    played = game(PUBLISHER, **kinds)
-    moves = [played.move(name, Terms()) for name in SIZES]
-    unknowns = [Unknown(kind, "gain", 150.0, 700.0) for kind in kinds] + [Unknown("publisher", "loss", 300.0, 900.0)]
-    found = outlook(played, moves, unknowns)
-    each = []
-    for gain in (150.0, *np.geomspace(151, 699, 12), 700.0):
-        one = at(game(only=ONE), [Unknown("only", "gain", 1, 2)], [gain])
-        one = replace(one, attackers={"only": Expected(replace(kinds["kind 0"], gain=gain))})
-        each.append([[replace(one, publisher=replace(PUBLISHER, loss=loss)).move(name, Terms()).payoff.low
-                      - one.kept(name, Terms()) for name in SIZES] for loss in (300.0, 900.0)])  # fmt: skip
-    brought, kept = np.array(each).swapaxes(0, 1), np.array([played.kept(name, Terms()) for name in SIZES])
-    a, b, c = (brought[:, axis] for axis in np.ix_(range(14), range(14), range(14)))
-    regrets = (kept + a + b + c).reshape(-1, 3)
-    wanted = (regrets.max(axis=1, keepdims=True) - regrets).max(axis=0)
-    for regret, least in zip(found.regret, wanted, strict=True):
-        assert least <= regret.high + 1e-9
-        assert regret.low <= regret.high
-    choice = found.regret[found.choice]
-    assert choice.high == pytest.approx(choice.low)
-    assert choice.high <= min(wanted) * 1.02 + 1e-9  # the grid is fine enough to come near
-    assert 0 <= max(one.worth for one in found.influences) <= found.worth
-
-
-def test_a_margin_is_where_the_choice_changes():
-    played = game(one=replace(ONE, fine=2500.0))
-    moves = [played.move("raw", Terms(fine=12_000)), played.move("k2", Terms()), played.move("no release", Terms())]
-    assert moves[0].payoff.low == 900.0
-    found = {one.parameter: one for one in margins(played, moves)}
-    for margin in found.values():
-        for value, beyond in ((margin.low, 0.985), (margin.high, 1.015)):
-            if value is not None:
-                assert _best(played, moves, margin, value) == 0
-                assert _best(played, moves, margin, value * beyond) in (margin.below, margin.above)
-    assert found["gain"].high is not None
-    assert found["gain"].low is None
-    assert found["number"].high is found["number"].low is None  # they stay away, however many they are
-
-
-def _best(played, moves, margin, value):
-    there = at(played, [Unknown(margin.of, margin.parameter, 0, 1)], [value])
-    payoffs = [there.move(move.protection, move.terms).payoff.low for move in moves]
-    return payoffs.index(max(payoffs))
-
-
-def test_an_influence_says_where_the_choice_changes():
-    played = game(one=replace(ONE, fine=2500.0))
-    moves = [played.move(name, Terms()) for name in SIZES]
-    found = outlook(played, moves, [Unknown("one", "gain", 100, 4000)]).influences[0]
-    assert found.switches[0] == pytest.approx(525.829165, abs=1e-3)
-    assert (found.worst, found.best) == pytest.approx((-734.0, 400.0))
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -478,23 +326,11 @@ def test_an_influence_says_where_the_choice_changes():
         (lambda: Protected([1], 1.5), "utility"),
         (lambda: Expected(ONE, -1), "number"),
         (lambda: game(PUBLISHER, {}), "at least one protection"),
-        (lambda: Unknown("one", "ties", 0, 1), "cannot be a range"),
-        (lambda: Unknown("one", "gain", 2, 1), "rising"),
     ],
 )
 def test_impossible_games_are_refused(make, said):
     with pytest.raises(UnmaskError, match=said):
         make()
-
-
-def test_a_range_of_nobody_and_a_number_of_somebody_else_are_sentences():
-    game = PublisherGame(Publisher(benefit=1, loss=1), {"raw": Protected([1, 1], 1.0)}, {"someone": Expected(ONE)})
-    with pytest.raises(UnmaskError, match="nobody is no attacker of this game; expected one of someone"):
-        outlook(game, [game.move("raw", Terms())], [Unknown("nobody", "gain", 1, 2)])
-    with pytest.raises(UnmaskError, match="gain is a number that an attacker has"):
-        Unknown("publisher", "gain", 1, 2)
-    with pytest.raises(UnmaskError, match="loss is a number that the publisher has"):
-        Unknown("someone", "loss", 1, 2)
 
 
 def test_a_game_with_another_release_of_that_name_plays_another_campaign():

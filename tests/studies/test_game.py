@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms, Unknown
-from unmask.economics.unknowns import at
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms
 from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
@@ -23,7 +22,7 @@ from unmask.reports.page import written
 from unmask.reports.screens.game import game_screen, opening
 from unmask.reports.sections.game import ASSUMPTIONS, game_page
 from unmask.reports.sections.one_by_one import conclusion
-from unmask.studies.advice import curves_of, offer_of, safer_offer, wrong_numbers
+from unmask.studies.advice import curves_of, offer_of, safer_offer
 from unmask.studies.beliefs import BELIEFS
 from unmask.studies.cells import believed
 from unmask.studies.game import file_game, filed_game, play, priced
@@ -109,25 +108,13 @@ def test_the_game_of_a_document_is_that_of_its_beliefs(found):
     assert bare.announced == pytest.approx(bare.realized, rel=0.05)  # the belief is right about whom they re-identify
 
 
-def test_how_wrong_each_assumption_may_be(found):
-    wrong = {one.parameter: one for one in found.wrong}
-    assert {"gain", "fine", "detection", "number", "benefit", "loss"} - {"fine"} <= set(wrong)
-    assert wrong["gain"].high is not None
-    assert [one.factor for one in found.wrong] == sorted(one.factor for one in found.wrong)
+def test_every_number_of_a_document_has_both_ends(found):
+    rows = {one.parameter: one for one in found.sensitivity}
+    assert set(rows) == {"gain", "exploit_cost", "detection", "number", "benefit", "loss"}
+    assert (rows["gain"].low.value, rows["gain"].high.value) == (20, 80)
+    lost = [max(end.payoff - end.taken for end in (one.low, one.high)) for one in found.sensitivity if one.changes]
+    assert lost == sorted(lost, reverse=True)
     assert not found.deterring  # a release is advised
-
-
-def test_the_same_release_at_other_terms_is_a_choice_too():
-    """A fine that just stops somebody no longer does if they pay a little less; a listed one still may."""
-    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
-    releases = {"raw": Protected([1, 1, 2, 2, 3], 0.9), "k2": Protected([2, 2, 3, 3, 3], 0.75)}
-    game = PublisherGame(Publisher(benefit=6000, loss=900), releases, {"broker": Expected(broker)})
-    said = replace(stated(EASY, Path()), terms={"prices": (0.0, 4000.0), "fines": (0.0, 3000.0), "audits": (1.0,)})
-    moves = game.moves(**said.terms)
-    assert (moves[0].protection, round(moves[0].terms.fine, 2)) == ("raw", 2544.01)
-    cheaper = next(one for one in wrong_numbers(game, said, moves) if one.parameter == "access_cost")
-    assert (cheaper.below.protection, cheaper.below.fine) == ("raw", 3000)
-    assert cheaper.low == pytest.approx(50, rel=0.02)
 
 
 def test_terms_that_only_just_keep_somebody_away_are_advised_with_a_margin():
@@ -189,35 +176,6 @@ def test_a_curve_of_several_kinds_is_the_game_at_its_fines(price, recovered):
         assert curve.payoffs[-1] == pytest.approx(left[-1])
 
 
-def test_what_is_said_of_a_wrong_number_is_what_a_game_with_it_says():
-    """Just within, the choice is the best of all offers; just beyond, the one named is."""
-    broker = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
-    releases = {
-        "raw": Protected([1, 1, 2, 2, 3], 0.9),
-        "k2": Protected([2, 2, 3, 3, 3], 0.75),
-        "k3": Protected([3] * 5, 0.72),
-        "k4": Protected([4] * 5, 0.7),
-        "k5": Protected([5] * 5, 0.5),
-    }
-    game = PublisherGame(Publisher(benefit=6000, loss=900), releases, {"broker": Expected(broker)})
-    said = replace(stated(EASY, Path()), terms={"prices": (0.0,), "fines": (0.0, 3000.0), "audits": (1.0,)})
-    taken, *_ = moves = game.moves(**said.terms)
-    checked = 0
-    for one in wrong_numbers(game, said, moves):
-        for end, other, out in ((one.low, one.below, 1 / 1.02), (one.high, one.above, 1.02)):
-            if end is None:
-                continue
-            within, beyond = (at(game, [Unknown(one.of, one.parameter, 0.0, 1.0)], [end * by]) for by in (1 / out, out))
-            same = within.move(taken.protection, taken.terms).payoff.low
-            assert within.moves(**said.terms)[0].payoff.low == pytest.approx(same), one
-            best = beyond.moves(**said.terms)[0].payoff.low
-            named = beyond.move(other.protection, Terms(price=other.price, fine=other.fine)).payoff.low
-            assert named == pytest.approx(best), one
-            assert named > beyond.move(taken.protection, taken.terms).payoff.low
-            checked += 1
-    assert checked >= 5
-
-
 def test_one_person_at_a_time_and_all_at_once(found):
     for one in found.alone:
         assert one.people == 20 == sum(one.tried)
@@ -245,7 +203,7 @@ def test_the_head_of_a_narrow_column_does_not_break(found):
 
 
 def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     found = play(document(tmp_path, (DOCUMENT % 4000).replace("[0, 1000]", "[0]")))
     assert found.taken.protection == "no release"
@@ -256,17 +214,20 @@ def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
     assert "More must be asked: unprotected data under a contractual fine of" in opening(found)[0]
 
 
-def test_ranges_are_judged_by_regret(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.economics.regret.POINTS", 12)
-    monkeypatch.setattr("unmask.economics.regret.SCANNED", 5)
+def test_the_ends_of_a_range_are_games_of_their_own(tmp_path, monkeypatch):
+    """The game has the middle; at each end the table has what a document with that number says."""
     monkeypatch.setattr("unmask.studies.advice.FINES", 3)
-    watched = []
-    found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"), watch=watched.append)
-    assert watched == ["none", "Mondrian k=6"]
-    assert [one.parameter for one in found.ranged] == ["gain"]
-    assert found.judged[0].regret[1] == pytest.approx(min(one.regret[1] for one in found.judged), abs=1e-6)
-    assert all(one.payoff[0] - 1e-9 <= one.mean <= one.payoff[1] + 1e-9 for one in found.judged)
-    assert 0 <= found.ranged[0].worth <= found.knowing + 1e-9
+    found = play(document(tmp_path, DOCUMENT % "{ from = 5, to = 80 }"))
+    row = next(one for one in found.sensitivity if one.parameter == "gain")
+    assert (row.ranged, row.value, found.middled) == (True, 42.5, True)
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
+    for end, value in ((row.low, 5), (row.high, 80)):
+        taken = play(document(tmp_path, DOCUMENT % value)).taken
+        assert (end.value, end.best.protection, end.best.fine) == (value, taken.protection, taken.fine)
+        assert end.payoff == taken.payoff[0]
+    assert "every range at its middle" in opening(found)[0]
+    assert row.changes
+    assert "The most sensitive number: " in opening(found)[1]
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +269,7 @@ def test_a_study_of_nothing_but_a_lattice_plays_its_game(tmp_path, monkeypatch):
     path = document(tmp_path, DOCUMENT[: several[0]] + lattice + DOCUMENT[several[1] :] % 40)
     assert priced(read_plan(path), path) == []
     monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     assert unmask("study", path, "-o", tmp_path / "run").exit_code == 0
     assert filed_game(tmp_path / "run").lattices
@@ -360,7 +321,7 @@ def test_the_envelope_has_the_decision(folder):
 
 def test_who_believes_otherwise_is_caught_as_it_is(tmp_path, monkeypatch):
     """Nobody is caught, they believe: no fine keeps them away."""
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.advice.FINES", 3)
     found = play(document(tmp_path, DOCUMENT % 40 + "believed_detection = 0\n"))
     assert {one.fine for one in found.stopping} == {(math.inf, math.inf)}
@@ -382,7 +343,7 @@ def test_a_profile_may_be_a_table_with_a_range():
         Path(),
     )
     assert found.attackers["broker"].attacker.gain == 3
-    assert [(one.of, one.parameter) for one in found.unknowns] == [("broker", "gain")]
+    assert [(one.of, one.parameter) for one in found.ranges] == [("broker", "gain")]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +380,7 @@ def test_an_adversary_who_asks_something_else_has_no_game(tmp_path):
 def test_the_questions_of_init_are_a_game_once_their_marks_are_off():
     text = "\n".join(asked_lines())
     said = stated(tomllib.loads(text), Path())
-    assert {one.parameter for one in said.unknowns} == {"gain", "detection"}
+    assert {one.parameter for one in said.ranges} == {"gain", "detection"}
     asked = [one for one in QUESTIONS if one.assumed is not None]
     assert text.count("# Assumed; ") == len(asked)
     assert all(f"\n{one.name} = " in text for one in asked)
@@ -499,7 +460,7 @@ class Present:
 
 
 def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     path = document(tmp_path, 'title = "Friends"' + NETWORK + STAKES)
     with pytest.raises(UnmaskError, match="Rematch has scores for none, and a price needs probabilities: calibrate it"):
         play(path)
@@ -520,7 +481,7 @@ def test_a_network_has_a_game_if_its_adversary_announces_probabilities(tmp_path,
 
 
 def test_noisy_places_have_a_game(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.studies.advice.margins", lambda *_: ())
+    monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     path = document(tmp_path, 'title = "Places"' + PLACES + STAKES)
     found = play(path)
     assert found.people == 20

@@ -111,14 +111,6 @@ def test_the_best_node_is_offered_and_leaves_what_was_announced(document):
     assert all(high <= best + 1 + 1e-9 for high in lattice.high)  # what is left out is better by the gap at most
 
 
-def test_nodes_that_are_best_at_the_ends_of_ranges_are_judged(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.economics.regret.POINTS", 6)
-    path = tmp_path / "unmask.toml"
-    path.write_text(DOCUMENT % "{ from = 5, to = 80 }", encoding="utf-8")
-    found = play(path)
-    assert {one.offer.protection for one in found.judged} > set(found.lattices[0].levels)
-
-
 def test_the_page_and_the_envelope_show_the_plane(document, tmp_path):
     page = tmp_path / "game.html"
     said = CliRunner().invoke(main, ["game", str(document), "-o", str(page), "--json"])

@@ -32,7 +32,8 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     r"""Weigh what to release and what to ask for it: every protection of a document against its attackers.
 
     [publisher] says what the data are worth and what is lost for each person; [[attackers]] what they gain and pay. A
-    number that nobody knows may be a range, gain = { from = 2000, to = 8000 }.
+    number that is uncertain may be a range, gain = { from = 2000, to = 8000 }: the game has its middle, and a table the
+    decision at both ends.
 
     \b
     unmask game unmask.toml

@@ -14,14 +14,12 @@ from unmask.economics.deterrence import (
     tornado,
 )
 from unmask.economics.game import Expected, Move, Protected, Publisher, PublisherGame, Terms
-from unmask.economics.margins import Margin, margins
 from unmask.economics.one_by_one import OneByOne, one_by_one
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
 from unmask.economics.records import price_records
-from unmask.economics.regret import Influence, Outlook, outlook
 from unmask.economics.response import Bounds, Raid, Response
-from unmask.economics.unknowns import Unknown
+from unmask.economics.sensitivity import Range, Sensitivity, sensitivity
 
 __all__ = [
     "Attacker",
@@ -29,38 +27,35 @@ __all__ = [
     "Campaign",
     "Expected",
     "ExploitationTable",
-    "Influence",
-    "Margin",
     "Move",
     "OneByOne",
-    "Outlook",
     "Prices",
     "Protected",
     "Publisher",
     "PublisherGame",
     "Raid",
+    "Range",
     "Response",
+    "Sensitivity",
     "StoppingFine",
     "Sway",
     "Terms",
     "Thresholds",
-    "Unknown",
     "break_even",
     "campaign",
     "campaigner",
     "deter",
     "exploitation_table",
     "journalist",
-    "margins",
     "one_by_one",
     "one_shot",
-    "outlook",
     "play_out",
     "price_posterior",
     "price_records",
     "prosecutor",
     "read_attacker",
     "risk_by_fine",
+    "sensitivity",
     "stand_for",
     "stopping_fine",
     "sweep",

@@ -1,21 +1,18 @@
-"""What is advised in a game, and how far the advice goes: offers with their answers, margins, ranges."""
+"""The advice of a game: offers with their answers, deterring offers, curves and the sensitivity of the decision."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
-from unmask.economics import Move, PublisherGame, Terms, margins, outlook
+from unmask.economics import Move, PublisherGame, Sensitivity, Terms, sensitivity
 from unmask.economics.game import WITHHELD
-from unmask.economics.unknowns import at
-from unmask.errors import UnmaskError
-from unmask.reports.facts.game import Answer, Asked, Curve, Judged, Offer, Ranged, Wrong
-from unmask.studies.plane import all_terms
+from unmask.reports.facts.game import Answer, Asked, Curve, End, Offer, Sensitive
 from unmask.studies.stated import Stated
 
 BESIDE: Final = 1e-6
@@ -29,9 +26,6 @@ FINES: Final = 20
 
 NEAR: Final = 0.02
 """Share of a fine within which a jump is not looked for."""
-
-MOST_JUDGED: Final = 60
-"""Offers that are judged over ranges."""
 
 
 def best_of_each(moves: Sequence[Move]) -> list[Move]:
@@ -58,19 +52,18 @@ def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
     return Answer(kind, one.attacks, one.payoff, one.re_identified, expects)
 
 
-def deterring_offers(game: PublisherGame, said: Stated) -> tuple[Offer, ...]:
+def deterring_offers(game: PublisherGame) -> tuple[Offer, ...]:
     """The best release that the least fine alone makes pay, and the best that the least price alone does, each with a
-    margin: nobody attacks it wherever in their ranges the numbers are.
+    margin: nobody attacks it.
     """
-    hard = at(game, said.unknowns, [one.end(worst=True) for one in said.unknowns])
     by_fine, by_price = [], []
     for name in game.protections:
-        fine = max(hard.break_even_fine(name, kind).high for kind in game.attackers)
-        price = max(hard.break_even_price(name, kind).high for kind in game.attackers)
-        by_fine += [hard.move(name, Terms(fine=fine * (1 + MARGIN)))] if fine < math.inf else []
-        by_price.append(hard.move(name, Terms(price=price * (1 + MARGIN))))
+        fine = max(game.break_even_fine(name, kind).high for kind in game.attackers)
+        price = max(game.break_even_price(name, kind).high for kind in game.attackers)
+        by_fine += [game.move(name, Terms(fine=fine * (1 + MARGIN)))] if fine < math.inf else []
+        by_price.append(game.move(name, Terms(price=price * (1 + MARGIN))))
     best = [max(found, key=lambda one: one.payoff.low) for found in (by_fine, by_price) if found]
-    return tuple(offer_of(hard, one) for one in best if one.payoff.low > 0)
+    return tuple(offer_of(game, one) for one in best if one.payoff.low > 0)
 
 
 def safer_offer(game: PublisherGame, said: Stated, taken: Offer) -> Offer | None:
@@ -90,53 +83,28 @@ def safer_offer(game: PublisherGame, said: Stated, taken: Offer) -> Offer | None
     return offer_of(game, game.move(taken.protection, more)) if kept_away and more != edge else None
 
 
-def wrong_numbers(game: PublisherGame, said: Stated, moves: Sequence[Move]) -> tuple[Wrong, ...]:
-    """How wrong each assumption may be before another offer is better, at the terms that deter most."""
-    others = product((one.protection for one in best_of_each(moves) if one.protection != WITHHELD), _hardest(said))
-    rivals = [moves[0], game.move(WITHHELD, Terms()), *(game.move(*one) for one in others)]
-
-    def asked(place: int | None) -> Asked | None:
-        if place is None:
-            return None
-        one = rivals[place]
-        return Asked(one.protection, one.terms.price, one.terms.fine, one.terms.audit)
-
+def sensitive_inputs(game: PublisherGame, said: Stated) -> tuple[Sensitive, ...]:
+    """Tabulate the decision at both ends of every input, the greatest loss first."""
+    ranged = {(one.of, one.parameter) for one in said.ranges}
     return tuple(
-        Wrong(one.of, one.parameter, one.value, one.low, asked(one.below), one.high, asked(one.above))
-        for one in margins(game, rivals)
-    )
-
-
-def _hardest(said: Stated) -> list[Terms]:
-    """The terms of the document that deter most, with which no other of them leaves more unless money comes back."""
-    most = max(said.terms["prices"]), max(said.terms["fines"])
-    every = said.publisher.fees or said.publisher.recovered
-    return [one for one in all_terms(said.terms) if every or (one.price, one.fine) == most]
-
-
-def judged_offers(game: PublisherGame, said: Stated) -> tuple[tuple[Judged, ...], tuple[Ranged, ...], float]:
-    """Every offer of the document over all ranges."""
-    asked = [Terms(price=a, fine=f, audit=q) for a, f, q in product(*said.terms.values())]
-    moves = [game.move(name, terms) for name in game.protections for terms in asked] + [game.move(WITHHELD, Terms())]
-    if len(moves) > MOST_JUDGED:
-        raise UnmaskError(f"{len(moves)} offers are to be judged over ranges, expected at most {MOST_JUDGED}; ask less")
-    found = outlook(game, moves, said.unknowns)
-    order = sorted(range(len(moves)), key=lambda i: (i != found.choice, found.regret[i].high, -found.mean[i]))
-    judged = tuple(Judged(offer_of(game, moves[i]), found.mean[i], found.payoff[i], found.regret[i]) for i in order)
-    ranged = tuple(
-        Ranged(
-            one.unknown.of,
-            one.unknown.parameter,
-            one.unknown.low,
-            one.unknown.high,
-            one.worst,
-            one.best,
-            None if one.switches is None else (float(one.switches[0]), moves[one.switches[1]].protection),
-            one.worth,
+        Sensitive(
+            of=row.input.of,
+            parameter=row.input.parameter,
+            value=row.value,
+            ranged=(row.input.of, row.input.parameter) in ranged,
+            low=_end(row, 0),
+            high=_end(row, 1),
+            changes=max(row.loss) > 0,
         )
-        for one in found.influences
+        for row in sensitivity(game, said.ranges, **said.terms)
     )
-    return judged, ranged, found.worth
+
+
+def _end(row: Sensitivity, side: int) -> End:
+    """Convert one end of an input."""
+    best, value = row.best[side], (row.input.low, row.input.high)[side]
+    asked = Asked(best.protection, best.terms.price, best.terms.fine, best.terms.audit)
+    return End(value, asked, best.payoff.low, row.payoff[side], row.loss[side] > 0)
 
 
 def curves_of(game: PublisherGame, said: Stated, names: Sequence[str]) -> tuple[Curve, ...]:

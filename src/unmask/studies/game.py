@@ -40,10 +40,9 @@ from unmask.studies.advice import (
     best_of_each,
     curves_of,
     deterring_offers,
-    judged_offers,
     offer_of,
     safer_offer,
-    wrong_numbers,
+    sensitive_inputs,
 )
 from unmask.studies.beliefs import Faced, faced
 from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
@@ -119,7 +118,7 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
 
 def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Plan, tuple[Nodes, ...]]:
     """The plan with those nodes of every lattice that may be the best, and what is known of all nodes."""
-    weighed = Weighed(said.publisher, said.attackers, said.adversary, said.unknowns, all_terms(said.terms))
+    weighed = Weighed(said.publisher, said.attackers, said.adversary, all_terms(said.terms))
     parts: list[Part] = []
     lattices = []
     for part in plan.protections:
@@ -151,14 +150,11 @@ def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -
         curves=curves_of(game, said, ranked),
         reproduce={"Version": f"unmask {__version__}"},
     )
-    if said.unknowns:
-        judged, ranged, knowing = judged_offers(game, said)
-        data = replace(data, judged=judged, ranged=ranged, knowing=knowing)
     return replace(
         data,
-        deterring=deterring_offers(game, said) if data.taken.protection == WITHHELD else (),
-        safer=None if said.unknowns else safer_offer(game, said, data.taken),
-        wrong=() if said.unknowns else wrong_numbers(game, said, moves),
+        deterring=deterring_offers(game) if data.taken.protection == WITHHELD else (),
+        safer=safer_offer(game, said, data.taken),
+        sensitivity=sensitive_inputs(game, said),
         alone=tuple(found for one in whose if (found := _alone(game, *one)) is not None),
     )
 

@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 
 from unmask.cases.tables.plane import Plane
-from unmask.economics import Expected, Protected, Publisher, PublisherGame, Terms, Unknown
+from unmask.economics import Expected, Publisher, Terms
 from unmask.economics.many import ManyReleases
-from unmask.economics.unknowns import at
 from unmask.plan import Cell, Part, Plan
 from unmask.reports.facts.game import Nodes
 from unmask.studies.cells import nodes
@@ -41,7 +40,6 @@ class Weighed:
     publisher: Publisher
     attackers: Mapping[str, Expected]
     adversary: Mapping[str, str]
-    unknowns: Sequence[Unknown]
     terms: Sequence[Terms]
 
 
@@ -54,30 +52,18 @@ def unfolded(plan: Plan, part: Part, weighed: Weighed) -> tuple[tuple[Part, ...]
     releases = {kind: found.releases[name] for kind, name in whose.items()}
     what = (found.utility, found.nodes, found.whole)
     game = ManyReleases(weighed.publisher, weighed.attackers, releases, *what, weighed.terms, GAP)
-    parts = tuple(_node(part, found, place) for place in _offered(game, weighed.unknowns)[:MOST])
+    parts = tuple(_node(part, found, place) for place in _offered(game)[:MOST])
     levels = {one.name: {name: of for name, (of,) in one.parameters["levels"].items()} for one in parts}
     low, high = np.stack([game.payoffs(terms) for terms in game.terms]).max(axis=0).tolist()
     unsure = (game.solved, game.undecided(), game.short())
     return parts, Nodes(part.name, tuple(found.utility.tolist()), tuple(low), tuple(high), levels, *unsure)
 
 
-def _offered(game: ManyReleases, unknowns: Sequence[Unknown]) -> list[int]:
-    """Nodes that may be the best, the best first.
-
-    The best at the terms listed where every range is at its middle, at its worst and at its best for the publisher, and
-    the best at each of these terms.
-    """
-    ends = [_at_end(game, unknowns, worst=worst) for worst in (True, False)] if unknowns else []
-    best = [one.best(MOST_SOLVED) for one in (game, *ends)]
+def _offered(game: ManyReleases) -> list[int]:
+    """Nodes that may be the best, the best first: of all terms listed, and of each of them."""
+    best = game.best(MOST_SOLVED)
     at_terms = [int(game.payoffs(terms)[0].argmax()) for terms in game.terms]
-    return list(dict.fromkeys([*(one[0] for one in best if one is not None), *at_terms]))
-
-
-def _at_end(game: ManyReleases, unknowns: Sequence[Unknown], *, worst: bool) -> ManyReleases:
-    """The game where every range is at the end that is worst, or best, for the publisher."""
-    small = PublisherGame(game.publisher, {"": Protected([1])}, game.attackers)
-    moved = at(small, unknowns, [one.end(worst=worst) for one in unknowns])
-    return replace(game, publisher=moved.publisher, attackers=moved.attackers, solved=0)
+    return list(dict.fromkeys([*([] if best is None else best[:1]), *at_terms]))
 
 
 def _node(part: Part, found: Plane, place: int) -> Part:

@@ -8,10 +8,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
-from unmask.economics import Expected, Publisher, Unknown
+from unmask.economics import Expected, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
-from unmask.economics.unknowns import PUBLISHER
+from unmask.economics.sensitivity import PUBLISHER
 from unmask.errors import UnmaskError
 from unmask.plan import check_keys
 
@@ -21,7 +21,7 @@ ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
 OF_KIND: Final = ("name", "adversary", "attacker")
 """What [[attackers]] says besides their number and the parameters of an attacker."""
 
-RANGE: Final = frozenset({"from", "to"})
+ENDS: Final = frozenset({"from", "to"})
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Stated:
     terms     : name of a list of `ASKED` -> its amounts
     adversary : kind of attacker -> the adversary whose knowledge they have, "" for the first of the document
     assumed   : the kinds that are the embedded profile
+    ranges    : the numbers that are given as ranges; the game is played with their middles
     """
 
     publisher: Publisher
@@ -38,7 +39,7 @@ class Stated:
     attackers: Mapping[str, Expected]
     adversary: Mapping[str, str]
     assumed: frozenset[str]
-    unknowns: tuple[Unknown, ...]
+    ranges: tuple[Range, ...]
 
 
 def stated(given: Mapping[str, Any], folder: Path) -> Stated:
@@ -50,17 +51,17 @@ def stated(given: Mapping[str, Any], folder: Path) -> Stated:
     >>> found.publisher.loss, found.terms["fines"], found.attackers["broker"].attacker.gain
     (200.0, (0, 500), 4000)
     """
-    unknowns: list[Unknown] = []
+    ranges: list[Range] = []
     said = _publisher(given)
     money = {key: value for key, value in said.items() if key not in ASKED}
-    publisher, kinds = Publisher(**_middles(money, PUBLISHER, unknowns)), _kinds(given)
+    publisher, kinds = Publisher(**_middles(money, PUBLISHER, ranges)), _kinds(given)
     return Stated(
         publisher=publisher,
         terms={key: _amounts(key, said.get(key, [usual])) for key, usual in ASKED.items()},
-        attackers={kind: _expected(kind, entry, folder, unknowns) for kind, entry in kinds.items()},
+        attackers={kind: _expected(kind, entry, folder, ranges) for kind, entry in kinds.items()},
         adversary={kind: str(entry.get("adversary", "")) for kind, entry in kinds.items()},
         assumed=frozenset(kind for kind, entry in kinds.items() if entry.get("attacker") == EMBEDDED),
-        unknowns=tuple(unknowns),
+        ranges=tuple(ranges),
     )
 
 
@@ -97,7 +98,7 @@ def _kinds(given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return kinds
 
 
-def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[Unknown]) -> Expected:
+def _expected(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> Expected:
     """A kind of attacker: a profile, changed by what stands beside it."""
     if "prior" in entry:
         raise UnmaskError(
@@ -105,7 +106,7 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
         )
     base, own = _profile(entry.get("attacker", {}), folder)
     told = {**own, **{key: value for key, value in entry.items() if key not in OF_KIND}}
-    own = _middles(told, kind, unknowns)
+    own = _middles(told, kind, ranges)
     number, believed = own.pop("number", 1.0), own.pop("believed_detection", None)
     if "detection_prior" in own or "detection" in own:  # in place of what the profile says of it
         base = {key: value for key, value in base.items() if not key.startswith("detection")}
@@ -113,7 +114,7 @@ def _expected(kind: str, entry: Mapping[str, Any], folder: Path, unknowns: list[
     actual = _campaigning(attacker_of(known, kind), kind)
     if believed is None:
         return Expected(actual, number)
-    if any(one.of == kind and one.parameter == "detection" for one in unknowns):
+    if any(one.of == kind and one.parameter == "detection" for one in ranges):
         raise UnmaskError(f"detection of {kind!r} is a range, and what they believe of it is another; leave one out")
     return Expected(attacker_of(_detected(known, believed), kind), number, actual)
 
@@ -146,15 +147,15 @@ def _profile(given: object, folder: Path) -> tuple[Mapping[str, Any], Mapping[st
     return attacker_table(EMBEDDED if given == EMBEDDED else folder / given), {}
 
 
-def _middles(said: Mapping[str, Any], of: str, unknowns: list[Unknown]) -> dict[str, Any]:
+def _middles(said: Mapping[str, Any], of: str, ranges: list[Range]) -> dict[str, Any]:
     """What is said, a range by its middle; the range is noted."""
     found = {}
     for key, value in said.items():
         if isinstance(value, dict):
-            if set(value) != RANGE:
+            if set(value) != ENDS:
                 raise UnmaskError(f"{key} of {of} is a table, expected a number or {{ from = 1, to = 2 }}")
-            unknowns.append(Unknown(of, key, value["from"], value["to"]))
-        found[key] = unknowns[-1].middle if isinstance(value, dict) else value
+            ranges.append(Range(of, key, value["from"], value["to"]))
+        found[key] = ranges[-1].middle if isinstance(value, dict) else value
     return found
 
 

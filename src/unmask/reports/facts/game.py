@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from types import NoneType
@@ -80,55 +79,37 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Ranged:
-    """One number that is known as a range, and what it does to the payoff of the offer of least regret.
+class End:
+    """The decision at the low or the high value of one input, all other inputs as assumed.
 
-    switches : value where another offer becomes the best, and that offer's protection; None where none does
-    worth    : what knowing the number before choosing is worth in expectation
+    best    : the offer that is best there
+    payoff  : the least payoff of that offer there
+    taken   : the least payoff there of the offer to take
+    changes : whether the best offer leaves more than the offer to take
     """
 
-    of: str
-    parameter: str
-    low: float
-    high: float
-    worst: float
-    best: float
-    switches: tuple[float, str] | None
-    worth: float
+    value: float
+    best: Asked
+    payoff: float
+    taken: float
+    changes: bool
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One offer over all ranges: expected payoff, payoff at worst and at best, and its greatest regret."""
+class Sensitive:
+    """The sensitivity of the decision to one input.
 
-    offer: Offer
-    mean: float
-    payoff: Pair
-    regret: Pair
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """How wrong one assumption may be before another offer is the better one, all other numbers as assumed.
-
-    low, below  : where the choice changes if the number is smaller, and what is then the better choice; None where it
-                  does not within a 64th
-    high, above : the same if it is larger, up to 64 times
+    ranged  : whether the document gives the range; else the ends are half and double the value
+    changes : whether another offer is better at one of the ends
     """
 
     of: str
     parameter: str
     value: float
-    low: float | None
-    below: Asked | None
-    high: float | None
-    above: Asked | None
-
-    @property
-    def factor(self) -> float:
-        """The least factor by which it may be wrong; infinite where no other offer becomes better."""
-        factors = [self.value / self.low if self.low else math.inf, self.high / self.value if self.high else math.inf]
-        return min(factors)
+    ranged: bool
+    low: End
+    high: End
+    changes: bool
 
 
 @dataclass(frozen=True)
@@ -204,15 +185,12 @@ class GameData:
     offers    : the best one of each protection, the best first
     undecided : of all that were looked at, how many may be the best
     looked_at : protections times terms
-    judged    : offers over all ranges, the least regret first; none where nothing is a range
     lattices  : the nodes of every lattice among the protections
-    knowing   : what knowing all ranges before choosing is worth in expectation
     deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
-                something is left, wherever in their ranges the numbers are, a percent above those that only just keep
-                them away; none where there is none
+                something is left, a percent above those that only just keep them away; none where there is none
     safer     : the offer to take with its fine and price a percent higher, but no more than may be asked, played again;
                 None where these do not only just keep somebody away, or are the most already
-    wrong     : how wrong each assumption may be, the most delicate first; none where numbers are ranges
+    sensitivity : the decision at both ends of each input, the greatest loss first
     alone     : one person at a time beside one campaign; none for beliefs whose candidates differ
     """
 
@@ -226,12 +204,9 @@ class GameData:
     looked_at: int
     stopping: tuple[Stopping, ...]
     curves: tuple[Curve, ...]
-    ranged: tuple[Ranged, ...] = ()
-    judged: tuple[Judged, ...] = ()
-    knowing: float = 0.0
     deterring: tuple[Offer, ...] = ()
     safer: Offer | None = None
-    wrong: tuple[Wrong, ...] = ()
+    sensitivity: tuple[Sensitive, ...] = ()
     alone: tuple[Alone, ...] = ()
     lattices: tuple[Nodes, ...] = ()
     reproduce: Mapping[str, object] | None = None
@@ -244,17 +219,20 @@ class GameData:
 
     @property
     def taken(self) -> Offer:
-        """The offer to take: the least regret where numbers are ranges, else the best."""
-        return self.judged[0].offer if self.judged else self.offers[0]
+        """The offer to take, the best one."""
+        return self.offers[0]
+
+    @property
+    def middled(self) -> bool:
+        """Test if a number is given as a range; the game has its middle."""
+        return any(one.ranged for one in self.sensitivity)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
         """What was found, as tables of plain values, by name; what to do is `decision`."""
         listed: dict[str, tuple[Any, ...]] = {
-            "wrong": self.wrong,
+            "sensitivity": self.sensitivity,
             "alone": self.alone,
             "stopping": self.stopping,
-            "judged": self.judged,
-            "ranges": self.ranged,
             "lattices": self.lattices,
         }
         return {"decision": [self._decision()], **{name: [asdict(one) for one in own] for name, own in listed.items()}}
@@ -266,7 +244,6 @@ class GameData:
             "release": self.taken.protection != WITHHELD,
             **asdict(self.taken),
             "attackers": {one.kind: state.get(one.attacks, "stays away") for one in self.taken.answers},
-            "regret": self.judged[0].regret if self.judged else None,
             "safer": None if self.safer is None else asdict(self.safer),
             "would_pay": [asdict(one) for one in self.deterring],
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from unmask.reports.facts.game import WITHHELD, Asked, Offer, Pair, Wrong
-from unmask.reports.findings.price import amount, between, least, parameter_name, parameter_value
+from unmask.reports.facts.game import WITHHELD, Asked, Offer, Pair
+from unmask.reports.findings.price import amount, between, least, parameter_name
 from unmask.reports.words import number, release_name
 
 NOTHING = "none"
@@ -15,6 +15,7 @@ NAMES = {
     "penalty": "Regulator's fine",
     "audit_cost": "Cost of audits",
     "number": "How many attackers",
+    "recovered": "Share of fines that reaches you",
     "detection": "Caught at the first try",
 }
 """Numbers of a game that are no parameter of an attacker, or another one by that name."""
@@ -28,16 +29,6 @@ def number_name(parameter: str) -> str:
 def whose(of: str) -> str:
     """Whose a number is."""
     return "you" if of == "publisher" else of
-
-
-def broken(wrong: Wrong) -> tuple[str, Asked | None]:
-    """Where another choice is better, at the nearest, in words; and that choice."""
-    if wrong.high and (not wrong.low or wrong.high / wrong.value <= wrong.value / wrong.low):
-        value, side, more, other = wrong.high, "above", "higher", wrong.above
-    else:
-        value, side, more, other = wrong.low or 0.0, "below", "lower", wrong.below
-    said, assumed = (parameter_value(wrong.parameter, one) for one in (value, wrong.value))
-    return f"if it is any {more}" if said == assumed else f"{side} {said}", other
 
 
 def offered(offer: Asked) -> str:

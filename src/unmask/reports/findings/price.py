@@ -131,7 +131,7 @@ def parameter_value(name: str, value: object) -> str:
     if name == "detection_growth":
         growth = math.expm1(min(value, 700.0))
         return ("+" if growth > 0 else "") + percent(growth)
-    if name in ("prior", "confirmation", "discount", "detection", "believed_detection", "false_alarms"):
+    if name in ("prior", "confirmation", "discount", "detection", "believed_detection", "false_alarms", "recovered"):
         return percent(value)
     return "without limit" if value == math.inf else number(value)
 

@@ -8,8 +8,8 @@ from unmask.reports.facts.game import WITHHELD, Answer, GameData, Kind, Offer
 from unmask.reports.findings.game import called, capital, count, money, shown, terms
 from unmask.reports.findings.price import amount
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
-from unmask.reports.sections.how_wrong import delicate
 from unmask.reports.sections.nodes import levels_told
+from unmask.reports.sections.sensitivity import decisive
 from unmask.reports.words import listed, percent, plural
 
 NEXT = 4
@@ -33,7 +33,7 @@ def opening(data: GameData) -> tuple[str, str]:
 
 def game_screen(data: GameData) -> Screen:
     """What to do, who is at risk and who attacks then, and the other protections."""
-    taken, best, head = data.taken, best_offer(data), "on\u00a0average" if data.judged else "left\u00a0to\u00a0you"
+    taken, best, head = data.taken, best_offer(data), "left\u00a0to\u00a0you"
     changes = tuple(_next(data))
     return Screen(
         *_verdict(data),
@@ -42,7 +42,7 @@ def game_screen(data: GameData) -> Screen:
         who=_at_risk(data),
         next=Advice("", changes=changes, heads=(head,), note=NOTE),
         asked="Who attacks it?" if taken is best else f"Who would attack {called(best.protection)} {terms(best)}?",
-        beside="every range at its middle" if data.judged else "",
+        beside="every range at its middle" if data.middled else "",
     )
 
 
@@ -52,7 +52,7 @@ def _verdict(data: GameData) -> tuple[str, str, str]:
     if taken.protection == WITHHELD:
         return "missed", "Do not release", f"these data at the terms of the document.{_deterring(data)}"
     name, left = called(taken.protection), money(taken.payoff)
-    middle = ", with every range at its middle" if data.judged else ""
+    middle = ", with every range at its middle" if data.middled else ""
     if taken.payoff[0] > 0:
         return "met", f"Release {name}", f"{terms(taken)}: {left} is left to you{middle}."
     return "untested", "Not decided:", f"{name} {terms(taken)} leaves {left}{middle}."
@@ -61,11 +61,7 @@ def _verdict(data: GameData) -> tuple[str, str, str]:
 def _instead(data: GameData) -> str:
     """What the best offer that releases something would do."""
     offer = best_offer(data)
-    said = f"{called(offer.protection)} {terms(offer)}"
-    judged = next((one for one in data.judged if one.offer is offer), None)
-    if judged is None:
-        return f"{said} leaves {money(offer.payoff)}"
-    return f"{said} brings {amount(judged.mean)} on average, {amount(judged.payoff[0])} at worst"
+    return f"{called(offer.protection)} {terms(offer)} leaves {money(offer.payoff)}"
 
 
 def _deterring(data: GameData) -> str:
@@ -84,10 +80,8 @@ def _deterring(data: GameData) -> str:
 
 
 def _released(data: GameData) -> list[Offer]:
-    """The best offer of each protection, the best first: over ranges by what they bring on average."""
-    ranked = [one.offer for one in sorted(data.judged, key=lambda one: -one.mean)] or data.offers
-    best = {one.protection: one for one in reversed(ranked) if one.protection != WITHHELD}
-    return [one for one in ranked if best.get(one.protection) is one]
+    """The best offer of each protection, the best first."""
+    return [one for one in data.offers if one.protection != WITHHELD]
 
 
 def best_offer(data: GameData) -> Offer:
@@ -96,14 +90,9 @@ def best_offer(data: GameData) -> Offer:
 
 
 def _judgment(data: GameData) -> str:
-    if data.judged:
-        first = data.judged[0]
-        more = f"Wherever in their ranges the numbers are, another choice brings at most {amount(first.regret[1])} more"
-        return f"{more}; this one brings {amount(first.mean)} on average, {amount(first.payoff[0])} at worst."
-    wrong = delicate(data)
     unsure = f" {plural(data.undecided, 'other')} may be better: campaigns are only bounded." if data.undecided else ""
     weighed = f"The best of {plural(data.looked_at, 'offer')} that were weighed.{unsure}"
-    return " ".join(filter(None, (weighed, _safer(data), wrong)))
+    return " ".join(filter(None, (weighed, _safer(data), decisive(data))))
 
 
 def _safer(data: GameData) -> str:
@@ -185,9 +174,7 @@ def _at_risk(data: GameData) -> AtRisk:
 
 def _next(data: GameData) -> Iterator[Tried]:
     """The other protections at their best terms."""
-    judged = {id(one.offer): one for one in data.judged}
     for offer in [one for one in _released(data) if one.protection != data.taken.protection][:NEXT]:
-        low, high = judged[id(offer)].payoff if judged else offer.payoff
+        low, high = offer.payoff
         state = "met" if low > 0 else "missed" if high <= 0 else "untested"
-        left = amount(judged[id(offer)].mean) if judged else money(offer.payoff)
-        yield Tried(shown(offer.protection), terms(offer), state, (left,))
+        yield Tried(shown(offer.protection), terms(offer), state, (money(offer.payoff),))

@@ -1,4 +1,4 @@
-"""The publisher's game on a page: what to release and what to ask, what stops attackers, how wrong numbers may be."""
+"""The publisher's game on a page: what to release and what to ask, what stops attackers, which numbers decide."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from unmask.reports.parts import (
 from unmask.reports.scales import amounts, linear
 from unmask.reports.screens.game import best_offer, game_screen, opening, told_of
 from unmask.reports.sections.closing import closing
-from unmask.reports.sections.how_wrong import how_wrong
 from unmask.reports.sections.nodes import nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
+from unmask.reports.sections.sensitivity import sensitivity_section
 from unmask.reports.words import number, percent, plural
 
 CURVES = 6
@@ -108,7 +108,7 @@ def game_sections(data: GameData) -> tuple[Section, ...]:
         if data.lattices
         else None,
         Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
-        how_wrong(data),
+        sensitivity_section(data),
         one_by_one_section(data.alone),
         Section("attackers", "Who attacks", parts(*_kinds(data)), f"{plural(len(data.kinds), 'kind')} of attackers."),
     )
@@ -123,7 +123,7 @@ def _told(offer: Offer) -> str:
 
 def _offers(data: GameData) -> Iterator[Loose]:
     """The picture, and the best terms of each protection."""
-    yield lead(PICTURE + (" Every range is at its middle." if data.judged else ""))
+    yield lead(PICTURE + (" Every range is at its middle." if data.middled else ""))
     yield Figures((_payoffs(data.curves[:CURVES]), _prices(data.curves[:CURVES])))
     yield notes(_not_drawn(data))
     yield BEST
