@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Terms
+from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Raid, Terms
 from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
@@ -262,20 +262,18 @@ def test_the_page_of_a_study_has_its_game(studied):
     assert text.count(ASSUMPTIONS[0]) == 1
 
 
-def test_a_study_of_nothing_but_a_lattice_plays_its_game(tmp_path, monkeypatch):
-    """Its nodes are attacked once they are known: nothing is kept before, and the game is played."""
+def test_a_lattice_is_a_protection_of_its_own(tmp_path, monkeypatch):
     several = DOCUMENT.index("[[protections]]"), DOCUMENT.index("[[adversaries]]")
     lattice = '[[protections]]\nuse = "tables.Lattice"\nwith = { k = 5 }\n'
     path = document(tmp_path, DOCUMENT[: several[0]] + lattice + DOCUMENT[several[1] :] % 40)
-    assert priced(read_plan(path), path) == []
-    monkeypatch.setattr("unmask.studies.run.run_cells", lambda cells, **_: map(finished, cells))
+    assert [cell.protection.name for cell in priced(read_plan(path), path)] == ["Lattice"]
     monkeypatch.setattr("unmask.studies.advice.sensitivity", lambda *_, **__: ())
     monkeypatch.setattr("unmask.studies.advice.FINES", 3)
-    assert unmask("study", path, "-o", tmp_path / "run").exit_code == 0
-    assert filed_game(tmp_path / "run").lattices
-    path = document(tmp_path, path.read_text() + "believed_detection = 0.5\n")
-    with pytest.raises(UnmaskError, match="leave out believed_detection"):
-        play(path)
+    found = play(path)
+    belief = first_belief(path)
+    assert [one.protection for one in found.stopping] == ["Lattice"]
+    free = Attacker(gain=40, exploit_cost=2, max_fines=0)
+    assert found.stopping[0].announced == pytest.approx(Raid.of(free, belief).re_identified.high)
 
 
 def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):

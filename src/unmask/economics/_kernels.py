@@ -228,34 +228,6 @@ def exponential(
 
 
 @compiled
-def exponentials(
-    tries: NDArray[np.int64], hit: Floats, caught: Floats, money: Floats, rates: Floats, single: bool
-) -> Floats:
-    """(n_rates, m) log A_i(0) of `exponential` for games of equal candidates; A is 1 once `caught` is at its end.
-
-    tries, hit : (m,) tries at most; chance of each
-    money      : gain, cost of a try, cost of linking, fine
-    """
-    gain, cost, link, fine = money
-    found, feared = np.zeros((len(rates), len(tries))), np.ones(len(rates))  # 1 - e of `exponential`
-    for r in range(len(rates)):
-        feared[r] -= 0.0 if single else np.exp(-rates[r] * fine)
-    a = np.empty(len(rates))
-    for i in range(len(tries)):
-        a[:] = 1.0
-        for j in range(min(tries[i], len(caught)) - 1, -1, -1):
-            free, large = _free(tries[i], j, hit[i], gain, cost)[0] - (link if j == 0 else 0.0), 1.0 - j * hit[i]
-            s, worth = hit[i] / large, max(free, 0.0) / large
-            for r in range(len(rates)):
-                goes_on = (1.0 - caught[j] * feared[r]) * (s + (1.0 - s) * a[r])
-                if (1.0 + rates[r] * worth) * goes_on < 1.0:  # else exp(-x) <= 1 / (1 + x) is no larger
-                    goes_on = max(np.exp(-rates[r] * worth), goes_on)
-                a[r] = goes_on
-        found[:, i] = np.log(a)
-    return found
-
-
-@compiled
 def sums(chance: Floats, count: NDArray[np.int64]) -> Floats:
     """(n + 1,) the sum of independent counts, n or more in the last entry; by squaring.
 

@@ -27,13 +27,12 @@ from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.errors import UnmaskError
 from unmask.files import read_json
 from unmask.measures.alike import kinds_of
-from unmask.plan import NOTHING, Cell, Part, Plan, unknown
+from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
     GameData,
     Kind,
-    Nodes,
     Stopping,
 )
 from unmask.studies.advice import (
@@ -45,7 +44,6 @@ from unmask.studies.advice import (
     sensitive_inputs,
 )
 from unmask.studies.beliefs import Faced, faced
-from unmask.studies.plane import LATTICE, Weighed, all_terms, unfolded
 from unmask.studies.reading import read_plan
 from unmask.studies.run import GAME, JOURNAL
 from unmask.studies.stated import Stated, stated
@@ -95,41 +93,20 @@ def play(
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
         said = stated(load(path), path.parent)
-        plan, lattices = _unfolded(plan, said, watched)
         releases = _attacked(plan, said, study, watched)
         game = PublisherGame(said.publisher, _protected(releases, plan, said), said.attackers)
-        found = _played(plan, said, releases, game)
-        return replace(found, lattices=lattices)
+        return _played(plan, said, releases, game)
 
 
 def priced(plan: Plan, path: Path) -> list[Cell] | None:
     """The cells of a study that the game of its document prices; None where it has no publisher, or several data sets.
-
-    None of them is of a lattice, whose nodes are attacked once they are known.
 
     Raises `UnmaskError` for a document whose game says what there is not.
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
     with in_document(path):
-        cells = _cells(plan, stated(load(path), path.parent))
-    return [cell for cell in cells if cell.protection.use != LATTICE]
-
-
-def _unfolded(plan: Plan, said: Stated, watch: Callable[[str], None]) -> tuple[Plan, tuple[Nodes, ...]]:
-    """The plan with those nodes of every lattice that may be the best, and what is known of all nodes."""
-    weighed = Weighed(said.publisher, said.attackers, said.adversary, all_terms(said.terms))
-    parts: list[Part] = []
-    lattices = []
-    for part in plan.protections:
-        if part.use != LATTICE:
-            parts.append(part)
-            continue
-        watch(f"every node of {part.name}")
-        nodes, known = unfolded(plan, part, weighed)
-        parts += nodes
-        lattices.append(known)
-    return replace(plan, protections=tuple(parts)), tuple(lattices)
+        return _cells(plan, stated(load(path), path.parent))
 
 
 def _played(plan: Plan, said: Stated, releases: Releases, game: PublisherGame) -> GameData:

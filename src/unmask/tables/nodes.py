@@ -117,14 +117,12 @@ class Counted:
     first : (J,) one of the table's classes that are in each
     sizes : (J,) rows
     histograms : of each sensitive column (J, L) rows of each level
-    people : (K, J) whoever else is counted, such as those of a register
     owners : (J, P) rows of each person, see `Table.people`
     """
 
     first: NDArray[np.int64]
     sizes: NDArray[np.int64]
     histograms: tuple[csr_array, ...] = ()
-    people: tuple[NDArray[np.int64], ...] = ()
     owners: csr_array | None = None
 
     @property
@@ -135,9 +133,8 @@ class Counted:
     def take(self, some: NDArray[np.intp]) -> Counted:
         """Some of the classes, numbered anew."""
         histograms = tuple(one[some] for one in self.histograms)
-        people = tuple(one[some] for one in self.people)
         owners = None if self.owners is None else self.owners[some]
-        return Counted(np.arange(len(some)), self.sizes[some], histograms, people, owners)
+        return Counted(np.arange(len(some)), self.sizes[some], histograms, owners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,28 +178,23 @@ class Nodes:
         """The classes at a node, counted from those at a finer one, or from the table's."""
         finer = self.table if finer is None else finer
         of, at = self.together(node, finer.first)
-        sizes, *people = (
-            np.bincount(of, weights=one, minlength=len(at)).astype(np.int64) for one in (finer.sizes, *finer.people)
-        )
+        sizes = np.bincount(of, weights=finer.sizes, minlength=len(at)).astype(np.int64)
         histograms = tuple(summed(one, of, len(at)) for one in finer.histograms)
         owners = None if finer.owners is None else summed(finer.owners, of, len(at))
-        return Counted(finer.first[at], sizes, histograms, tuple(people), owners)
+        return Counted(finer.first[at], sizes, histograms, owners)
 
-    def together(
-        self, node: Node, first: NDArray[np.int64], among: Sequence[int] | None = None
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """(J,) which classes have the same cells at a node in some columns, or in all; and the first of each kind."""
+    def together(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(J,) which classes have the same cells at a node; and the first of each kind."""
         from unmask.tables._kernels import merged  # numba is imported where a kernel runs
 
-        keys = self._keys(node, first, range(len(node)) if among is None else among)
+        keys = self._keys(node, first)
         of, at = merged(keys, (2 * len(first)).bit_length())
         return of, at
 
-    def _keys(self, node: Node, first: NDArray[np.int64], among: Sequence[int]) -> NDArray[np.int64]:
+    def _keys(self, node: Node, first: NDArray[np.int64]) -> NDArray[np.int64]:
         """(J,) one number for the cells of each class at a node."""
         key, space = np.zeros(len(first), dtype=np.int64), 1
-        for j in among:
-            ladder, level = self.ladders[j], node[j]
+        for j, (ladder, level) in enumerate(zip(self.ladders, node, strict=True)):
             if space * int(ladder.cells[level]) > KEY_LIMIT:
                 distinct, key = np.unique(key, return_inverse=True)
                 space = len(distinct)

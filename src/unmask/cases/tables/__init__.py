@@ -27,7 +27,6 @@ from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
-from unmask.cases.tables.plane import Plane, plane
 from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
@@ -51,7 +50,6 @@ from unmask.tables.control import Sample, hold_back
 from unmask.tables.criteria import Criteria
 from unmask.tables.generators import Released, read_like, released
 from unmask.tables.knowledge import Knowledge, Register
-from unmask.tables.lattice import Lattice
 from unmask.tables.protections import Identity
 from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.release import Table
@@ -341,16 +339,6 @@ def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[P
         raise UnmaskError(f"adversary {cell.adversary.name!r} does not ask whose record is whose")
     useful = {row.measure: row.posterior for row in left_of(cell, population.members, release, origin)}
     return case.belief, case.truth, useful["utility"]
-
-
-def nodes(cells: Sequence[Cell], population: Sample, protection: Lattice, attacks: Sequence[Any]) -> Plane:
-    """The nodes of a lattice that may be released, as the adversaries of some cells find them; see `plane`."""
-    _one_row_each(population.members)
-    found = {}
-    for cell, attack in zip(cells, attacks, strict=True):
-        rng = np.random.default_rng(cell.seed)
-        found[cell.adversary.name] = (attack, _known(_of_everybody(cell.adversary)), rng)
-    return plane(population.members, protection, found)
 
 
 def _one_row_each(table: Table) -> None:

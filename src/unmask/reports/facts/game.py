@@ -155,27 +155,6 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """All nodes of a lattice: the utility of each, and what is left to the publisher at its best terms.
-
-    low, high : at least and at most, by node; what is further from the best is bounded more widely
-    levels    : nodes that became protections -> column -> its level
-    solved    : nodes and terms whose campaigns were solved
-    undecided : nodes and terms that may be better than the best, since campaigns are only bounded
-    short     : by how much at most
-    """
-
-    protection: str
-    utility: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    levels: Mapping[str, Mapping[str, float | str]]
-    solved: int
-    undecided: int
-    short: float
-
-
-@dataclass(frozen=True)
 class GameData:
     """The publisher's game of one document.
 
@@ -185,7 +164,6 @@ class GameData:
     offers    : the best one of each protection, the best first
     undecided : of all that were looked at, how many may be the best
     looked_at : protections times terms
-    lattices  : the nodes of every lattice among the protections
     deterring : where nothing is to be released: the least fine alone, and price alone, at which nobody attacks and
                 something is left, a percent above those that only just keep them away; none where there is none
     safer     : the offer to take with its fine and price a percent higher, but no more than may be asked, played again;
@@ -208,7 +186,6 @@ class GameData:
     safer: Offer | None = None
     sensitivity: tuple[Sensitive, ...] = ()
     alone: tuple[Alone, ...] = ()
-    lattices: tuple[Nodes, ...] = ()
     reproduce: Mapping[str, object] | None = None
 
     @classmethod
@@ -233,7 +210,6 @@ class GameData:
             "sensitivity": self.sensitivity,
             "alone": self.alone,
             "stopping": self.stopping,
-            "lattices": self.lattices,
         }
         return {"decision": [self._decision()], **{name: [asdict(one) for one in own] for name, own in listed.items()}}
 

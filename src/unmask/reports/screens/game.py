@@ -8,7 +8,6 @@ from unmask.reports.facts.game import WITHHELD, Answer, GameData, Kind, Offer
 from unmask.reports.findings.game import called, capital, count, money, shown, terms
 from unmask.reports.findings.price import amount
 from unmask.reports.parts import Advice, AtRisk, Checked, Screen, Tried
-from unmask.reports.sections.nodes import levels_told
 from unmask.reports.sections.sensitivity import decisive
 from unmask.reports.words import listed, percent, plural
 
@@ -27,8 +26,7 @@ def opening(data: GameData) -> tuple[str, str]:
     known = (data.taken, best_offer(data))
     now = "" if any(_same(data.now, one) for one in known) else f" {_now(data.now)}"
     instead = f" {capital(_instead(data))}." if data.taken.protection == WITHHELD else ""
-    levels = levels_told(data.lattices, best_offer(data).protection)
-    return f"{first} {rest}", f"{levels} {_judgment(data)}{instead}{now}".lstrip()
+    return f"{first} {rest}", f"{_judgment(data)}{instead}{now}"
 
 
 def game_screen(data: GameData) -> Screen:

@@ -31,7 +31,6 @@ from unmask.reports.parts import (
 from unmask.reports.scales import amounts, linear
 from unmask.reports.screens.game import best_offer, game_screen, opening, told_of
 from unmask.reports.sections.closing import closing
-from unmask.reports.sections.nodes import nodes_shown, nodes_told
 from unmask.reports.sections.one_by_one import one_by_one_section
 from unmask.reports.sections.sensitivity import sensitivity_section
 from unmask.reports.words import number, percent, plural
@@ -104,9 +103,6 @@ def game_sections(data: GameData) -> tuple[Section, ...]:
     """All of a game but its first screen."""
     sections = (
         Section("offers", "What each protection leaves you", parts(*_offers(data)), _told(data.taken)),
-        Section("nodes", "All nodes of the lattice", parts(*nodes_shown(data.lattices)), nodes_told(data.lattices))
-        if data.lattices
-        else None,
         Section("stops", "What stops each attacker", parts(*_stops(data)), _stop_told(data)),
         sensitivity_section(data),
         one_by_one_section(data.alone),

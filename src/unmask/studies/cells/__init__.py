@@ -71,13 +71,6 @@ def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
     return found
 
 
-def nodes(cells: Sequence[Cell]) -> Any:
-    """The nodes of a lattice, as the adversaries of these cells find them, which differ in nothing else."""
-    cases: Any = cases_of(cells[0].dataset.domain)
-    protection, attacks = made(cells[0].protection, "protections"), [made(one.adversary, "attacks") for one in cells]
-    return cases.nodes(cells, _population(cells[0]), protection, attacks)
-
-
 def measures_of(domain: str) -> tuple[str, ...]:
     """The measures that cells of a domain may have."""
     return cases_of(domain).MEASURES
