@@ -302,7 +302,7 @@ def test_an_attack_that_does_not_fit_the_disk_is_refused_before_it_starts(duck, 
     ("columns", "says"),
     [
         ({"u": ["a"]}, "has 1 column, expected two"),
-        ({"1": ["2"], "2": ["3"]}, "first line of 'l.csv' holds two numbers, expected names"),
+        ({"1": ["2"], "2": ["3"]}, "line 1 of file 'l.csv' looks like a row"),
         ({"a": ["b", "c"], "b": ["c", "d"]}, "first line of 'l.csv' holds an id, expected names"),
         ({"u": ["a", ""], "v": ["b", "c"]}, "has at least 1 of 2 rows without one of the two ids"),
         ({"u": np.array([], dtype=object), "v": np.array([], dtype=object)}, "has no rows"),

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -17,12 +17,13 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.data import AmbiguousInput
 from unmask.databases import database, exact_path, failure
 from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, literal, quoted, renamed
-from unmask.engines.text_files import Head, check_distinct, head_of, parquet_of, reason, rows_of
+from unmask.engines.text_files import ROW_FOR_CERTAIN, Head, check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.errors import FailedError, UnmaskError
 from unmask.writing import whole
 
@@ -160,7 +161,7 @@ class Duck:
         """Files with the same columns, in any order of them."""
         of_head: dict[Head, list[Path]] = {}
         for path in files:
-            of_head.setdefault(head_of(path, header=None), []).append(path)
+            of_head.setdefault(_head_with_names(path), []).append(path)
         names = next(iter(of_head)).names
         check_distinct(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():
@@ -263,3 +264,14 @@ def _reason(error: duckdb.Error) -> str:
             return f"{which} cannot be read: {wrong}"
         return f"{which} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
     return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"
+
+
+def _head_with_names(path: Path) -> Head:
+    """Return the head of a file, whose first line names the columns; an error if that is a row for certain."""
+    with suppress(AmbiguousInput):
+        if not head_of(path, header=None, sure=ROW_FOR_CERTAIN).header:
+            raise UnmaskError(
+                f"line 1 of file {path.name!r} looks like a row, and an engine takes columns by names; add a line "
+                "of names, or leave --engine out"
+            )
+    return head_of(path)

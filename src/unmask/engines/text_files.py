@@ -22,6 +22,9 @@ from unmask.errors import FailedError, UnmaskError
 SURE = 2.0
 """Log odds from which on line 1 of a table is taken for names, and below minus which for a row."""
 
+ROW_FOR_CERTAIN = 5.0
+"""Log odds below minus which line 1 is no line of names even in a file for an engine, which has one by definition."""
+
 _DELIMITERS = ("\t", "|", ";", ",")
 
 
@@ -35,11 +38,19 @@ class Head:
     skip: int = 0
 
 
-def head_of(path: Path, delimiter: str | None = None, *, header: bool | None = True, named: Sequence[str] = ()) -> Head:
+def head_of(
+    path: Path,
+    delimiter: str | None = None,
+    *,
+    header: bool | None = True,
+    named: Sequence[str] = (),
+    sure: float = SURE,
+) -> Head:
     r"""The head of a file; its delimiter is guessed from the first lines when not given.
 
     header : whether line 1 names the columns; None decides it by the rows below, and asks if that is in doubt.
     named : columns that the user names: one of them in line 1 decides it.
+    sure : log odds from which on the rows decide.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -59,14 +70,14 @@ def head_of(path: Path, delimiter: str | None = None, *, header: bool | None = T
     with suppress(csv.Error):  # a value too long for a look
         rows.extend(row for row in records if header is None and len(row) == len(names))
     if header is None:
-        header = not {*named}.isdisjoint(names) or _names_columns(rows, path)
+        header = not {*named}.isdisjoint(names) or _names_columns(rows, path, sure)
     return Head(names if header else tuple(f"column {at + 1}" for at in range(len(names))), delimiter, header, skip)
 
 
-def _names_columns(rows: Sequence[Sequence[str]], path: Path) -> bool:
+def _names_columns(rows: Sequence[Sequence[str]], path: Path, sure: float) -> bool:
     """Return whether the first of some rows names the columns; the error for a doubt shows no cell."""
     odds, known = score_header(rows, is_column_name)
-    if abs(odds) < SURE and not known:
+    if abs(odds) < sure and not known:
         question = f"line 1 of file {path.name!r} may name its {len(rows[0])} columns, or be a row"
         raise AmbiguousInput(question, ("--header", "--no-header"))
     return known or odds > 0
