@@ -376,10 +376,9 @@ GOOD = "age,sex,zip,diagnosis\n" + "20,f,1,flu\n30,m,2,gout\n" * 20
         (f"sex,zip,diagnosis\nf,1,{SECRET}\n", 2, "column 'age' is not in"),
         (f"{GOOD}{SECRET},f\n", 1, "line 42"),
         (f'{GOOD}20,f,1,"{SECRET}\n', 1, "line 42"),
-        (GOOD.encode() + "20,f,1,ä\n".encode() + b"20,f,1,\xe9" + SECRET.encode() + b"\n", 1, "line 43"),
-        (b"age,sex,zip,diagnosis\n20,f,1,\x81" + SECRET.encode() + b"\n", 1, "not UTF-8"),
+        (GOOD.encode() + "20,f,1,äöü\n".encode() + b"20,f,1,\xe9" + SECRET.encode() + b"\n", 1, "line 43"),
     ],
-    ids=["empty", "header", "duplicate", "column", "ragged", "quote", "late-encoding", "encoding"],
+    ids=["empty", "header", "duplicate", "column", "ragged", "quote", "late-encoding"],
 )
 def test_bad_files(tmp_path, monkeypatch, content, code, message):
     monkeypatch.chdir(tmp_path)

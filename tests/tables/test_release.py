@@ -305,7 +305,8 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     assert "no readable Parquet file" in failing(FailedError, path)
     (tmp_path / "odd.csv").write_bytes(b"age,zip\n1,caf\x81\n")
-    assert "not UTF-8" in failing(FailedError, tmp_path / "odd.csv")
+    notes = Table.read(tmp_path / "odd.csv", quasi_identifiers="age").notes
+    assert any("not UTF-8" in note and "it may be" in note for note in notes)
     (tmp_path / "late.csv").write_bytes(b"age,zip\n" + "1,ä\n".encode() * 50 + b"1,caf\xe9\n")
     assert "line 52 of the file 'late.csv' is not UTF-8" in failing(FailedError, tmp_path / "late.csv")
 
