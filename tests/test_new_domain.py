@@ -104,7 +104,7 @@ def test_a_study_runs_it(files, home, monkeypatch):
         f'[[protections]]\nuse = "{protection}"\nname = "repaint"\ngrid = {{ share = [0.2, 0.8] }}\n'
         f'[[protections]]\nuse = "none"\n[[adversaries]]\nuse = "{adversary}"\nname = "looker"\n'
     )
-    found = unmask.study(files / "plan.toml", files / "run")
+    found = unmask.study(files / "plan.toml", files / "run", allow_code=True)
     assert {row["dataset"] for row in found.results} == {"crowd", "people"}
     assert command("report", "run", "-o", "study.html").exit_code == 0
     wanted = ("--policy", "success_probability<=1", "--maximize", "realized_success")

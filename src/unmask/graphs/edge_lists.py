@@ -63,7 +63,7 @@ class EdgeListOptions:
     skip_lines  : lines to skip at the top
     comment     : mark of comments, also below the first row; none: no line is a comment
     encoding    : encoding of a text file that is not UTF-8
-    form        : a row is an edge (links), a node and its neighbors (adjacency), or a row of a matrix
+    form        : rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix
     ids         : 07 and 7, or 12.0 and 12, are one id (number) or two (text)
     missing_ids : drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id
     two_mode    : whether the ends are of two kinds, such as people and items

@@ -89,7 +89,7 @@ def audit(
     truth         : table of who is who: id in AUXILIARY, id in RELEASE. A `Pair`, or an array as in it; without one
                     nothing can be checked
     truth_partial : judge nobody who has no line in --truth: they may be in RELEASE
-    truth_sampled : the people of a partial --truth are drawn at random from all, and stand for them
+    truth_sampled : people of a partial --truth are drawn at random, and stand for all
     auxiliary     : network of the adversary, in which they know the people
     similarity    : table of who is alike (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the
                     more similar; Rematch and Climb use its order. A `Similarity`

@@ -65,7 +65,7 @@ class Sensitivity:
                 or left out of the truth and of every guess, so that all are compared on the same items
     unlabeled : what an item of a guess is that the truth lacks, or has without a label: an error; foreign, as the truth
                 has every item of its subjects; unknown, perhaps theirs, which gives bounds; or left out
-    truth_sampled : the subjects of the truth are drawn at random from all, and stand for them
+    truth_sampled : subjects of the truth are drawn at random, and stand for all
     shuffles  : shuffled guesses, for the baseline, see `Contingency.at_random`; of many items fewer will do, see
                 `SHUFFLED_ITEMS`
     seed      : random seed of the shuffles
