@@ -25,7 +25,7 @@ def unmask(*arguments):
 
 @pytest.mark.parametrize(
     ("name", "code", "words"),
-    [("release.csv", 2, "an engine writes .parquet"), ("none/release.parquet", 1, "a folder that does not exist")],
+    [("release.csv", 2, "an engine writes .parquet"), ("none/release.parquet", 1, "none does not exist; name another")],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, name, code, words):
     result = unmask("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "-o", people.parent / name)
