@@ -56,7 +56,7 @@ def head_of(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "people.csv").write_text("age; sex\n30;f\n")
     ...     head_of(Path(folder) / "people.csv")
-    Head(names=('age', 'sex'), delimiter=';')
+    Head(names=('age', 'sex'), delimiter=';', header=True, skip=0)
     """
     sample = _sample(path)
     delimiter = delimiter or _likeliest(sample) or ("\t" if ".tsv" in path.name.lower() else ",")
