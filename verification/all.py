@@ -1,15 +1,16 @@
-"""Every verification program, and one table of how it ended: `UNMASK_DATA=... python verification/all.py`.
+"""Run the verification programs and print a table of their verdicts: `UNMASK_DATA=... python verification/all.py`.
 
-Two programs run at a time, about an hour on two cores. What a program prints goes to a file of its name in `--folder`
-(a temporary one by default, named at the end); the table is printed and, when every program ran, written to
-docs/verification.md. `--only tables,graphs` runs some, and `--page` writes their rows alone. Exits with 1 when a
-verdict that must hold fails, or a program ends without any.
+Two programs run at a time, about an hour on two cores. `--quick` runs a selection with small arguments, at most ten
+minutes. `--only tables,graphs` runs some. The output of a program goes to a file of its name in `--folder` (by default
+a temporary folder, printed at the end). A run of every program writes its table to docs/verification.md; `--page`
+writes the rows of the programs that ran. Exits with 1 if a required verdict fails or a program prints no verdict.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import os
 import subprocess
 import sys
 import tempfile
@@ -54,10 +55,33 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "location_study": (),
     "intervals": (),
     "charts": (),
+    "golden": (),
     "unlinkability": (),
     "economics": (),
 }
-"""The programs, the longest first, and the arguments that keep one under half an hour."""
+"""Arguments of each program, the longest program first; arguments keep a program under half an hour."""
+QUICK: dict[str, tuple[str, ...]] = {
+    "secrecy": (),
+    "graphs_pairs": ("--quick",),
+    "unlinkability": ("--cases", "300"),
+    "fuzz": ("--cases", "200", "--jobs", "1"),
+    "kill": ("--kills", "12"),
+    "network_files": ("--files", "300"),
+    "wp216": (),
+    "without": (),
+    "channels": (),
+    "golden": (),
+    "charts": (),
+    "graphs": ("--part", "nar09"),
+    "tables": (),
+    "learned": (),
+    "noisy_release": (),
+    "economics": (),
+    "economics_campaign": ("--games", "1000"),
+    "intervals": ("--draws", "200"),
+    "location_study": (),
+}
+"""Programs of a quick run with their arguments: every domain, and hostile input."""
 
 HEAD = ("program", "what it verifies", "hold", "differ", "fail", "minutes")
 LEGEND = """\
@@ -77,70 +101,80 @@ claims()
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a program ended; tally : verdicts that hold, differ, fail, or None where it printed none."""
+class Outcome:
+    """Verdicts of a program: those that hold, differ and fail, or None if it printed none."""
 
     name: str
-    code: int
+    exit_code: int
     tally: tuple[int, int, int] | None
     minutes: float
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The program as a row of the table."""
-        counts = ("-", "-", f"exit code {self.code}") if self.tally is None else tuple(map(str, self.tally))
-        return (self.name, subject(self.name), *counts, f"{self.minutes:.1f}")
+        """Cells of the program in the table."""
+        counts = ("-", "-", f"exit code {self.exit_code}") if self.tally is None else tuple(map(str, self.tally))
+        return (self.name, read_subject(self.name), *counts, f"{self.minutes:.1f}")
+
+    @property
+    def fails(self) -> bool:
+        """True if a required verdict fails, or if the program printed none."""
+        return bool(self.exit_code or self.tally is None or self.tally[2])
 
 
-def subject(name: str) -> str:
-    """What a program verifies: the first line of its docstring up to the colon."""
+def read_subject(name: str) -> str:
+    """Return the first line of a program's docstring, up to the colon."""
     text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text())) or ""
     return text.split("\n", 1)[0].split(": `", 1)[0].rstrip(".")
 
 
-def ended(name: str, folder: Path) -> Ended:
-    """Run a program; what it prints goes to a file."""
+def run_program(name: str, *, arguments: dict[str, tuple[str, ...]], folder: Path) -> Outcome:
+    """Run a program with its arguments; its output goes to a file of its name."""
     start = time.perf_counter()
     with (folder / f"{name}.txt").open("w+") as output:
-        command = [sys.executable, str(HERE / f"{name}.py"), *PROGRAMS[name]]
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+        command = [sys.executable, str(HERE / f"{name}.py"), *arguments[name]]
+        environment = os.environ | {"PYTHONPATH": str(HERE.parent)}
+        process = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=environment, check=False)
         output.seek(0)
-        found = Ended(name, code, tallied(output.read()), (time.perf_counter() - start) / 60)
-    print(*found.row, sep="  ", file=sys.stderr, flush=True)
-    return found
+        outcome = Outcome(name, process.returncode, tallied(output.read()), (time.perf_counter() - start) / 60)
+    print(*outcome.row, sep="  ", file=sys.stderr, flush=True)
+    return outcome
 
 
-def with_rows(found: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The rows of the page with these in their places."""
+def merge_rows(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
+    """Return the rows of the page, with those of these outcomes replaced."""
     lines = (line.strip("| \n").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| "))
-    rows = {line[0]: tuple(line) for line in lines} | {row[0]: row for row in found}
+    rows = {line[0]: tuple(line) for line in lines} | {outcome.name: outcome.row for outcome in outcomes}
     return [rows[name] for name in PROGRAMS if name in rows]
 
 
-def page(rows: Sequence[tuple[str, ...]]) -> str:
-    """The table as Markdown."""
+def format_page(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the page of docs/verification.md with these rows."""
     lines = [HEAD, tuple("---" if i < 2 else "---:" for i in range(len(HEAD))), *rows]
     return LEGEND + "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> int:
-    """Run what the arguments say."""
+    """Run the programs that the arguments select."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(PROGRAMS), help="names, separated by commas")
+    parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument("--quick", action="store_true", help="a selection with small arguments, at most ten minutes")
     parser.add_argument("--page", action="store_true", help="write the rows of these programs, and leave the others")
-    parser.add_argument("--folder", type=Path, help="where outputs go")
-    given = parser.parse_args()
-    names = given.only.split(",")
-    if unknown := [name for name in names if name not in PROGRAMS]:
-        parser.error(f"{unknown[0]!r} is no program; the programs are {', '.join(PROGRAMS)}")
-    folder = given.folder or Path(tempfile.mkdtemp(prefix="verification-"))
+    parser.add_argument("--folder", type=Path, help="folder for the outputs")
+    options = parser.parse_args()
+    if options.quick and options.page:
+        parser.error("--quick runs smaller cases than the page reports: leave --page or --quick out")
+    arguments = QUICK if options.quick else PROGRAMS
+    names = options.only.split(",") if options.only else list(arguments)
+    if unknown := [name for name in names if name not in arguments]:
+        parser.error(f"unknown program {unknown[0]!r}; choose from {', '.join(arguments)}")
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="verification-"))
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(partial(ended, folder=folder), names))
-    print(aligned(HEAD, [one.row for one in found]), f"\noutputs: {folder}", sep="\n")
-    if given.page or len(found) == len(PROGRAMS):
-        PAGE.write_text(page(with_rows([one.row for one in found])))
-    return int(any(one.code or one.tally is None or one.tally[2] for one in found))
+        outcomes = list(pool.map(partial(run_program, arguments=arguments, folder=folder), names))
+    print(aligned(HEAD, [outcome.row for outcome in outcomes]), f"\noutputs: {folder}", sep="\n")
+    if options.page or (set(names) == set(PROGRAMS) and not options.quick):
+        PAGE.write_text(format_page(merge_rows(outcomes)))
+    return int(any(outcome.fails for outcome in outcomes))
 
 
 if __name__ == "__main__":

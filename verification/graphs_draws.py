@@ -207,3 +207,8 @@ def pooled(found: Sequence[Draw]) -> float:
         if len(own) and own[:, 0].sum() >= 50:
             gaps.append(abs(float(np.average(own[:, 1] - own[:, 2], weights=own[:, 0]))))
     return max(gaps)
+
+
+def error_of(share: float, n_seeds: int) -> float:
+    """Return 1.96 standard errors of a share that so many seeds estimate, and 3 points."""
+    return WITHIN + 1.96 * float(np.sqrt(share * (1 - share) / n_seeds))
