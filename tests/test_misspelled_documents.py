@@ -122,6 +122,28 @@ def test_a_comment_above_is_not_taken_for_the_line(folder):
     assert f"line {line}:" in done.stderr
 
 
+DESIGN = """\
+[channel]
+channels = ["response.csv"]
+
+[[protections]]
+use = "channels.optimal_mechanism"
+with = { budget = 0.2, epsilon = 1.5 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "code"),
+    [("", "", 0), ("optimal_mechanism", "optimal_mechanisn", 2), ("budget", "bugdet", 2), ("budget", "prior", 2)],
+)
+def test_a_document_may_name_a_design_and_its_parameters_and_no_others(folder, right, wrong, code):
+    (folder / "response.csv").write_text(",yes,no\nyes,0.75,0.25\nno,0.25,0.75\n")
+    (folder / "plan.toml").write_text(DESIGN.replace(right, wrong))
+    done = CliRunner().invoke(main, ["audit", "channel", "plan.toml"])
+    assert done.exit_code == code, done.output
+    assert not code or f"{wrong}'" in done.stderr
+
+
 def test_a_share_of_zero_holds_nobody_back_in_every_command(folder):
     (folder / "plan.toml").write_text(DOCUMENT.replace('file = "people.csv"', 'file = "people.csv"\nhold_back = 0.0'))
     for command in ("audit", "protect", "study"):

@@ -21,6 +21,9 @@ PLACES: Final = ("file", "hierarchies", "control")
 NOTHING: Final = "none"
 """`use` of a protection that leaves everything as it is."""
 
+DESIGN: Final = "channels.optimal_mechanism"
+"""`use` of a protection that `unmask design` computes: its parameters are those of the function of that name."""
+
 Settings = Mapping[str, Any]
 
 

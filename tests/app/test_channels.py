@@ -54,8 +54,9 @@ def test_a_matrix_of_probabilities_is_a_channel_as_it_is(browser: Browser, proje
 def test_other_budgets_are_judged_by_the_error(browser: Browser, project: Project, places: tuple[Path, Path]):
     document = places[0].with_name("unmask.toml")
     document.write_text(
-        '[channel]\nchannels = ["mechanism.csv"]\nprior = "visits.csv"\n[[protections]]\nuse = "channels.best"\n'
-        'with = { budget = 0.2 }\n[[policy]]\nrequire = "success_probability <= 0.9"\n'
+        '[channel]\nchannels = ["mechanism.csv"]\nprior = "visits.csv"\n[[protections]]\n'
+        'use = "channels.optimal_mechanism"\nwith = { budget = 0.2 }\n'
+        '[[policy]]\nrequire = "success_probability <= 0.9"\n'
     )
     opened(browser, document)
     browser.at("/protect")

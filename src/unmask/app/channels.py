@@ -8,6 +8,7 @@ from typing import Any
 from unmask.app.jobs import Command
 from unmask.app.kind import Asked, Card, Field, Kind, Limit, Parameter, Sample, Trials, steps_of, value_at
 from unmask.app.project import ATTACK, CURVE, MECHANISM
+from unmask.plan import DESIGN
 from unmask.toml_text import DOCUMENT
 
 PLACES = ({"x", "y"}, {"lat", "lon"}, {"lat", "lng"}, {"latitude", "longitude"})
@@ -66,7 +67,7 @@ def _begin(sample: Sample) -> dict[str, Any]:
 
 def _designed(said: Mapping[str, Any], bounds: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What a document says of a channel that is made. bounds : of its design"""
-    protection = {"use": "channels.optimal_mechanism", "with": dict(bounds or {})}
+    protection = {"use": DESIGN, "with": dict(bounds or {})}
     return {"channel": {"channels": [MECHANISM], **said}, "protections": [protection]}
 
 

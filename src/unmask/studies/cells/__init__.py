@@ -16,7 +16,7 @@ from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
 from unmask.errors import FailedError, UnmaskError
 from unmask.measures import CRITERIA
-from unmask.plan import NOTHING, Cell, Part, Plugin, check_keys, digest
+from unmask.plan import DESIGN, NOTHING, Cell, Part, Plugin, check_keys, digest
 from unmask.policy.verdict import CRITERION
 from unmask.posterior import Posterior
 from unmask.results import Row
@@ -99,6 +99,11 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
     """Return the part if its name, parameters and settings exist; a file that it names may be missing."""
     if part.use == NOTHING or _from_file(part):
         return part
+    if kind == "protections" and part.use == DESIGN:
+        from unmask.channels import optimal_mechanism
+
+        _check_names(part, optimal_mechanism, DESIGN, without=("prior", "privacy_loss", "distortion", "coordinates"))
+        return _only(part, ())
     made(part, _KIND[kind])
     if kind == "protections":
         return _only(part, getattr(cases_of(part.domain), "PROTECTION", ()))
