@@ -254,9 +254,18 @@ def test_e6_the_page_says_what_is_open(wide, tmp_path):
     done = unmask(*given, "--unlabeled", "unknown", "--report", page)
     text = page.read_text().replace("\u00a0", " ")
     assert "50.0 % to 100 % are breached without a single item of others" in done.stdout.replace("\u00a0", " ")
-    assert "Up to 2 items of a guess are not in the truth and may be of its subjects or of somebody else." in text
+    assert "Up to 10 items of a guess are not in the truth and may be of its subjects or of somebody else." in text
+    assert "The truth lacks up to 10 items of the guess: whose they are is unknown." in done.stdout
     assert "By merges" not in text
     assert not any(word in text for word in (">nan<", "undefined %"))
+
+
+def test_e6_the_owner_may_ask_for_the_exact_number_of_unlabeled_items(wide, tmp_path):
+    given = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
+    page = tmp_path / "out.html"
+    done = unmask(*given, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
+    assert "The truth lacks 2 items of the guess: whose they are is unknown." in done.stdout
+    assert "Up to 2 items of a guess are not in the truth" in page.read_text()
 
 
 def test_e6_two_dates_are_compared_on_the_same_items(wide):

@@ -72,10 +72,12 @@ def plain(share: float) -> str:
     return f"{round(100 * share, 2):g}\u00a0%"
 
 
-def findings(linkage: Linkage, _scope: Scope) -> list[str]:
+def findings(linkage: Linkage, scope: Scope) -> list[str]:
     """For each of the strongest guesses whom it breaches, how near it is to others, and what a score hides."""
-    guesses = strongest_first(linkage)
-    found = [" ".join(filter(None, _finding(guess, linkage, first=i == 0))) for i, guess in enumerate(guesses[:TOLD])]
+    guesses, least = strongest_first(linkage), scope.data.least
+    found = [
+        " ".join(filter(None, _finding(guess, linkage, least, first=i == 0))) for i, guess in enumerate(guesses[:TOLD])
+    ]
     if len(guesses) > TOLD:
         last = min(guesses, key=lambda guess: guess.breached)
         found[-1] += (
@@ -89,13 +91,13 @@ def the_guess(name: str) -> str:
     return "The guess \u201cguess\u201d" if name == "guess" else f"The guess {release_name(name)}"
 
 
-def _finding(guess: GuessLinkage, linkage: Linkage, *, first: bool) -> tuple[str, ...]:
+def _finding(guess: GuessLinkage, linkage: Linkage, least: int, *, first: bool) -> tuple[str, ...]:
     """The sentences about one guess; what the first has said, of whom and of what, the others need not repeat."""
     name = the_guess(guess.name)
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
     told = _breaches(name, guess, linkage, first=first), one_by_one(guess), _nearness(guess), _recovered(guess)
-    return *told, _hidden(guess), _foreign(guess)
+    return *told, _hidden(guess), _foreign(guess, least)
 
 
 def one_by_one(guess: GuessLinkage) -> str:
@@ -165,10 +167,11 @@ def value_of(guess: GuessLinkage, name: str) -> float:
     return next((value for own, value in guess.whole.items() if ALIASES.get(own, own) == name), math.nan)
 
 
-def _foreign(guess: GuessLinkage) -> str:
-    """A caution where most breaches come with items of others, or may."""
+def _foreign(guess: GuessLinkage, least: int) -> str:
+    """A caution where most breaches come with items of others, or may; few unlabeled items were rounded up to least."""
     if guess.at_least:
-        n = f"{guess.unlabeled:,} item{'' if guess.unlabeled == 1 else 's'}"
+        n = "up to " if 1 < guess.unlabeled <= least else ""
+        n += f"{guess.unlabeled:,} item{'' if guess.unlabeled == 1 else 's'}"
         return f"The truth lacks {n} of the guess: whose they are is unknown."
     breached, clean = (guess.one_by_one.get(name, getattr(guess, name)) for name in ("breached", "clean"))
     if breached == 0 or clean >= breached / 2:
