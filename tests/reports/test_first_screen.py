@@ -21,7 +21,7 @@ from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.study import Option
 from unmask.reports.facts.tables import Change, ClassRisk, Distribution
 from unmask.reports.findings.folds import SENTENCES
-from unmask.reports.overview import lines, overview
+from unmask.reports.overview import lines, overview, verdict_lines
 from unmask.results import Row
 
 CONDITIONS = {
@@ -135,6 +135,23 @@ def test_without_a_policy_the_page_says_so_and_how_to_give_one(kind: str) -> Non
     assert not re.search(r"(Acceptable|Not acceptable|No verdict) under", said)
     assert "Who is at risk?" in said
     assert "unmask" in said[said.index("What next?") :]
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (("k >= 1", "k >= 2"), "No verdict under P0 and P1: 2 could not be decided."),
+        (("success_probability <= 1", "k >= 2"), "No verdict under P0 and P1: 1 could not be decided."),
+        (("success_probability <= 0", "k >= 2"), "Not acceptable under P0 and P1: 1 of 2 policies is missed"),
+        (("success_probability <= 1",) * 2, "Acceptable under P0 and P1: all 2 policies are kept."),
+    ],
+)
+def test_several_policies_have_one_verdict_on_the_page_and_in_the_terminal(limits: tuple[str, str], said: str) -> None:
+    data = replace(single(), rows=(row(release="r", worst=0.1),))
+    policies = [Policy.of([limit], title=f"P{at}") for at, limit in enumerate(limits)]
+    data = data.under(data.judged(policies))
+    assert said in opening(render(data))
+    assert any(said in line.text for line in verdict_lines(data))
 
 
 def test_the_terminal_says_the_verdict_in_the_words_of_the_page() -> None:

@@ -17,6 +17,7 @@ from unmask.reports.findings.rows import findings, leading, sentences
 from unmask.reports.findings.verdict import (
     NO_POLICY,
     STATE,
+    STATES,
     amount,
     called,
     distance,
@@ -120,7 +121,8 @@ def verdict_lines(data: ReportData) -> Iterator[Line]:
     if not data.verdicts:
         yield Line(" ".join(NO_POLICY))
     if len(data.verdicts) > 1:
-        yield Line(visible(" ".join(joint(data.verdicts))), "head")
+        state, told = joint(data.verdicts)
+        yield Line(visible(f"{STATES[state]} {told}"), "head")
     for verdict in data.verdicts:
         where = f"{verdict.release}: " if len({one.release for one in data.verdicts}) > 1 else ""
         yield Line(visible(where + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")

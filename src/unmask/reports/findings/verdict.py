@@ -80,8 +80,8 @@ def rest_of(policy: str, states: Sequence[State]) -> str:
     return f"under {policy}: {listed(told) if any(told) else every}."
 
 
-def joint(verdicts: Sequence[Verdict]) -> tuple[str, str]:
-    """Several verdicts as one: its first words, and the rest of the sentence."""
+def joint(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
+    """Return several verdicts as one, and the sentence after its first words."""
     n, bad, open_ = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
     titles = list(dict.fromkeys(one.policy.title for one in verdicts))
     releases = {one.release for one in verdicts}
@@ -90,7 +90,7 @@ def joint(verdicts: Sequence[Verdict]) -> tuple[str, str]:
     told = [f"{bad:,} of {n:,} {what} {missed[bad > 1]}"] if bad else []
     told += [f"{open_:,} could not be decided"] if open_ else []
     state: Outcome = "not acceptable" if bad else "not decided" if open_ else "acceptable"
-    return STATES[state], f"under {listed(titles)}: {listed(told or [f'all {n:,} {what} are kept'])}."
+    return state, f"under {listed(titles)}: {listed(told or [f'all {n:,} {what} are kept'])}."
 
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:

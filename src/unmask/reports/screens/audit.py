@@ -56,13 +56,12 @@ def screen(scope: Scope) -> Screen:
     found = Screen("none", *NO_POLICY, _lede(scope), (), _how(scope))
     if len(verdicts) == 1:
         items = first(checked(one, scope.data.least) for one in verdicts[0].judged)
-        found = replace(
-            found, state=LOOK[verdicts[0].state], first=STATES[verdicts[0].state], rest=rest(verdicts[0]), items=items
-        )
+        state = verdicts[0].state
+        found = replace(found, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
     elif verdicts:
         state, rest_ = joint(verdicts)
         items = first(_summed(one, verdicts, scope.data) for one in verdicts)
-        found = replace(found, state=LOOK[state.lower()], first=state, rest=rest_, items=items, beside="")
+        found = replace(found, state=LOOK[state], first=STATES[state], rest=rest_, items=items, beside="")
     asked = _asked(verdicts, scope.data) if len(verdicts) > 1 else ()
     words = found.words if not verdicts else (*asked, *_more(verdicts, found), *_left(scope.data))
     return replace(found, words=(*as_sentences(scope.data.cautions), *words), who=_who(scope), next=_next(scope))
