@@ -97,6 +97,14 @@ def test_k_is_the_number_of_rows_that_fit_the_person_who_fits_the_fewest(boxes, 
     assert k == min(sum(fits(age, box) for box in boxes) for age in ages)
 
 
+def test_rows_of_a_mask_fit_the_person_whose_code_it_hides():
+    """The mask fits 100 and may be 190, so that one row alone fits whoever is behind it for certain."""
+    release = Table.read({"c": ["100"] + ["1**"] * 2 + ["10*"] * 3}, quasi_identifiers="c", types={"c": "code"})
+    found = criteria.evaluate(release)
+    assert found.k == 2
+    assert found.prosecutor_average == pytest.approx((1 / 6 + 2 / 2 + 3 / 5) / 6)
+
+
 def fits(age, box):
     low, high = map(int, box.split("-"))
     return low <= age <= high

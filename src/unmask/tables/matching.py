@@ -156,8 +156,9 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))
     rows = np.concatenate([exact, wide[row], np.array(list(masks), dtype=np.int64)[of]])
     columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
-    ones = np.ones(rows.size, dtype=np.int32)
-    return sparse.csr_array((ones, (rows, columns)), shape=(len(levels), len(joint)))
+    found = sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
+    found.data[:] = 1  # a mask has values of its own column twice
+    return found
 
 
 def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
