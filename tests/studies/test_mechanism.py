@@ -32,9 +32,9 @@ knows = { targets = 50 }
 """
 
 
-def cells_of(tmp_path, text):
+def cells_of(tmp_path, text, **given):
     (tmp_path / "plan.toml").write_text(text)
-    return read_plan(tmp_path / "plan.toml").cells()
+    return read_plan(tmp_path / "plan.toml", **given).cells()
 
 
 def test_who_knows_the_mechanism_of_every_cell(tmp_path):
@@ -63,9 +63,12 @@ def test_a_protection_that_says_nothing_of_itself_cannot_be_attacked_so(tmp_path
         "        return population, __import__('numpy').arange(population.n_rows)\n"
     )
     plan = PLAN.replace('"tables.PRAM"\nwith = { keep = { age = 0.7 } }', '"mine_shuffled:Mine"')
+    with pytest.raises(UnmaskError, match="names code, and a document runs none by itself"):
+        cells_of(tmp_path, plan)
+    told, _, asked_no_mechanism, *_ = cells_of(tmp_path, plan, allow_code=True)
     with pytest.raises(UnmaskError, match="row_kernel, fits"):
-        run_cell(cells_of(tmp_path, plan)[0])
-    assert run_cell(cells_of(tmp_path, plan)[2])
+        run_cell(told)
+    assert run_cell(asked_no_mechanism)
 
 
 NEIGHBOR = """

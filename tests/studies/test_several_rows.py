@@ -10,6 +10,7 @@ from unmask.studies.reading import read_plan
 PLAN = """
 [data]
 file = "trips.csv"
+person = "patient"
 
 [columns]
 patient = "identifier"

@@ -255,7 +255,10 @@ def test_boxes_of_codes_read_back_and_hold_every_code(cells):
     longest = max(map(len, cells))
     for row, cell in zip(origin, labels(release, "c"), strict=True):
         shown = cell.rstrip("*")
-        assert cell == cells[row] or (cells[row].startswith(shown) and len(cell) in (1, longest))
+        if longest <= 2:  # categories: a beginning of such a code says nothing
+            assert cells[row] in cell.strip("{}").split(", ")
+        else:
+            assert cell == cells[row] or (cells[row].startswith(shown) and len(cell) in (1, longest))
 
 
 def test_codes_of_several_lengths_share_a_beginning():
