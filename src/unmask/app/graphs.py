@@ -39,13 +39,23 @@ def _guess(sample: Sample) -> str:
     from unmask.graphs.column_words import are_ends
 
     names = tuple(sample.columns)
-    if len(names) > 1 and are_ends(*names[:2]):
+    if len(names) > 1 and are_ends(*names[:2]) and not _are_series(names):
         return f"columns {' and '.join(list(sample.columns)[:2])} look like both ends of a link"
     if len(names) != 2:
         return ""
     one, other = (set(cells) for cells in sample.columns.values())
     shared = len(one & other) >= ALIKE * min(len(one), len(other)) and len(one | other) > FEW
     return "it has two columns, and ids of one stand in the other: links between people" if shared else ""
+
+
+def _are_series(names: Sequence[str]) -> bool:
+    """Return whether names are numbers of a series, as those of questions and of columns without names are.
+
+    >>> _are_series(["q1", "q2", "q3"]), _are_series(["column 1", "column 2"]), _are_series(["node1", "node2"])
+    (True, True, False)
+    """
+    stems = {name.rstrip("0123456789") for name in names[:3]}
+    return len(stems) == 1 and (len(names) > 2 or stems == {"column "})
 
 
 def _begin(sample: Sample) -> dict[str, Any]:

@@ -28,7 +28,7 @@ SEEN = 4
 MOST, PAIRS = 1000, 20_000_000
 """People who are looked for; pairs of one of them and a pseudonym, beyond the first few people."""
 
-NONE = "no kept column has values that are each one person's, by the identifiers, so no rows are put together"
+NONE = "no kept column has values that are each one person's, so no rows are put together"
 
 ONE_ROW = (
     "the column {} says which rows are one person's, and here one of them is known: tables.SeveralRows knows several"
