@@ -14,7 +14,7 @@ from unmask.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where
-from unmask.tables.attacks.relation import relation_of
+from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
@@ -86,8 +86,7 @@ class ClassAttack:
             return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
         if people is None:
             people = release
-        exact = relation_of(release) is None and not _vague(release.quasi_identifiers, release.missing)
-        if people is release and self.prior_present == 1.0 and exact:
+        if people is release and self.prior_present == 1.0 and not classes_intersect(release):
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(people, release)

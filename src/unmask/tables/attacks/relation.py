@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from unmask.tables.attacks.pairing import fits_of_people, pair, pairs_where
+from unmask.tables.attacks.pairing import Same, fits_of, fits_of_people, pair, pairs_where
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counts import group
@@ -63,7 +63,7 @@ class Relation:
         return csr_array((gather @ counts[theirs])[key[: len(mine)]])
 
 
-_RELATIONS: WeakKeyDictionary[Table, Relation | None] = WeakKeyDictionary()
+_RELATIONS: WeakKeyDictionary[Table, tuple[Relation | None, bool]] = WeakKeyDictionary()
 
 
 def relation_of(table: Table) -> Relation | None:
@@ -74,25 +74,41 @@ def relation_of(table: Table) -> Relation | None:
     >>> [relation_of(Table.read(cells, quasi_identifiers=names)) is None for names in ("sex", ["age", "sex"])]
     [True, False]
     """
+    return _related(table)[0]
+
+
+def classes_intersect(table: Table) -> bool:
+    """Return whether some classes have a person in common, also if neither contains the other."""
+    return _related(table)[1]
+
+
+def _related(table: Table) -> tuple[Relation | None, bool]:
     if table not in _RELATIONS:
-        _RELATIONS[table] = _related(table)
+        _RELATIONS[table] = _relate(table)
     return _RELATIONS[table]
 
 
-def _related(table: Table) -> Relation | None:
+def _relate(table: Table) -> tuple[Relation | None, bool]:
     columns, missing, classes = table.quasi_identifiers, table.missing, table.classes
     if not columns_that_overlap(columns, missing=missing):
-        return None
+        return None, False
     opened = np.stack([one.levels.open(missing)[classes.levels[:, j]] for j, one in enumerate(columns)], axis=1)
     if all(are_disjoint(one.levels.select(one.stated(missing)), missing=missing) for one in columns):
         found = Relation(classes.levels, opened, None)
-        met = found.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64)))
-        return found if met.max() > 1 else None
-    row, klass = pairs_where(pair(table, table), fits_of_people(((one, one) for one in columns), missing=missing))
+        several = found.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
+        return (found, True) if several else (None, False)
+    pairing = pair(table, table)
+    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
     if len(row) == len(opened):
-        return None
+        return None, False
+    for j, fit in enumerate(fits_of_people(pairing.columns, missing=missing)):
+        if not isinstance(fit, Same):
+            kept = fit[classes.levels[row, j], classes.levels[klass, j]]
+            row, klass = row[kept], klass[kept]
+    if len(row) == len(opened):
+        return None, True
     pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
-    return Relation(classes.levels, opened, pairs)
+    return Relation(classes.levels, opened, pairs), True
 
 
 def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:
