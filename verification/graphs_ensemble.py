@@ -63,9 +63,9 @@ def _sure(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
     yield Verdict(f"{name}: announced within 3 points, if there", "-", percent(there), abs(there) <= WITHIN)
     tenth = max(one.worst_tenth(one.there, one.belief.if_there) for one in found)
     yield Verdict(f"{name}: every tenth of 50 within 6 and chance, if there", "-", percent(tenth), tenth <= 0.06)
-    if len(found) > 1:  # the line above allows for the chance of a single draw
-        tenth = pooled(found)
-        yield Verdict(f"{name}: every tenth of all draws within 10, if there", "-", percent(tenth), tenth <= 0.1)
+    tenth, several = pooled(found), len(found) > 1  # the line above allows for the chance of a single draw
+    claim = f"{name}: every tenth of all draws within 10, if there"
+    yield Verdict(claim, "-", percent(tenth), tenth <= 0.1, required=several)
 
 
 def _judged(name: str, found: Sequence[Draw]) -> Iterator[Verdict]:
