@@ -1,0 +1,32 @@
+"""Docstrings of the public API follow numpydoc: every parameter is described, and what is returned."""
+
+import importlib
+import inspect
+
+import pytest
+from numpydoc.validate import validate
+
+PACKAGES: tuple[str, ...] = ()
+"""Packages whose exported names are validated."""
+CHECKS = frozenset({"GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "SS03", "SS05", "YD01"})
+"""Docstring exists; parameters are all described, by their names, in order, with types; the result is described; the
+summary ends with a period and starts with an infinitive; yielded values are described.
+"""
+
+
+def list_public_names() -> list[str]:
+    """Return the qualified names of the classes and functions that the packages export."""
+    modules = [importlib.import_module(package) for package in PACKAGES]
+    return [
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name in module.__all__
+        if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
+    ]
+
+
+@pytest.mark.parametrize("name", list_public_names())
+def test_docstring_describes_parameters_and_result(name: str) -> None:
+    errors = {code: message for code, message in validate(name)["errors"] if code in CHECKS}
+
+    assert not errors
