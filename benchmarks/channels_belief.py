@@ -48,11 +48,11 @@ def our_posterior() -> Step:
     """Build it and measure it."""
     import numpy as np
 
+    from unmask.core.posterior import Posterior, equal_weights
+    from unmask.core.truth import Truth
     from unmask.measures.entropy import renyi_entropies
     from unmask.measures.leakage import leakages
     from unmask.measures.success import log_loss_bits, rank, realized_success, success_probability
-    from unmask.posterior import Posterior, equal_weights
-    from unmask.truth import Truth
 
     n, width = 1_000_000, 100
     log_p, candidate, right = random_belief(n, width)

@@ -132,8 +132,8 @@ def walks() -> tuple[Any, Any, Any, Any]:
 def our_traces() -> Step:
     """What is believed of every step, what the adversary expects to err by, and by what they err."""
     from unmask.channels import HiddenMarkovAttack
+    from unmask.core.truth import Truth
     from unmask.measures.error import estimation_error, realized_error
-    from unmask.truth import Truth
 
     places, chain, at, seen = walks()
 

@@ -23,9 +23,9 @@ UNITS = {
 """What the seconds of each kind of work are taken to grow with."""
 
 CODE = {
-    "audit of a table": ("audit.py", "cases/tables", "engines", "measures", "posterior.py", "tables"),
+    "audit of a table": ("audit.py", "cases/tables", "core", "engines", "measures", "tables"),
     "Mondrian": ("engines", "tables"),
-    "audit of linkage": ("cases/pseudonyms", "engines", "measures/unlinkability", "pseudonyms", "view.py"),
+    "audit of linkage": ("cases/pseudonyms", "core", "engines", "measures/unlinkability", "pseudonyms"),
     "attack on a network": ("engines", "graphs"),
 }
 """The files and folders of the package that each kind of work times: a row expires when they change."""

@@ -12,8 +12,8 @@ import pytest
 
 import unmask
 from unmask import databases
+from unmask.core.errors import FailedError
 from unmask.databases import database
-from unmask.errors import FailedError
 from unmask.pseudonyms.reading import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from unmask import economics
 from unmask.cli import main
+from unmask.core.errors import UnmaskError
 from unmask.document import by_role, for_audit, for_protect, load, populations
-from unmask.errors import UnmaskError
 from unmask.policy import read_policy
 from unmask.toml_text import section, text_of_value
 

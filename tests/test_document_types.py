@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unmask.cli import main
+from unmask.core.errors import UnmaskError
 from unmask.document import load
 from unmask.economics import read_attacker
-from unmask.errors import UnmaskError
 from unmask.policy import read_policy
 from unmask.studies.journal import Journal
 from unmask.studies.reading import read_plan

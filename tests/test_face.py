@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import unmask
 from tests.envelopes import parsed
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.frames import chosen, frame_of_rows
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "job"}

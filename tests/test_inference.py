@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, UnmaskError, audit
-from unmask.inference import (
+from unmask.core.inference import (
     calibrate,
     compose,
     fit_scale,

@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.engines import open_engine
-from unmask.errors import FailedError, UnmaskError
 from unmask.graphs import SocialGraph
 from unmask.graphs.stored import load
 from unmask.pseudonyms.counting import Labeled, contingencies

@@ -5,9 +5,9 @@ import pytest
 
 import unmask
 from unmask import Partition, Posterior, Truth
+from unmask.core.notebook import SHOWN
 from unmask.economics import exploitation_table, read_attacker
 from unmask.graphs import Auxiliary, Nar09, datasets, select_seeds, split
-from unmask.notebook import SHOWN
 from unmask.tables import ClassAttack, Mondrian
 from unmask.tables.datasets import synthetic_census
 

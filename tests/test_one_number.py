@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from unmask.audit import audit as measured
 from unmask.cases.tables import audit
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.policies import shipped
 from unmask.reports.words import percent

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from unmask.cases.graphs.written import parse_attacks
 from unmask.catalog import domain_of, find, kind_of, listed
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.reports import render
 from unmask.studies.cells import run_cell
 from unmask.studies.page import study_page
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.inference import from_classes
+from unmask.core.inference import from_classes
 from unmask.tables import Table
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from unmask import Posterior, Truth, audit
 from unmask.audit import earned
-from unmask.promise import Check
+from unmask.core.calibration_check import Check
 
 
 def drawn(announced, rng):

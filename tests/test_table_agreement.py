@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.envelopes import parsed
 from unmask import audit
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import AttributeInference, ClassAttack, Knowledge, Mondrian, Table

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unmask import Partition, UnmaskError, View
+from unmask.core.partition import align
 from unmask.measures import unlinkability
-from unmask.view import align
 
 
 @pytest.mark.parametrize(

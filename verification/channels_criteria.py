@@ -22,7 +22,7 @@ from unmask.channels.criteria import (
     stationary,
     typical_set,
 )
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures import bayes, gibbs
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon

@@ -26,7 +26,7 @@ from unmask.channels.attacks import (
     gierlichs_degree,
 )
 from unmask.channels.criteria import learned_risk
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures import bayes
 from unmask.measures.differential import Profile, approximate, gaussian, laplace, pair, posterior_bound
 

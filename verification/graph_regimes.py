@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse, spatial
 from scipy.sparse import csgraph
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs, SocialGraph, datasets, select_seeds
 from unmask.graphs.communities import communities
 

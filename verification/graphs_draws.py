@@ -12,7 +12,7 @@ import numpy as np
 from graphs_runs import Attack, percent, rng_of
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import (
     Announced,
     Auxiliary,

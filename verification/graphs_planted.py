@@ -10,7 +10,7 @@ from graphs_made import beside, noisy, thinned, twinned
 from graphs_runs import percent, rng_of
 from show import Section, Verdict
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Announced, Auxiliary, Ensemble, Pair, SeedPairs, SocialGraph, datasets, select_seeds
 
 

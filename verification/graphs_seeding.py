@@ -10,7 +10,7 @@ import numpy as np
 from graphs_runs import MAIN, Run, network, percent, perturbed, rng_of, seeded
 from show import Section, Verdict
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, Pair, SeedPairs
 from unmask.graphs.knowledge import betweenness
 from unmask.measures.rates import SPREADS

@@ -7,7 +7,7 @@ from graphs_draws import PAIRS, likeliest
 from graphs_runs import percent, rng_of
 from show import Section, Verdict
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Pair, Rematch, datasets, match_profiles
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from show import Section, Verdict, run
 
 from unmask import Posterior, Truth
+from unmask.core.posterior import equal_weights
 from unmask.measures import (
     Measure,
     calibration_error,
@@ -31,7 +32,6 @@ from unmask.measures import (
     renyi_entropy,
     success_probability,
 )
-from unmask.posterior import equal_weights
 from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, Mondrian, Table, datasets
 from unmask.tables.knowledge import attribute_truth
 

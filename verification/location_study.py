@@ -33,7 +33,7 @@ from unmask.channels import (
     constant_risk_channel,
 )
 from unmask.channels.datasets import Visits, gowalla
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
 from unmask.measures.differential import channel_epsilon
 from unmask.reports import ReportData, render

@@ -27,9 +27,9 @@ from synthesizers import Bootstrap, ChowLiu, Independent, Trees
 
 import unmask
 from unmask import Posterior, Truth
+from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.membership import area, told, told_in
-from unmask.posterior import log_odds
 from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
 from unmask.tables.membership import cross_fitted, joined, vulnerability
 

@@ -12,7 +12,7 @@ import numpy as np
 from show import Section, Verdict
 from table_peers import PROGRAMS
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets, population, utility
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian

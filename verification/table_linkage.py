@@ -12,16 +12,16 @@ from show import Section, Verdict
 from table_strings import BLANK, GRID, SEED, SENSITIVE, Cell, adult
 
 from unmask.audit import audit
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
-from unmask.posterior import Posterior
 from unmask.results import Row
 from unmask.tables import criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
 from unmask.tables.release import Table
-from unmask.truth import Truth
 
 TARGETS = 2_000
 CONTROL = 2_000

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from show import Section, Verdict
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.tables import datasets
 from unmask.tables.attacks.noisy import sums_over
 from unmask.tables.attacks.pairing import pair

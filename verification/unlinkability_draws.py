@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, lambertw
 
-from unmask.errors import UnmaskError
-from unmask.view import Partition, View, align
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition, View, align
 
 Process = Literal["uniform", "coin"]
 Adversary = TypeVar("Adversary", Partition, View)

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from show import Section, Verdict
 
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate, merge_lists
-from unmask.view import Partition
 
 SHAPES: Final = ("triangles", "squares", "circles", "stars")
 LEFT: Final = ((0, 0, 1, 3), (0, 0, 1, 2), (1, 4, 0, 1), (3, 1, 1, 0), (2, 0, 0, 0), (0, 1, 3, 0))

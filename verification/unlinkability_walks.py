@@ -12,10 +12,10 @@ from scipy.stats import spearmanr
 from show import Section, Verdict
 from unlinkability_draws import random_partition, random_walk
 
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, Unlinkability, evaluate
 from unmask.measures.unlinkability.companions import variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
-from unmask.view import Partition
 
 Floats = NDArray[np.float64]
 Start = Literal["uniform", "one block"]

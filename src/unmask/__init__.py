@@ -19,16 +19,16 @@ from unmask.version import __version__ as __version__
 if TYPE_CHECKING:
     from unmask import channels, economics, graphs, measures, pseudonyms, tables
     from unmask.audit import Audit
-    from unmask.errors import FailedError, UnmaskError
+    from unmask.core.errors import FailedError, UnmaskError
+    from unmask.core.partition import Partition, View
+    from unmask.core.posterior import Posterior
+    from unmask.core.truth import ABSENT, UNKNOWN, Truth
     from unmask.face.auditing import audit
     from unmask.face.protecting import Protected, protect
     from unmask.face.reading import read_channel, read_graph, read_items, read_table
     from unmask.face.studying import study
     from unmask.face.suggesting import suggest
-    from unmask.posterior import Posterior
     from unmask.results import Row
-    from unmask.truth import ABSENT, UNKNOWN, Truth
-    from unmask.view import Partition, View
 
 __all__ = [
     "ABSENT",
@@ -60,16 +60,16 @@ __all__ = [
 
 _HOMES = {
     "audit": ("Audit",),
-    "errors": ("FailedError", "UnmaskError"),
+    "core.errors": ("FailedError", "UnmaskError"),
     "face.auditing": ("audit",),
     "face.protecting": ("Protected", "protect"),
     "face.reading": ("read_channel", "read_graph", "read_items", "read_table"),
     "face.studying": ("study",),
     "face.suggesting": ("suggest",),
-    "posterior": ("Posterior",),
+    "core.posterior": ("Posterior",),
     "results": ("Row",),
-    "truth": ("ABSENT", "UNKNOWN", "Truth"),
-    "view": ("Partition", "View"),
+    "core.truth": ("ABSENT", "UNKNOWN", "Truth"),
+    "core.partition": ("Partition", "View"),
 }
 """Module -> the names that it gives: it is imported with the first of them that is used."""
 
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> Any:
     """What is named, imported at its first use."""
     home = next((module for module, names in _HOMES.items() if name in names), None)
     if home is None and name not in __all__:
-        from unmask.errors import nearest
+        from unmask.core.errors import nearest
 
         raise AttributeError(f"unmask has no {name!r}; {nearest(name, __all__)}")
     value = import_module(f"unmask.{home or name}")

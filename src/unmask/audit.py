@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.calibration_check import Check
+from unmask.core.errors import UnmaskError
+from unmask.core.notebook import html_table
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.frames import frame_of_rows
 from unmask.measures import (
     Measure,
@@ -41,11 +45,7 @@ from unmask.measures.places import places
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import per_rows
 from unmask.measures.success import standing
-from unmask.notebook import html_table
-from unmask.posterior import Posterior
-from unmask.promise import Check
 from unmask.results import Row
-from unmask.truth import Truth
 
 if TYPE_CHECKING:
     from unmask.economics import Attacker, Prices

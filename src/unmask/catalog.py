@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from unmask.audit import STANDARD, campaign_measures, price_measures
+from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.domains import DOMAINS
 from unmask.domains import domain_of as domain_of_class
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED
-from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.measures import Quantity, registry
 from unmask.policy.policies import shipped
 

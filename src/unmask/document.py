@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from unmask import made_by
+from unmask.core.errors import UnmaskError, nearest
 from unmask.domains import DOMAINS
-from unmask.errors import UnmaskError, nearest
 from unmask.files import read_toml, text_of
 from unmask.plan import NOTHING, check_keys
 from unmask.toml_text import key_of, section, whole_text

@@ -11,7 +11,7 @@ from importlib import import_module
 from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ class Domain:
 
 DOMAINS: dict[str, Domain] = {
     "tables": Domain("unmask.cases.tables", ("unmask.tables",), ""),
-    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.view"), "linkage"),
+    "pseudonyms": Domain("unmask.cases.pseudonyms", ("unmask.pseudonyms", "unmask.core.partition"), "linkage"),
     "channels": Domain("unmask.cases.channels", ("unmask.channels",), "channel"),
     "graphs": Domain("unmask.cases.graphs", ("unmask.graphs",), "graph"),
 }
@@ -103,7 +103,7 @@ def cases_of(domain: str) -> Cases:
 def domain_of(kind: type) -> str:
     """The domain that a class belongs to, or the first of its bases that belongs to one; "" for another's.
 
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> domain_of(Partition), domain_of(int)
     ('pseudonyms', '')
     """

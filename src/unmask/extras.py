@@ -8,7 +8,7 @@ import sys
 from importlib import import_module, metadata
 from typing import Any
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 
 
 def not_installed(what: str, name: str, otherwise: str = "") -> FailedError:
@@ -36,7 +36,7 @@ def extra(module: str, name: str) -> Any:
 
     >>> extra("no_such_library", "cluster")
     Traceback (most recent call last):
-    unmask.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask (...)
+    unmask.core.errors.FailedError: no_such_library is not installed; install the extra [cluster] of unmask (...)
     """
     library = module.partition(".")[0]
     try:

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.databases import database, failure
-from unmask.errors import FailedError, UnmaskError
 
 if TYPE_CHECKING:
     import duckdb

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 READ = "a path, a data frame (pandas, polars, Arrow) or a mapping of names to columns"
 """What is read as a table."""
@@ -29,7 +29,7 @@ def chosen(library: str | None = None) -> str:
 
     >>> chosen("pyarow")
     Traceback (most recent call last):
-    unmask.errors.UnmaskError: library is 'pyarow', expected pandas, polars or pyarrow
+    unmask.core.errors.UnmaskError: library is 'pyarow', expected pandas, polars or pyarrow
     """
     if library is not None and library not in MAKERS:
         raise UnmaskError(f"library is {library!r}, expected pandas, polars or pyarrow")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.plan import unknown
 
 Settings = Mapping[str, Any]

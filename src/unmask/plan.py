@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.version import __version__
 
 if TYPE_CHECKING:

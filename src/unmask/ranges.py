@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Integral, Number, Real
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from unmask.errors import UNSEEN, visible
+from unmask.core.errors import UNSEEN, visible
 
 DOCUMENT = "unmask.toml"
 """The usual name of the document of all verbs."""

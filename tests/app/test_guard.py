@@ -19,7 +19,7 @@ from unmask.app.guard import HEADERS, Door
 from unmask.app.opening import take
 from unmask.app.project import Project, left_behind
 from unmask.app.server import _listening, serve
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 @pytest.mark.parametrize("path", ["/", "/open", "/roles", "/files/unmask.toml", "/static/app.css", "/events/verdict"])

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 from unmask.channels import Chain
 from unmask.channels.attacks import BayesChannelAttack, HiddenMarkovAttack, draw_answers, most_likely_path
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 
 
 def table(belief: Posterior) -> np.ndarray:

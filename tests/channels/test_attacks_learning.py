@@ -6,7 +6,7 @@ import pytest
 from unmask.channels import FrequencyAttack, NearestNeighborAttack, Samples
 from unmask.channels.criteria import cover_hart_bound, learned_risk
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def sampled(channel, n, rng):

@@ -22,7 +22,7 @@ from unmask.channels.attacks import (
     rounds_needed,
 )
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def enumerate_matchings(W):

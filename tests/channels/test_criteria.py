@@ -22,7 +22,7 @@ from unmask.channels.criteria import (
     typical_set,
 )
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 SLACK = 1e-9
 FLAT = 1e-6

@@ -14,7 +14,7 @@ from unmask.channels.datasets import (
     to_degrees,
     to_meters,
 )
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures import estimation_error
 
 

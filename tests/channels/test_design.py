@@ -14,7 +14,7 @@ from unmask.channels.design import (
     private_rate_distortion,
     rate_distortion,
 )
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def entropy(p):

@@ -15,7 +15,7 @@ from unmask.channels.protections import (
     Shrink,
     perturb_degrees,
 )
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures import estimation_error
 
 GRID = Grid(5, 4, 100.0, (-130.0, 70.0))

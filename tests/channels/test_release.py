@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.special import xlogy
 
 from unmask.channels.release import Channel, degradation
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures import estimation_error, information_gain_bits
 
 

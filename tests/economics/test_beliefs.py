@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, audit
 from unmask.audit import price_measures
+from unmask.core.truth import ABSENT
 from unmask.economics import Attacker, play_out, price_posterior, read_attacker
 from unmask.measures.success import standing
 from unmask.tables import Mondrian, Register, RegisterAttack, Table, datasets
-from unmask.truth import ABSENT
 
 
 @st.composite

@@ -13,6 +13,8 @@ import pytest
 from tests.economics import literal
 from tests.economics.case import CASE
 from unmask.audit import audit, campaign_measures
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
     campaign,
@@ -22,8 +24,6 @@ from unmask.economics import (
 )
 from unmask.economics.arms import Arms
 from unmask.economics.response import Raid
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 
 MODULE = importlib.import_module("unmask.economics.campaign")  # the package has the function of that name
 

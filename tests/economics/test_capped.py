@@ -11,10 +11,10 @@ import pytest
 
 from tests.economics import literal
 from tests.economics.case import CASE
+from unmask.core.errors import UnmaskError
 from unmask.economics import Attacker, break_even, exploitation_table
 from unmask.economics import exploitation as solver
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TRIES, VALUE, Alike, Floats, exploit
-from unmask.errors import UnmaskError
 
 PLAIN = {"prior": 0.63, "gain": 8000.0}
 GROWING = {**PLAIN, "detection_base": -9.0, "detection_growth": 0.001, "max_fines": 5}

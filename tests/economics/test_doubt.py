@@ -9,6 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
     Expected,
@@ -20,8 +22,6 @@ from unmask.economics import (
     price_posterior,
     price_records,
 )
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 from unmask.studies.stated import stated
 
 PAPER = Attacker(gain=8000, exploit_cost=10, fine=10_000, max_fines=1, prior=0.63, detection=(0.01,))

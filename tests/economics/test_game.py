@@ -12,6 +12,8 @@ import pytest
 from scipy.stats import binom
 
 from tests.economics import exhaustive
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
     Expected,
@@ -24,8 +26,6 @@ from unmask.economics import (
 )
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.groups import counted
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 
 campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
 

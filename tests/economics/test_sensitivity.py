@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from unmask.core.errors import UnmaskError
 from unmask.economics import (
     Attacker,
     Expected,
@@ -14,7 +15,6 @@ from unmask.economics import (
     Terms,
     sensitivity,
 )
-from unmask.errors import UnmaskError
 
 BROKER = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), access_cost=50)
 INSURER = Attacker(gain=400, exploit_cost=2, fine=2000, max_fines=1, detection=(0.6, 0.8), prior=0.7)

@@ -7,8 +7,8 @@ import random
 import shlex
 from dataclasses import dataclass
 
+from unmask.core.errors import UnmaskError
 from unmask.data import AmbiguousInput
-from unmask.errors import UnmaskError
 from unmask.graphs import SocialGraph
 
 ENDS = (

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import local_anonymity
 from unmask.graphs.datasets import barabasi_albert
 from unmask.graphs.protections import choose_adopters

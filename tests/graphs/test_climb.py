@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.graphs.problems import check_renumbering, graph, noisy_pair, probability, problems
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Climb, Similarity, Support
 from unmask.graphs.attacks.climb import climb
 from unmask.graphs.attacks.support import rematched

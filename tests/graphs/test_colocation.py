@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.colocation import co_location
 from unmask.graphs.datasets import check_ins, network
 from unmask.graphs.knowledge import Pair

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from unmask.core.errors import UnmaskError
 from unmask.data import AmbiguousInput
-from unmask.errors import UnmaskError
 from unmask.graphs import SocialGraph, datasets
 from unmask.graphs.release import Dropped
 

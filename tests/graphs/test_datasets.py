@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import datasets
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")

@@ -6,7 +6,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.graphs.datasets import barabasi_albert
 from unmask.graphs.protections import Decoy, Ego, EgoPatterns, Role, read_egos
 from unmask.graphs.protections.patterns import facebook_egos

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.graphs.problems import Owned
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import View
+from unmask.core.truth import Truth
 from unmask.graphs import Auxiliary, Nar09, select_seeds, split
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.datasets import barabasi_albert, network
@@ -23,8 +25,6 @@ from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
 from unmask.graphs.release import SocialGraph
 from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.truth import Truth
-from unmask.view import View
 
 NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))
 MODELS = ["basic", "realistic", "realistic_minimal", "best", "worst"]

@@ -11,7 +11,7 @@ from scipy import optimize
 from scipy.sparse import csgraph
 
 from unmask import UnmaskError
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.graphs import (
     Auxiliary,
     Ensemble,

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csgraph
 
 from unmask import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.graphs import Auxiliary
 from unmask.graphs.attacks import Nar09
 from unmask.graphs.evaluation import (
@@ -29,7 +30,6 @@ from unmask.graphs.evaluation import (
 )
 from unmask.graphs.release import SocialGraph
 from unmask.measures.interval import of_runs
-from unmask.posterior import Posterior
 
 # nine source nodes: two hits, a miss, one not named, two false positives, one rightly left, a right and a lost seed
 MAPPING = np.array([0, 1, 9, -1, 7, 8, -1, 5, -1])

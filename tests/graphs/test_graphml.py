@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.graphs.release import SocialGraph
 
 # As networkx writes it (attributes, direction) and as the format's primer has it.

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, erdos_renyi, power_law_degrees
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds, split
 from unmask.graphs.knowledge.groups import clique

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import erdos_renyi, network
 from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbors
 from unmask.graphs.release import SocialGraph

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.graphs.random_files import damage, draw_file, outcome, read, redress
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import SocialGraph
 
 

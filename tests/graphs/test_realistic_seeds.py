@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, power_law_degrees
 from unmask.graphs.knowledge import match_cliques, match_top, realistic, split
 from unmask.graphs.release import SocialGraph

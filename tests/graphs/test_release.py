@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import AmbiguousInput
-from unmask.errors import FailedError, UnmaskError
 from unmask.graphs.release import Dropped, SocialGraph
 
 

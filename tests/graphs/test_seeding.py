@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import local_anonymity
 from unmask.graphs.datasets import barabasi_albert, chung_lu, network, power_law_degrees
 from unmask.graphs.knowledge import Pair, SeedPairs, betweenness, centrality, closeness, clustering, select_seeds, split

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import barabasi_albert
 from unmask.graphs.protections import IdentitySeparation, PowerLaw, Role, Together
 from unmask.graphs.protections.identities import release_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.envelopes import parsed
 from tests.graphs.problems import graph, noisy_pair, probability
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Climb, Nar09, Rematch, Similarity, SocialGraph, Support
 from unmask.graphs.similarity import Ratios
 

@@ -7,8 +7,8 @@ import pytest
 
 from unmask import Posterior, audit
 from unmask.audit import REALIZED, SELF_ASSESSED
+from unmask.core.truth import ABSENT, Truth
 from unmask.measures.alike import alike
-from unmask.truth import ABSENT, Truth
 
 ALIKE, SUCCESS = import_module("unmask.measures.alike"), import_module("unmask.measures.success")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
 from unmask.audit import REALIZED, SELF_ASSESSED
-from unmask.inference import from_classes
+from unmask.core.inference import from_classes
 from unmask.measures import (
     calibration_error,
     delta_down,

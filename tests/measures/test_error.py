@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Posterior, Truth, UnmaskError
+from unmask.core.truth import UNKNOWN
 from unmask.measures import error, evaluate, realized_success
 from unmask.measures.error import bayes, correctness, estimation_error, gibbs, realized_bayes, realized_gibbs
-from unmask.truth import UNKNOWN
 
 LOSSES = ["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
 

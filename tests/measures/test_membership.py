@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, UnmaskError
+from unmask.core.posterior import log_odds
 from unmask.measures.interval import clopper_pearson
 from unmask.measures.membership import (
     RATES,
@@ -19,7 +20,6 @@ from unmask.measures.membership import (
     true_positive_rate,
 )
 from unmask.measures.registry import described
-from unmask.posterior import log_odds
 
 
 def scores(seed, n=40, m=30, levels=12):

@@ -7,10 +7,10 @@ import pytest
 
 from unmask import Posterior, Truth
 from unmask.audit import STANDARD
+from unmask.core.calibration_check import Check
+from unmask.core.truth import ABSENT, UNKNOWN
 from unmask.measures import base, evaluate, places
 from unmask.measures.places import one_by_one
-from unmask.promise import Check
-from unmask.truth import ABSENT, UNKNOWN
 
 NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "quantiles")
 

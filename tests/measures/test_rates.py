@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import ABSENT, UNKNOWN, Posterior, Truth, audit
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures import rank, realized_success_at
 from unmask.measures.rates import RATES, Taken, coverage, of_counts, over_runs, recall
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, UnmaskError, audit
+from unmask.core.posterior import MASS_TOLERANCE
 from unmask.measures import (
     bayes,
     epsilon_nats,
@@ -20,7 +21,6 @@ from unmask.measures import (
 )
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.leakage import sibson_leakage
-from unmask.posterior import MASS_TOLERANCE
 from unmask.results import plain
 
 NEAR_ONE = (1 - 1e-6, 1 - 1e-9, 1 - 1e-12, 1 + 1e-12, 1 + 1e-9, 1 + 1e-6)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from unmask import pseudonyms
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms import (
     ExactMatch,
@@ -23,7 +24,6 @@ from unmask.pseudonyms import (
 from unmask.pseudonyms.attacks.agreement import dice
 from unmask.pseudonyms.attacks.blocking import pairs_of_rule
 from unmask.pseudonyms.datasets import synthetic_traces
-from unmask.view import Partition
 
 needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 needs_splink = pytest.mark.skipif(find_spec("splink") is None, reason="Splink is not installed")

@@ -3,10 +3,10 @@ import os
 import numpy as np
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms import ExactMatch, datasets
-from unmask.view import Partition
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 

@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.pseudonyms import Items, PerContext, PerItem, PerPeriod, Split
 from unmask.pseudonyms import protections as module
 from unmask.pseudonyms.datasets import synthetic_traces

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.pseudonyms import Items
 from unmask.pseudonyms.reading import read_columns
 

@@ -14,7 +14,7 @@ import pytest
 from tests.reports import test_channel, test_graph_section, test_linkage, test_price
 from tests.reports.test_html import N, row, sample, single
 from tests.reports.test_study_page import WORLD, study
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.reports import ReportData, render
 from unmask.reports import export as exporting
 from unmask.reports.export import INDEX, export

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from unmask import reports
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.registry import MEASURES, quantity
 from unmask.reports import ReportData, render, words
 from unmask.reports.facts.tables import ColumnRisk, Distribution

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from tests.reports.test_html import Page, row, sample, sections
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.reports import ReportData, render, sentences
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
 from unmask.reports.findings.linkage import strongest_first

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tests.envelopes import parsed
 from tests.reports.test_html import SCRIPT, Page, row, sections
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.files import engine
 from unmask.policy.condition import BESIDE_CONTROL, QUANTILES
 from unmask.reports import render

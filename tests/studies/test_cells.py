@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.cases.tables.useful import USEFUL
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Nar09, SocialGraph, datasets, select_seeds, split
 from unmask.graphs.evaluation import rates
 from unmask.measures import evaluate, success_probability

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.policy import Condition
 from unmask.reports.facts.study import Missing, undominated
 from unmask.reports.findings.study import findings

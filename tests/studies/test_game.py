@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from tests.envelopes import parsed
 from unmask.cli import main
+from unmask.core.errors import UnmaskError
 from unmask.economics import Attacker, Expected, Protected, Publisher, PublisherGame, Raid, Terms
-from unmask.errors import UnmaskError
 from unmask.graphs import Ensemble, Rematch
 from unmask.plan import Cell
 from unmask.reports import render

@@ -8,7 +8,7 @@ from unmask.cases.graphs import audit
 from unmask.cases.graphs.case import informed
 from unmask.cases.graphs.scenes import Acquired, Derived
 from unmask.cases.graphs.standard import audit_graph
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.errors import NotRunError, UnmaskError
+from unmask.core.errors import NotRunError, UnmaskError
 from unmask.measures import evaluate, success_probability
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan

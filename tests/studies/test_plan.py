@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.plan import NOTHING, digest
 from unmask.studies.reading import read_plan
 

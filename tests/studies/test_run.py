@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import duckdb
 import pytest
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
 from unmask.studies.reading import read_plan

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.files import engine
 from unmask.graphs import (
     Auxiliary,

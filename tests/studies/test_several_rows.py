@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unmask.errors import NotRunError
+from unmask.core.errors import NotRunError
 from unmask.studies.cells import believed, run_cell
 from unmask.studies.reading import read_plan
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.cells import compatible, format_set, parse_levels, plain_levels, read_levels
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.release import Table

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets
 from unmask.tables.counts import class_counts, distinct, group
 from unmask.tables.hierarchy import Hierarchy

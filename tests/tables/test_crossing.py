@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.cli import main
-from unmask.errors import NotRunError, UnmaskError
-from unmask.inference import compose
+from unmask.core.errors import NotRunError, UnmaskError
+from unmask.core.inference import compose
+from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
 from unmask.policy import Condition, Policy, Requirement
 from unmask.reports.findings.rows import sentences
@@ -19,7 +20,6 @@ from unmask.tables import ClassAttack, Mondrian, RankSwap, Suppress, Table
 from unmask.tables.attacks.crossing import Crossing
 from unmask.tables.background import Background
 from unmask.tables.knowledge import found_in
-from unmask.truth import Truth
 
 
 def _table(**columns):

@@ -4,7 +4,7 @@ import shutil
 import numpy as np
 import pytest
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import datasets
 from unmask.tables.release import Table
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import Table
 from unmask.tables.reading import column_names, read_encoded
 

@@ -8,8 +8,8 @@ import pytest
 import unmask
 from unmask import UnmaskError
 from unmask.checks import check_protection
+from unmask.core.errors import NotRunError
 from unmask.document import for_audit
-from unmask.errors import NotRunError
 from unmask.policy.condition import Condition
 from unmask.studies.cells import run_cell
 from unmask.studies.choice import choose

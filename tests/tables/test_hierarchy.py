@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 
 ZIP = [("123", "12*", "*"), ("911", "91*", "*"), ("124", "12*", "*"), ("912", "91*", "*")]

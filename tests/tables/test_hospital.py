@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible

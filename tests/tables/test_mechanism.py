@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from unmask import Truth, UnmaskError, audit
+from unmask.core.posterior import log_odds
 from unmask.measures import log_loss_bits, realized_success, success_probability
-from unmask.posterior import log_odds
 from unmask.tables import (
     PRAM,
     AddNoise,

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, UnmaskError, audit
+from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.excess import People, difference
 from unmask.measures.interval import wilson
 from unmask.measures.membership import told
-from unmask.posterior import log_odds
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.margins import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, rising, worth

@@ -264,7 +264,7 @@ def test_joined_scores_tell_what_either_tells():
         for p in (1 / (1 + np.exp(-s)) for s in scores)
     ]
     aucs = [unmask.measures.membership.area(s[inside], s[~inside])[0] for s in scores]
-    both = unmask.posterior.log_odds(joined(beliefs, inside))
+    both = unmask.core.posterior.log_odds(joined(beliefs, inside))
     assert unmask.measures.membership.area(both[inside], both[~inside])[0] > max(aucs) + 0.05
 
 

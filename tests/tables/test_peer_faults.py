@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets, population, utility
 from unmask.tables.column import Column
 from unmask.tables.counts import group

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, audit
-from unmask.inference import from_match_probabilities
+from unmask.core.inference import from_match_probabilities
 from unmask.measures import evaluate, realized_error, realized_success
 from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, NearestNeighbor, StringLinkage, Table
 from unmask.tables.knowledge import attribute_truth

@@ -20,16 +20,16 @@ from unmask.cases.tables.persons import any_of_theirs
 from unmask.cases.tables.singling import SEVERAL_ROWS
 from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.plan import Part
-from unmask.posterior import Posterior
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
 from unmask.tables.control import Sample, held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.exposure import printed_values
-from unmask.truth import Truth
 from unmask.writing import is_formula
 
 WHOM, HEAD = ("release", "prosecutor", "identity"), "realized_success"

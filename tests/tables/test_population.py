@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.registry import CRITERIA
 from unmask.tables import criteria, datasets, population
 from unmask.tables.counts import group

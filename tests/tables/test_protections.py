@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import constraints, criteria, protections
 from unmask.tables.cells import compatible, parse_levels
 from unmask.tables.column import Column

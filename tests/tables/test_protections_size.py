@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import Mondrian, Table
 from unmask.tables.recoding import axis
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import Truth, audit
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import ABSENT
 from unmask.tables import Background, ClassAttack, Mondrian, Register, RegisterAttack, Table, datasets
 from unmask.tables.attacks.owners import expected_inside, in_boxes, owners, propagate, sum_matchings
-from unmask.truth import ABSENT
 
 REFERENCE = (
     # n, N, c, lam, E[I]: by two solvers written apart, and by enumeration

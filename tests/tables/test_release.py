@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import writing
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from unmask import audit
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables import audit as audit_tables
+from unmask.core.truth import Truth
 from unmask.results import plain
 from unmask.tables import AttributeInference, Background, ClassAttack, Table
-from unmask.truth import Truth
 
 EXACT = {"a": ["1", "2", "3", "5", ""], "b": ["u", "v", "w", ""]}
 BOXES = {"a": ["1", "2", "[1, 3]", "[2, 5]", "*", ""], "b": ["u", "{u, v}", "{v, w}", "*", ""]}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import unmask
 from unmask.cli import main
-from unmask.inference import from_classes
+from unmask.core.inference import from_classes
 from unmask.reports.findings.rows import sentences
 from unmask.tables import Mondrian, Table
 from unmask.tables.attacks import of_pseudonyms

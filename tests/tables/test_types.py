@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.numerals import plain

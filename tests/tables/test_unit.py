@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import unmask
 from unmask.cli import main
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import Table
 from unmask.tables.unit import key_rank
 

@@ -10,10 +10,10 @@ from unmask.app.forms import number, share
 from unmask.app.jobs import shown
 from unmask.app.judging import policies, take_policy
 from unmask.app.project import ORIGIN, RELEASE, Project
+from unmask.core.errors import UnmaskError
 from unmask.document import by_role
 from unmask.economics import read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
-from unmask.errors import UnmaskError
 from unmask.policy.policies import policy_of
 
 STANDARD = ("all columns", "insider", "learner", "order")

@@ -12,8 +12,8 @@ from unmask.app.judging import bounds, take_bounds, used
 from unmask.app.kind import Asked, Card, Field, Options, is_said, value_at, with_value
 from unmask.app.kinds import kind_of
 from unmask.app.project import Project, opened
+from unmask.core.errors import UnmaskError
 from unmask.domains import audited_by
-from unmask.errors import UnmaskError
 from unmask.measures.registry import CRITERIA, described
 from unmask.policy import Condition, Requirement
 from unmask.reports.findings.verdict import called

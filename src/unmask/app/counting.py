@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unmask.app.jobs import Job
 from unmask.app.project import COUNTED, Project
+from unmask.core.errors import UnmaskError
 from unmask.document import MEANINGS, READING
-from unmask.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.app.shapes import Shape

@@ -12,7 +12,7 @@ from unmask.app.kind import Trials, value_at, with_value
 from unmask.app.points import Point, ranked
 from unmask.app.project import CURVE, MECHANISM, TRIED, Project
 from unmask.app.verdict import found
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.policy import Condition
 from unmask.policy.condition import SAME
 from unmask.policy.policies import policy_of

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def share(form: Mapping[str, Any], name: str, words: str, *, above: bool = False, below: bool = False) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from unmask.app.jobs import Command
 from unmask.app.kind import Asked, Card, Field, Kind, Limit, Parameter, Sample, Trials, steps_of, value_at
 from unmask.app.project import AT_RISK, ATTACK, ORIGIN, RELEASE, STUDIED, Project
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 FIRST = ("Nar09", "Rematch")

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.kept import FOLDER, KEPT
 from unmask.writing import write_text
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.policy import Condition, Policy, Requirement
 from unmask.policy.policies import TYPED, policy_of, shipped
 from unmask.reports.findings.verdict import called

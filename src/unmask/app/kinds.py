@@ -12,8 +12,8 @@ from unmask.app.jobs import Command
 from unmask.app.kind import Kind, Parameter, Sample, Step, Trials, has_file, is_made
 from unmask.app.project import NETWORKS, Project
 from unmask.app.protection import asked, with_protection
+from unmask.core.errors import UnmaskError
 from unmask.document import by_role
-from unmask.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 PROTECT = ("protect", DOCUMENT, "-o", names.RELEASE, "--origin", names.ORIGIN, "--force")

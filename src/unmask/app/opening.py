@@ -15,9 +15,9 @@ from unmask.app.jobs import shown
 from unmask.app.kind import Kind, Sample
 from unmask.app.kinds import KINDS, TABLE, guess, kind_of, look
 from unmask.app.project import Project, adoptable, ago, left_behind, made_here, opened
+from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.data.encodings import check_encoding
 from unmask.document import by_role, load
-from unmask.errors import FailedError, UnmaskError, visible
 
 MOST_CELLS = 200_000_000
 """Cells of a table that is held in memory; a larger one is for an engine, on the command line."""

@@ -16,7 +16,7 @@ from unmask.app import project as names
 from unmask.app.kind import Step
 from unmask.app.kinds import kind_of
 from unmask.app.project import Project
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.toml_text import DOCUMENT
 
 NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")

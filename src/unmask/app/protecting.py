@@ -22,8 +22,8 @@ from unmask.app.progress import busy_with
 from unmask.app.project import Project
 from unmask.app.protection import levels_of
 from unmask.app.shapes import Shape
+from unmask.core.errors import UnmaskError
 from unmask.document import by_role
-from unmask.errors import UnmaskError
 from unmask.tables.column import Column
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from unmask.app.progress import busy_with
 from unmask.app.project import Project
 from unmask.app.protection import levels_of, with_protection
 from unmask.app.shapes import Level, Rung, Shape
+from unmask.core.errors import UnmaskError
 from unmask.document import by_role
-from unmask.errors import UnmaskError
 from unmask.face.starting import first_document, reasons, unit_of
 from unmask.facts import ColumnFacts
 

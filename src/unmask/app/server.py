@@ -30,7 +30,7 @@ from unmask.app.kind import Step
 from unmask.app.kinds import kind_of
 from unmask.app.progress import progress
 from unmask.app.project import Project, ago, left_behind
-from unmask.errors import UnmaskError, visible
+from unmask.core.errors import UnmaskError, visible
 
 STATIC = {
     "app.css": ("app/static", "text/css"),

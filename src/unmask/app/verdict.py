@@ -14,7 +14,7 @@ from unmask.app.kinds import kind_of
 from unmask.app.progress import CHANGES, busy_with
 from unmask.app.project import AT_RISK, ATTACK, AUDIT, REPORT, Project
 from unmask.app.protection import with_protection
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.kept import FOLDER
 from unmask.toml_text import DOCUMENT
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
-from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.writing import escape

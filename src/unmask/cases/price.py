@@ -12,6 +12,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics import (
     Attacker,
     ExploitationTable,
@@ -30,9 +32,7 @@ from unmask.economics import (
 from unmask.economics.attacker import parameters
 from unmask.economics.groups import Who, candidates_tried
 from unmask.economics.profile import EMBEDDED
-from unmask.errors import UnmaskError
 from unmask.measures.base import weighted_quantiles
-from unmask.posterior import Posterior
 from unmask.reports.facts.price import Price, PriceCurve, ReleasePrice, Swing
 
 LARGEST_SIZE = 2000

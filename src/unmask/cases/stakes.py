@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.channels import Channel
 from unmask.channels.matrices import places, read_matrix, read_named
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
 
 Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Floats, Ints, Matrix
-from unmask.errors import UnmaskError
-from unmask.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 
 BLOCK = 200_000
 """Entries turned into logarithms at a time: they stay in the cache, and a large channel needs no copy of itself."""

@@ -7,7 +7,7 @@ import scipy
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from unmask.channels._matrices import Floats
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 
 
 def degrading_matrix(P: Floats, Q: Floats, *, tolerance: float) -> Floats | None:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix, log_or_0
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 BLOCK = 1 << 24
 """Numbers (users x steps x states) held at once in one table: 128 MB."""

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.channels.release import Channel
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.databases import failure
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.text_files import head_of, parquet_of
-from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)

@@ -27,8 +27,8 @@ from unmask.channels._matrices import (
     stochastic,
 )
 from unmask.channels._refinement import degrading_matrix
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 
 NEVER = float(np.finfo(np.float64).tiny)
 """Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
@@ -201,7 +201,7 @@ class Channel:
         `model` for a channel that was counted.
 
         E_Y p(x given y) = p(x), the martingale that a right posterior obeys. Observation i is output `observed[i]`.
-        Held as logarithms, see `unmask.posterior.stored`: in single precision an entry of probability p has a relative
+        Held as logarithms, see `core.posterior.stored`: in single precision an entry of probability p has a relative
         error below 6e-8 (1 + |ln p|).
         """
         matrix, given = self.p_y_given_x, (self.prior, self.p_y, self.observed)

@@ -19,12 +19,12 @@ from unmask import channels, graphs, pseudonyms, tables
 from unmask.audit import audit, earned
 from unmask.catalog import domain_of, kind_of, place_of
 from unmask.checks.grounds import ATTACKS, PROTECTIONS, Ground
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.partition import Partition, View
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures import Measure, realized_success
-from unmask.posterior import Posterior
 from unmask.pseudonyms import Items
-from unmask.truth import Truth
-from unmask.view import Partition, View
 
 __all__ = ["Verdict", "check", "check_attack", "check_measure", "check_protection"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import channels, graphs, pseudonyms, tables
-from unmask.posterior import Posterior
+from unmask.core.partition import Partition
+from unmask.core.posterior import Posterior
+from unmask.core.truth import ABSENT, Truth
 from unmask.tables.generators import Released, released
 from unmask.tables.knowledge import attribute_truth
-from unmask.truth import ABSENT, Truth
-from unmask.view import Partition
 
 Rng = np.random.Generator
 

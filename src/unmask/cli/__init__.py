@@ -65,7 +65,7 @@ from unmask.cli.report import report as report_command
 from unmask.cli.separation import advise_identity, protect_graph
 from unmask.cli.study import study
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.made_by import specs
 from unmask.writing import STANDARD_OUTPUT
 

@@ -17,7 +17,7 @@ from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import FILE, Command
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.files import read_json, sha256_of, text_of
 
 CLOSE = 1e-9

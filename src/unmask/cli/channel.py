@@ -16,7 +16,7 @@ from unmask.cli.files import refuse_to_overwrite, say_json, say_next, say_notes,
 from unmask.cli.generated import FILE, Command, options
 from unmask.cli.output import Output, audit_output
 from unmask.cli.terminal import say
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -159,8 +159,8 @@ def _minded(
 
 def _guessing(p: NDArray[np.float64], stakes: Stakes) -> float:
     """What the adversary loses who sees nothing."""
+    from unmask.core.posterior import Posterior
     from unmask.measures.error import bayes
-    from unmask.posterior import Posterior
 
     return bayes(Posterior.from_dense(p[None]), stakes.loss, coordinates=stakes.coordinates).average
 

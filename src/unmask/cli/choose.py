@@ -13,7 +13,7 @@ from unmask.cli.gates import A_POLICY, POLICY, warn_of_turned
 from unmask.cli.generated import FILE, parsed
 from unmask.cli.options import Input, first_argument, table_options
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Condition, Policy

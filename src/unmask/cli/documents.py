@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from unmask.cli.generated import Command, Names, joined, split
 from unmask.cli.terminal import say, say_text
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.toml_text import DOCUMENT
 
 NOT_SAID = {

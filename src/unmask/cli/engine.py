@@ -60,7 +60,7 @@ def refuse_in_engine(**needed: object) -> None:
 
 def refuse(given: dict[str, bool], why: str) -> None:
     """Refuse the first option that is given. given : option -> whether it is."""
-    from unmask.errors import UnmaskError
+    from unmask.core.errors import UnmaskError
 
     for option in (option for option, said in given.items() if said):
         raise UnmaskError(f"{option} {why}")

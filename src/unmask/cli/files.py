@@ -12,7 +12,7 @@ import click
 
 from unmask import writing
 from unmask.cli.terminal import say
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:

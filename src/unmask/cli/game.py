@@ -12,7 +12,7 @@ from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import refuse_to_overwrite, say_json, write_text
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import say
-from unmask.errors import visible
+from unmask.core.errors import visible
 
 if TYPE_CHECKING:
     from unmask.reports.facts.game import GameData, Offer

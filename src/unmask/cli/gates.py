@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from unmask.cli.files import command_name
 from unmask.cli.generated import parsed
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.policy import Condition, Judged, Policy, Verdict

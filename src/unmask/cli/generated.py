@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import click
 from click.core import ParameterSource
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.ranges import Range
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_witho
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, reading_options, separations
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph

@@ -70,7 +70,7 @@ def _adversaries(
     """The attacks by what was written; an error for what needs the networks in memory."""
     from unmask.cases.graphs.stored import IN_ENGINE
     from unmask.cases.graphs.written import parse_attacks
-    from unmask.errors import UnmaskError
+    from unmask.core.errors import UnmaskError
     from unmask.graphs import KorulaLattanzi, Nar09, Rematch
     from unmask.graphs.stored import check_adversary
 
@@ -97,8 +97,8 @@ def _adversaries(
 
 def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
     """Before any work: whether the pairs can be written."""
+    from unmask.core.errors import UnmaskError
     from unmask.engines.room import check_output
-    from unmask.errors import UnmaskError
 
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")

@@ -13,7 +13,7 @@ from unmask.cli.files import refuse_to_overwrite, write_text
 from unmask.cli.generated import FILE, Command
 from unmask.cli.options import optional_table_options
 from unmask.cli.terminal import say
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.toml_text import DOCUMENT
 
 RELEASED = """\

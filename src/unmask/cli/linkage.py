@@ -14,7 +14,7 @@ from unmask.cli.generated import options, parsed
 from unmask.cli.options import Input, encoding_option, pairs
 from unmask.cli.output import Output, audit_output
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency

@@ -24,8 +24,8 @@ from click.shell_completion import CompletionItem
 from unmask.cli.documents import code_folder
 from unmask.cli.generated import NAMES, Command, Names, joined, options, parsed, split
 from unmask.cli.terminal import QUIET, Notes, say
+from unmask.core.errors import FailedError, UnmaskError, visible
 from unmask.domains import DOMAINS
-from unmask.errors import FailedError, UnmaskError, visible
 
 if TYPE_CHECKING:
     from unmask.made_by import Spec

@@ -14,7 +14,7 @@ from unmask.cli.files import read, say_json
 from unmask.cli.generated import Command
 from unmask.cli.options import Input, attacker_option, optional_table_options
 from unmask.cli.terminal import say, say_text
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ from unmask.cli.files import refuse_to_overwrite, say_json, say_next, write_rele
 from unmask.cli.generated import FILE, Command, options, split, taken
 from unmask.cli.options import encoding, without_seed
 from unmask.cli.terminal import say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
@@ -214,11 +214,11 @@ def protect_graph(
     unmask protect graph friends.txt --cooperation degree --adopters 0.04 -o release.graphml
     unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
     """
+    from unmask.core.randomness import secret_unless
     from unmask.graphs.protections import protected
     from unmask.graphs.release import SocialGraph
     from unmask.graphs.utility import lost, utility
     from unmask.graphs.writing import kind_of
-    from unmask.randomness import secret_unless
     from unmask.reports.words import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)

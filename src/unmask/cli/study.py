@@ -15,7 +15,7 @@ from unmask.cli.files import say_json, say_next
 from unmask.cli.game import say_priced
 from unmask.cli.generated import FILE
 from unmask.cli.terminal import rewrite, say
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.plan import Plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 
 QUIET = f"{__name__}.quiet"
 """Key of the context of a command that shall show results, errors and warnings only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that callers offer as a choice

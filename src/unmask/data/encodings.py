@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data.ambiguity import AmbiguousInput
-from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.kept import kept
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def check_encoding(name: str) -> str:
 
     >>> check_encoding("cp125")
     Traceback (most recent call last):
-    unmask.errors.UnmaskError: encoding 'cp125' is not known; did you mean 'cp1252'?
+    unmask.core.errors.UnmaskError: encoding 'cp125' is not known; did you mean 'cp1252'?
     """
     try:
         known = codecs.lookup(name)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from unmask.core.errors import UnmaskError
 from unmask.data.ambiguity import AmbiguousInput
 from unmask.data.encodings import TextFile, open_binary
-from unmask.errors import UnmaskError
 
 FIRST_LINES, N_WINDOWS, WINDOW_LINES = 2000, 40, 25
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, fined_at_most
 from unmask.economics.exploitation import TIE, VALUE, Floats, Games, Stakes, entries, refuse_too_large
 from unmask.economics.groups import Who, groups_of, people_of
 from unmask.economics.prices import sunk_plans, sunk_plans_by_cap
-from unmask.posterior import Posterior
 
 MOST_KEPT = 4 * 10**6
 """Tries of all distinct arms up to which they are kept, listed, from one fine to the next."""

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 Floats = NDArray[np.float64]
 Ties = Literal["walk_away", "attack"]

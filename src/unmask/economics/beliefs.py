@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import VALUE, Floats, Games, Ranked, worthwhile
 from unmask.economics.groups import candidates_tried, chance_inside, groups_of
 from unmask.economics.prices import Prices, prices_of, sunk_plans
-from unmask.posterior import Posterior
 
 ROUNDING = 1e-12
 """Sums of rounded chances that fall short of 1 by less are 1."""

@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 
 import numpy as np
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
 from unmask.economics.exploitation import (
     COST_SLOPE,
@@ -24,7 +25,6 @@ from unmask.economics.exploitation import (
 )
 from unmask.economics.groups import Who, groups_of
 from unmask.economics.prices import accessed, sunk_plans
-from unmask.errors import UnmaskError
 
 Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
 

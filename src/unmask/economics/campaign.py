@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics import bounds, doubt
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker
 from unmask.economics.chain import EXACT_STATES, Chains, Plan, Played, TooManyStepsError, jointly, states
 from unmask.economics.exploitation import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE, Floats
 from unmask.economics.groups import Who, candidates_tried, chance_inside
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
 
 DETECTION = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
 """Parameters by which tries are detected."""

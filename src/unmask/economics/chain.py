@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.arms import Arms
 from unmask.economics.breakeven import least
 from unmask.economics.exploitation import SUCCESS, TIE, TRIES, VALUE, Floats
-from unmask.errors import UnmaskError
 
 MAX_STEPS: Final = 10**8
 """Tries times fines that a campaign may look at, all orders together; seconds."""

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.arms import Arms
 from unmask.economics.attacker import Attacker, amounts, as_number
 from unmask.economics.campaign import attack, campaigner
@@ -18,7 +19,6 @@ from unmask.economics.exploitation import Floats
 from unmask.economics.groups import Who
 from unmask.economics.prices import Thresholds, exploitation_table
 from unmask.economics.records import price_records
-from unmask.errors import UnmaskError
 
 PRECISION: Final = 1e-7
 """Relative width at which a bisection stops."""

@@ -10,13 +10,13 @@ from typing import Final
 
 from numpy.typing import ArrayLike
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.breakeven import breakpoints
 from unmask.economics.deterrence import least_root
 from unmask.economics.exploitation import TIE
 from unmask.economics.groups import Who, counted
 from unmask.economics.response import NOTHING, Bounds, Raid, Response
-from unmask.errors import UnmaskError
 
 WITHHELD: Final = "no release"
 """The move that every publisher has: nothing is released, nobody attacks, and nothing is left or lost."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.csr_rows import segment_max
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, numbers
 from unmask.economics.exploitation import CLEAN, Alike, Floats, Games, Ranked
 from unmask.economics.prices import distinct_sizes, group_sizes, plans_by_size
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
-from unmask.segments import segment_max
 
 
 @dataclass(frozen=True, eq=False)

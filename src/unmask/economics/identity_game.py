@@ -28,8 +28,8 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Floats, amounts, is_whole, numbers
-from unmask.errors import UnmaskError
 
 __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expected_loss", "worst_loss"]
 

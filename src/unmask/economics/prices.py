@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, amounts, is_whole
 from unmask.economics.exploitation import (
     CLEAN,
@@ -29,7 +30,6 @@ from unmask.economics.exploitation import (
     steps,
     worthwhile,
 )
-from unmask.errors import UnmaskError
 
 FIRST_PROBE = 64
 """Group sizes are solved up to this one at first, then twice as far, until the largest is worth nothing."""

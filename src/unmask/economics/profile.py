@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.economics.attacker import Attacker, parameters
-from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.files import read_toml
 
 EMBEDDED: Final = "case-study"

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, is_whole, numbers
 from unmask.economics.exploitation import CLEAN, VALUE, Alike, Floats
 from unmask.economics.prices import (
@@ -20,7 +21,6 @@ from unmask.economics.prices import (
     prices_of,
     sunk_plans,
 )
-from unmask.errors import UnmaskError
 
 Belief = Literal["known", "binomial", "coherent"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import as_number
 from unmask.economics.deterrence import first_detection, with_parameter
 from unmask.economics.game import Expected, Move, PublisherGame
-from unmask.errors import UnmaskError
 
 PUBLISHER: Final = "publisher"
 """Owner of the inputs that belong to no attacker."""

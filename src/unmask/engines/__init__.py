@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 
+from unmask.core.errors import UnmaskError
 from unmask.engines.base import Engine, Kind
-from unmask.errors import UnmaskError
 
 __all__ = ["MEMORY_LIMIT", "Engine", "Kind", "in_bytes", "open_engine"]
 

@@ -17,6 +17,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import AmbiguousInput
 from unmask.databases import database, exact_path, failure
 from unmask.engines.base import Arrays, Kind
@@ -24,7 +25,6 @@ from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, literal, quoted, renamed
 from unmask.engines.text_files import ROW_FOR_CERTAIN, Head, check_distinct, head_of, parquet_of, reason, rows_of
-from unmask.errors import FailedError, UnmaskError
 from unmask.writing import whole
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.encodings import TextFile, decode_text
-from unmask.errors import FailedError, UnmaskError
 
 Form: TypeAlias = Literal["text", "parquet", "workbook"]
 
@@ -41,7 +41,7 @@ def given(path: Path, folder: str, *, encoding: str | None = None) -> Given:
 
     >>> given(Path("nowhere.csv"), "")
     Traceback (most recent call last):
-    unmask.errors.FailedError: file 'nowhere.csv' does not exist or is no file; check the path
+    unmask.core.errors.FailedError: file 'nowhere.csv' does not exist or is no file; check the path
     """
     path, sheet = sheet_of(path)
     if not path.is_file():

@@ -13,12 +13,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.engines.base import Arrays, Kind
 from unmask.engines.given import SUFFIXES, TEXT_FILES, Given, given, sheet_of
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean, quoted, renamed
 from unmask.engines.text_files import head_of
-from unmask.errors import FailedError, UnmaskError
 from unmask.extras import not_installed
 from unmask.writing import whole
 

@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import AmbiguousInput, Sample, TextFile, read_sample, score_dialects, score_header
 from unmask.data.column_names import is_column_name
 from unmask.databases import exact_path
 from unmask.engines.sql import literal
-from unmask.errors import FailedError, UnmaskError
 
 SURE = 2.0
 """Log odds from which on line 1 of a table is taken for names, and below minus which for a row."""

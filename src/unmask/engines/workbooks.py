@@ -22,8 +22,8 @@ from typing import IO, Any
 import duckdb
 import numpy as np
 
+from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.engines.sql import literal, quoted
-from unmask.errors import FailedError, UnmaskError, nearest
 from unmask.extras import installing
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120

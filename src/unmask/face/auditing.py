@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from unmask.audit import Audit
 from unmask.audit import audit as measured
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.domains import DOMAINS, cases_of, domain_of, policies_about
-from unmask.errors import UnmaskError
 from unmask.face.misuse import check_keywords
 from unmask.policy import Policy, read_policies
-from unmask.posterior import Posterior
 from unmask.ranges import Range, check_type, check_types, spoken
 
 if TYPE_CHECKING:
+    from unmask.core.truth import Truth
     from unmask.reports.result import Result
-    from unmask.truth import Truth
 
 
 @overload

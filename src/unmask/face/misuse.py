@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 
 
 def check_keywords(signature: inspect.Signature, given: Mapping[str, Any], what: str) -> None:

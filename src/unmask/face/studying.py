@@ -27,7 +27,7 @@ def study(
     output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
     allow_code : let the plan run code, classes that it names as "module:Class"
     """
-    from unmask.errors import UnmaskError
+    from unmask.core.errors import UnmaskError
     from unmask.reports.result import Result
     from unmask.studies.game import file_game, priced
     from unmask.studies.page import study_page

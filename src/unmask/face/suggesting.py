@@ -8,7 +8,7 @@ from itertools import compress
 from typing import Any
 
 from unmask.cases.tables import audit
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.face.auditing import policies_of
 from unmask.face.protecting import protect
 from unmask.policy import Policy, Verdict

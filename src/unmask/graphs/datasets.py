@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import files
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.graphs.knowledge import NOBODY, Pair
 from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz
 from unmask.graphs.reading import read_links

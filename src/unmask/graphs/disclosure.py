@@ -9,7 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.partition import Partition
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.evaluation import Rates, named_once, rates
@@ -18,10 +22,6 @@ from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
 from unmask.graphs.release import SocialGraph
 from unmask.measures import Measure
-from unmask.posterior import Posterior
-from unmask.segments import distinct
-from unmask.truth import Truth
-from unmask.view import Partition
 
 Who = Literal["whole", "adopters", "anybody"]
 Seeded = Literal["whole", "adopters", "mixed", "anybody"]

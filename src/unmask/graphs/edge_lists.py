@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.data import (
     MISSING,
     AmbiguousInput,
@@ -30,7 +31,6 @@ from unmask.data.dialects import DELIMITER_NAMES, RARE, WHOLE
 from unmask.data.readings import COMMENT_BELOW
 from unmask.data.samples import FIRST_LINES
 from unmask.engines.sql import quoted
-from unmask.errors import UnmaskError
 from unmask.graphs.column_words import is_known, is_weight
 from unmask.graphs.end_columns import EndColumns, Ends, choose_ends
 from unmask.graphs.identifiers import LinkList, number_ids

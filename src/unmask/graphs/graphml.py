@@ -8,7 +8,7 @@ from typing import IO
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import quoteattr
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.column_words import is_weight
 from unmask.graphs.identifiers import is_zero
 

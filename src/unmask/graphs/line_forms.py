@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from unmask.core.errors import UnmaskError
 from unmask.data import AmbiguousInput, Dialect, cut, iterate_rows
 from unmask.data.dialects import NUMBER, WHOLE, is_blank
-from unmask.errors import UnmaskError
 from unmask.graphs.identifiers import LinkList, number_labels
 
 _MIN_ROWS = 3  # of a matrix or an adjacency list; fewer lines look like both

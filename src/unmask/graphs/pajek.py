@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.identifiers import is_zero
 
 _VERTEX = re.compile(r'\s*(\d{1,18})(?!\d)(?:\s+("[^"]*"|\S+))?', re.ASCII)

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import TextFile, open_binary, open_text
 from unmask.databases import failure
 from unmask.engines.given import Given, given
 from unmask.engines.room import scratch
 from unmask.engines.text_files import parquet_of
-from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml, pajek
 from unmask.graphs.column_words import is_weight

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.identifiers import LinkList
 from unmask.graphs.reading import read_links

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.data.dialects import WHOLE
-from unmask.errors import UnmaskError
 from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.end_columns import unify_ids
 from unmask.graphs.reading import first_rows, read_links

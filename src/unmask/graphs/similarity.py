@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
 from unmask.data import iterate_rows
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.errors import UnmaskError
 from unmask.graphs.edge_lists import best_dialect
-from unmask.segments import distinct
 
 if TYPE_CHECKING:
     from unmask.graphs.release import SocialGraph

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.files import engine
 from unmask.graphs import graphml
 

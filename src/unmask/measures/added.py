@@ -9,15 +9,15 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.base import Measure, filed
 from unmask.measures.excess import People, mean_over
 from unmask.measures.interval import Interval
 from unmask.measures.registry import Quantity, declare
 from unmask.measures.success import log_loss_bits
-from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

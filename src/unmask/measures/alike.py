@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import Posterior
 from unmask.measures.rows import Rows, per_row
-from unmask.posterior import Posterior
 from unmask.remembered import remembered
 
 FEW = 1 << 12

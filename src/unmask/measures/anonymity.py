@@ -7,7 +7,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.base import Measure
 from unmask.measures.entropy import (
     effective_set_size,
@@ -21,8 +23,6 @@ from unmask.measures.losses.discrete import nameable
 from unmask.measures.registry import declare_all
 from unmask.measures.rows import per_row
 from unmask.measures.success import success_probability
-from unmask.posterior import Posterior
-from unmask.truth import Truth
 
 __all__ = [
     "ReiterRubin",

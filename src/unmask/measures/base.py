@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import dot
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, Status
+from unmask.core.truth import Truth
 from unmask.measures.alike import Kinds, alike
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
 from unmask.measures.places import Places, one_by_one, places
 from unmask.measures.registry import Quantity
 from unmask.measures.rows import OfRows, per_row
-from unmask.posterior import Posterior, Status
 from unmask.remembered import remembered
 from unmask.results import Row
-from unmask.segments import dot
-from unmask.truth import Truth
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures.entropy import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
 from unmask.measures.losses.cells import Floats, expected_cost, sharing
 from unmask.measures.losses.discrete import Listed
-from unmask.posterior import Posterior
 
 SLACK = 1e-5
 """By how much of the largest loss a bound may seem broken: beliefs are stored in float32."""

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import chunks
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures.base import Measure
 from unmask.measures.losses.cells import blocks, inside, rectangle
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, per_row, unpack
-from unmask.posterior import Posterior
-from unmask.segments import chunks
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
 from unmask.measures.places import Places
 from unmask.measures.registry import declare_all
 from unmask.measures.success import missed, realized_success
-from unmask.posterior import Posterior
-from unmask.truth import Truth
 
 SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
 

@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
-from unmask.posterior import Posterior
-from unmask.segments import distinct
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 

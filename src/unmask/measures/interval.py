@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.segments import dot
+from unmask.core.csr_rows import dot
+from unmask.core.errors import UnmaskError
 
 Z95 = 1.959963984540054
 RESAMPLES = 1000

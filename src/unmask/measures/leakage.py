@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures.base import Measure
 from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
 from unmask.measures.registry import declare_all
 from unmask.measures.rows import Rows, log_ratio, per_row, per_rows
-from unmask.posterior import Posterior
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 

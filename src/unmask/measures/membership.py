@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, log_odds
+from unmask.core.truth import Truth
 from unmask.measures.base import filed
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
 from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
-from unmask.posterior import Posterior, log_odds
 from unmask.results import Row
-from unmask.segments import distinct
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.alike import alike, rows_of
-from unmask.posterior import Posterior
 from unmask.remembered import remembered
-from unmask.truth import Truth
 
 
 class Places(NamedTuple):

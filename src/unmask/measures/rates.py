@@ -27,14 +27,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import distinct
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.base import Measure, filed
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs, wilson
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
-from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.segments import distinct
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 

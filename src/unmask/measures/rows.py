@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior
-from unmask.segments import chunks, segment_max, segment_sum
+from unmask.core.csr_rows import chunks, segment_max, segment_sum
+from unmask.core.posterior import Posterior
 
 T = TypeVar("T", bound=np.generic)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior
-from unmask.segments import segment_max
+from unmask.core.csr_rows import segment_max
+from unmask.core.posterior import Posterior
 
 
 def secret_values(belief: Posterior) -> NDArray[np.bool_]:

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.calibration_check import TENTHS
+from unmask.core.csr_rows import chunks
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import LogProbabilities, Posterior
+from unmask.core.truth import Truth
 from unmask.measures.alike import alike
 from unmask.measures.base import Measure
 from unmask.measures.places import Places, Right, bisect, entry_of, right_of
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows
-from unmask.posterior import LogProbabilities, Posterior
-from unmask.promise import TENTHS
 from unmask.remembered import remembered
-from unmask.segments import chunks
-from unmask.truth import Truth
 
 
 def best_guess(rows: Rows) -> NDArray[np.float64]:
@@ -350,7 +350,7 @@ few targets: sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and
 variance of that mean; a tenth with one target says nothing: 0. Its mean is the expected calibration error with ten
 equal bins, which without s^2 would be far above 0 for a belief that is exact.
 A gap is a finding about the attack, not about privacy. It has no interval: an estimate that is cut at 0 has no honest
-one; `unmask.promise.Check` tests it.
+one; `unmask.core.calibration_check.Check` tests it.
 
 A. Kumar, P. Liang & T. Ma, "Verified uncertainty calibration", 2019, section 4 (debiasing)."""
 

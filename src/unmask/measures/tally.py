@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import Posterior
 from unmask.measures.base import Measure, agree, filed
 from unmask.measures.interval import EVERYBODY, Interval
-from unmask.posterior import Posterior
 from unmask.results import Row
 
 Floats = NDArray[np.float64]

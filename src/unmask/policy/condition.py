@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.measures.registry import described, quantity
 
 QUANTILES = {"q05": 0, "q25": 1, "q50": 2, "q75": 3, "q95": 4}

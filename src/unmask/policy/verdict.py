@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
 from unmask.policy.condition import BESIDE_CONTROL, Condition, Stated
 from unmask.policy.coverage import coverage_gap

@@ -14,16 +14,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse_gaps
 from unmask.engines import Engine, Kind
 from unmask.engines.given import form_of
 from unmask.engines.room import check_disk, in_words
 from unmask.engines.sql import literal
-from unmask.errors import FailedError, UnmaskError
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
 from unmask.measures.unlinkability.weighing import counted
-from unmask.view import Missing, Unlabeled, refuse_differences, refuse_gaps
 
 _PER_CELL = 220
 """Bytes of one pair of a subject and a cluster with items in common, in the measure that needs most of them."""
@@ -126,7 +126,7 @@ def contingencies(
 ) -> dict[str, Contingency]:
     r"""What every guess has in common with the truth, as `Contingency.of` counts the files read into memory.
 
-    missing, unlabeled : what an item is that only one of them has, see `unmask.view`; a row without a label is no row.
+    missing, unlabeled : what an item is that only one of them has, see `core.partition`; a row without a label is none.
     With missing "drop" an item that any guess lacks is left out of all. array_bytes : more than this is refused before
     it is taken out.
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import files
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
 from unmask.pseudonyms.reading import read_columns
 from unmask.pseudonyms.release import Coded, Items, Kind, Numeric
-from unmask.view import Partition
 
 __all__ = ["assignees", "authors", "febrl", "gowalla", "inventors", "rldata", "splink_fake", "synthetic_traces"]
 

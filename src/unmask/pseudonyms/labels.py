@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Partition, Unlabeled, View, refuse_gaps
 from unmask.engines import Engine
 from unmask.engines.given import SUFFIXES
-from unmask.errors import UnmaskError
 from unmask.pseudonyms.counting import Labeled, refuse_noise
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.pseudonyms.release import absent
-from unmask.view import Missing, Partition, Unlabeled, View, refuse_gaps
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Files:
     item, subject          : columns of the item's id, in every file, and of the subject, in the truth
     clusters               : columns of clusters or patterns of their names, in every guess; each column is a guess
     probability            : the column that makes a guess a view
-    missing, unlabeled     : what an item is that has no label, see `unmask.view`
+    missing, unlabeled     : what an item is that has no label, see `unmask.core.partition`
     noise                  : label of items in no cluster, in every guess; "" for none, None to ask about such a label
     """
 

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
+from unmask.core.randomness import secret_unless
 from unmask.pseudonyms.release import Items
-from unmask.randomness import secret_unless
-from unmask.view import Partition
 
 Released = tuple[Items, Partition]
 

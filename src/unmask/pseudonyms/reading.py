@@ -14,12 +14,12 @@ import duckdb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.databases import failure
 from unmask.engines.given import given
 from unmask.engines.room import scratch
 from unmask.engines.sql import clean
 from unmask.engines.text_files import check_distinct, head_of, parquet_of, reason, rows_of
-from unmask.errors import FailedError, UnmaskError
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)

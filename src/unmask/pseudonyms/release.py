@@ -11,9 +11,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError, visible
+from unmask.core.errors import UnmaskError, visible
+from unmask.core.partition import Partition
 from unmask.pseudonyms.reading import read_columns
-from unmask.view import Partition
 
 Kind = Literal["numeric", "categorical", "text"]
 
@@ -128,7 +128,7 @@ class Items:
 
         >>> Items.read({"shop": ["a"]}, features="shop").feature("sum")
         Traceback (most recent call last):
-        unmask.errors.UnmaskError: feature 'sum' is not in the release; its features are shop
+        unmask.core.errors.UnmaskError: feature 'sum' is not in the release; its features are shop
         """
         for feature in self.features:
             if feature.name == name:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.policy import Criterion, Policy, Verdict, judge
 from unmask.policy.coverage import MIN_COVERAGE

@@ -13,8 +13,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from unmask.core.errors import UnmaskError
 from unmask.databases import failure
-from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.reports.data import MEASURES, ReportData
 from unmask.reports.facts.study import StudyData

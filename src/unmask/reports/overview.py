@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.facts import Count
 from unmask.measures.registry import SHARES
 from unmask.policy import Judged

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.reports.data import ReportData, Scope
 from unmask.reports.facts.study import StudyData
 from unmask.reports.few import handed_on

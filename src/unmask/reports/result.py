@@ -11,7 +11,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.frames import frame_of_rows
 from unmask.policy import Verdict
 from unmask.reports.data import MEASURES, ReportData

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.reports.data import APART, ORIGINAL, ReportData, Scope
 from unmask.reports.facts.study import SUCCESS, Measured, StudyData, headlines
 from unmask.reports.facts.wp216 import ASKED, PARTS

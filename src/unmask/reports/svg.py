@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 from unmask.reports.room import RIGHT, ROW, SIZE, STEP, at_step, wide, wrapped
 
 COLORS = (

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from unmask.cases.rows import plain_row
+from unmask.core.errors import UnmaskError
 from unmask.domains import cases_of
-from unmask.errors import UnmaskError
 from unmask.plan import Plan
 from unmask.policy import Criterion, Policy
 from unmask.policy.condition import BESIDE_CONTROL

@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures.success import standing
 from unmask.plan import Cell
-from unmask.posterior import Posterior
 from unmask.studies.cells import believed
 from unmask.writing import told, whole
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.policy import Condition, Judged, Policy
 from unmask.policy.verdict import spoken
 from unmask.reports.facts.study import Option

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.extras import not_installed
 from unmask.plan import Cell
 from unmask.studies.journal import Result

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.document import in_document, load
 from unmask.economics import (
     Expected,
@@ -24,11 +26,9 @@ from unmask.economics import (
 from unmask.economics.attacker import Attacker, parameters
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
-from unmask.errors import UnmaskError
 from unmask.files import read_json
 from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Plan, unknown
-from unmask.posterior import Posterior
 from unmask.reports.facts.game import (
     Alone,
     GameData,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 
 Status = Literal["done", "not run", "failed", "timed out"]
 

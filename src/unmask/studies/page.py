@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path, PurePath
 from typing import Any
 
+from unmask.core.errors import UnmaskError
 from unmask.databases import exact_path
 from unmask.document import load
-from unmask.errors import UnmaskError
 from unmask.files import engine
 from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from unmask.catalog import MEASURES, is_plugin
+from unmask.core.errors import UnmaskError, nearest
 from unmask.document import check_tables, in_document, load, populations
 from unmask.domains import DOMAINS, cases_of
-from unmask.errors import UnmaskError, nearest
 from unmask.measures import CRITERIA, described
 from unmask.measures.added import ADDED
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, check_keys

@@ -8,11 +8,11 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
+from unmask.core.errors import UnmaskError
 from unmask.economics import Expected, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
 from unmask.economics.sensitivity import PUBLISHER
-from unmask.errors import UnmaskError
 from unmask.plan import check_keys
 
 ASKED: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}

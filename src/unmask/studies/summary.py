@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import duckdb
 
+from unmask.core.errors import FailedError
 from unmask.databases import exact_path, failure
-from unmask.errors import FailedError
 from unmask.files import engine
 from unmask.measures.registry import SHARES, described
 from unmask.policy.verdict import CRITERION, Criterion

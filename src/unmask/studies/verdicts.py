@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.policy import Condition, Criterion, Judged, Policy, judge
 from unmask.policy.verdict import CRITERION
 from unmask.reports.facts.study import Missing, Option

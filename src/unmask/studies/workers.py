@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from unmask.errors import FailedError, NotRunError, UnmaskError
+from unmask.core.errors import FailedError, NotRunError, UnmaskError
 from unmask.plan import Budget, Cell
 from unmask.studies.journal import Result, Status
 from unmask.writing import ENDING, undisturbed

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.tables.column import Column
 from unmask.tables.release import Table
 

@@ -10,12 +10,12 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.inference import HELD_OUT
+from unmask.core.calibration_check import Check
+from unmask.core.inference import HELD_OUT
+from unmask.core.posterior import Posterior, Status, equal_weights
+from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
-from unmask.posterior import Posterior, Status, equal_weights
-from unmask.promise import Check
 from unmask.tables.attacks.learned import STRENGTHS
-from unmask.truth import Truth
 
 WITHIN = 0.03
 """By how much announced success may be off."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
 from unmask.tables.matching import compatible

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.tables.hierarchy import Hierarchy
 
 _REGIONS = {"north": "1", "east": "2", "south": "3", "west": "4"}

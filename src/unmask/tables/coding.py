@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import CHUNK
 from unmask.engines.sql import BLANKS, literal
-from unmask.segments import CHUNK
 
 _REAL = {"FLOAT", "DOUBLE"}
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type
 from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
 from unmask.tables.criteria.histograms import Dense
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from unmask import files
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.census import census_hierarchies, diagnosis_weights, synthetic_census
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
 from unmask.tables.release import Table

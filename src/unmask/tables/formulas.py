@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.release import Table
 from unmask.writing import STARTS, escape, is_formula

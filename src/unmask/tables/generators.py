@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.randomness import secret_unless
+from unmask.core.randomness import secret_unless
 from unmask.tables.release import Table
 
 

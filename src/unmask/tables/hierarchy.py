@@ -15,10 +15,10 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.data import AmbiguousInput, Reading, read_rows, read_sample, score_dialects, score_header
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.errors import UnmaskError
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)

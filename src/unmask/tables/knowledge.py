@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, each_once
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, each_once
+from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.column import Column
 from unmask.tables.notation import UNKNOWN as NOT_KNOWN
 from unmask.tables.release import Table
-from unmask.truth import ABSENT, UNKNOWN, Truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
 from unmask.tables.constraints import Constraint
 from unmask.tables.demands import demands_of

@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.cells import plain_levels, read_levels
 from unmask.tables.coding import Encoded
 from unmask.tables.column import CellsOf, Column

@@ -9,16 +9,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.inference import HELD_OUT
+from unmask.core.calibration_check import Check
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import HELD_OUT
+from unmask.core.posterior import Posterior, log_odds
+from unmask.core.truth import Truth
 from unmask.measures.excess import who_is_in
 from unmask.measures.membership import IN, OUT
-from unmask.posterior import Posterior, log_odds
-from unmask.promise import Check
 from unmask.tables.attacks.membership import LABELS, alike, logistic, margins_of, rising, scored, worth
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 EVERYTHING = "*"
 """The label of a suppressed cell: any value."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.constraints import Constraint, DistinctL, PSensitive
 from unmask.tables.demands import Secret, demands_of, secrets_of
 from unmask.tables.nodes import Counted, Ladder, Level, Node, Nodes

@@ -16,8 +16,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.kernels import Kernel
 from unmask.tables.cells import Levels, compatible, read_levels
 from unmask.tables.column import Column

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
-from unmask.randomness import secret_unless
-from unmask.segments import by_class
+from unmask.core.csr_rows import by_class
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
 from unmask.tables.demands import demands_of, secrets_of

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask import files
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.databases import failure
 from unmask.engines import text_files
 from unmask.engines.given import given
 from unmask.engines.room import scratch
-from unmask.errors import FailedError, UnmaskError
 from unmask.kept import hand_on, kept
 from unmask.tables.coding import Encoded, encode, encode_array, encode_column
 
@@ -166,7 +166,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
 
     >>> check_columns(["age", "zip"], ["agee"], where="the table")
     Traceback (most recent call last):
-    unmask.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
+    unmask.core.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
     """
     text_files.check_distinct(names, where)
     unknown = next((name for name in wanted if name not in names), None)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures import evaluate, realized_success
-from unmask.posterior import Posterior
 from unmask.tables.knowledge import Knowledge, attribute_truth
 from unmask.tables.release import Table
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
 from unmask.tables.column import Column
 from unmask.tables.counts import class_counts

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.core.errors import UnmaskError, visible
+from unmask.core.notebook import SHOWN, html_table
 from unmask.engines.room import scratch
-from unmask.errors import UnmaskError, visible
 from unmask.frames import frame_of_parquet
-from unmask.notebook import SHOWN, html_table
 from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.counts import class_counts, commonest, distinct, pack
@@ -228,7 +228,7 @@ class Table:
 
         >>> Table.read({"age": [30], "zip": [1]}, quasi_identifiers=["age", "zip"]).column("zpi")
         Traceback (most recent call last):
-        unmask.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
+        unmask.core.errors.UnmaskError: column 'zpi' is not in the table; did you mean 'zip'? Its columns are age, zip
         """
         check_columns(self.names, [name], where="the table")
         return self.columns[self.names.index(name)]

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.notation import EVERYTHING
 
 Bounds = tuple[float, float]

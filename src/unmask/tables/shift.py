@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.learned import BackOff

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 
+from unmask.core.errors import UnmaskError, nearest
 from unmask.data.column_names import design_role, number_kind
-from unmask.errors import UnmaskError, nearest
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING

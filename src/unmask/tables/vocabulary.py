@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import EVERYTHING, MASK, MISSING, format_set, split_set
 from unmask.tables.scales import NUMBERS, Bounds

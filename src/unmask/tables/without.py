@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.randomness import secret_unless
 from unmask.measures import Measure
 from unmask.measures.added import Added, belief_in_truth
-from unmask.posterior import Posterior
-from unmask.randomness import secret_unless
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.background import Background
 from unmask.tables.generators import released

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
+from unmask.core.errors import UnmaskError
 from unmask.databases import exact_path, failure
 from unmask.engines.sql import literal, quoted
-from unmask.errors import UnmaskError
 from unmask.tables.reading import engine
 from unmask.writing import whole
 

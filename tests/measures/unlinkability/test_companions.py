@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import UnmaskError
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability.companions import companions, rand_distance, variation_of_information
 from unmask.measures.unlinkability.overlap import overlap
-from unmask.view import Partition
 
 labels = st.integers(1, 12).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 5), min_size=n, max_size=n) for _ in range(2)])

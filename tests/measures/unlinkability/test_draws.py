@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from unmask.errors import UnmaskError
-from unmask.view import Partition, View
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition, View
 from verification.unlinkability_draws import baseline, random_partition, random_walk, shuffled, urn_law
 
 BELL = (1, 1, 2, 5, 15, 52, 203)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask import UnmaskError
+from unmask.core.partition import Partition, View, align_view
 from unmask.measures.unlinkability import views
 from unmask.measures.unlinkability.companions import (
     companions,
@@ -30,7 +31,6 @@ from unmask.measures.unlinkability.views import (
     together,
     view_entropy,
 )
-from unmask.view import Partition, View, align_view
 
 DISTANCES = [variation_of_information, rand_distance, transfer_distance, merge_distance]
 

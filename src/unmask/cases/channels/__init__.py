@@ -21,15 +21,15 @@ from unmask.cases.rows import plain_row
 from unmask.cases.stakes import Stakes, alike, distortion_of, stakes_of
 from unmask.channels import BayesChannelAttack, Channel, PlanarGaussian, PlanarLaplace, Shrink
 from unmask.channels.datasets import Grid, Visits
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.domains import named
-from unmask.errors import UnmaskError
 from unmask.measures import estimation_error, realized_error
 from unmask.measures.losses import LOSS_NAMES, LossName
 from unmask.plan import Cell, Part
-from unmask.posterior import Posterior
 from unmask.reports import ReportData
 from unmask.results import Row
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from unmask.cases.stakes import Stakes
 from unmask.channels import Channel
 from unmask.channels.design import limit_curve
+from unmask.core.posterior import Posterior
 from unmask.measures.bounds import bounds
 from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
 from unmask.measures.losses import LOSS_NAMES
 from unmask.measures.secret import success_by_secret
-from unmask.posterior import Posterior
 from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
 
 SHOWN = 20

@@ -13,13 +13,13 @@ from unmask.cases.stakes import Stakes
 from unmask.channels import Channel
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
 from unmask.channels.criteria.samples import CountedInformation, counted_information
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures import realized_error
-from unmask.posterior import Posterior
 from unmask.reports import ReportData
 from unmask.reports.facts.channel import SampledLeakage, SampledRisk
 from unmask.results import Row
-from unmask.truth import Truth
 
 FREQUENCIES, NEAREST = "frequencies", "nearest neighbor"
 

@@ -28,8 +28,10 @@ from unmask.cases.graphs.scenes import (
 from unmask.cases.graphs.standard import audit_graph
 from unmask.cases.graphs.written import DEFAULT, parse_attacks
 from unmask.cases.rows import plain_row
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.truth import Truth
 from unmask.domains import named
-from unmask.errors import UnmaskError, nearest
 from unmask.graphs import (
     Attack,
     Auxiliary,
@@ -49,11 +51,9 @@ from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part, check_keys
-from unmask.posterior import Posterior, equal_weights
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.results import Row
-from unmask.truth import Truth
 
 DATASET: tuple[str, ...] = tuple(field.name for field in fields(EdgeListOptions))
 COLUMNS: tuple[str, ...] = ()

@@ -12,7 +12,8 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.audit import SCORES, STANDARD, Audit, audit
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import Truth
 from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
@@ -25,7 +26,6 @@ from unmask.measures.success import standing
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.reports.words import plural
 from unmask.results import Row
-from unmask.truth import Truth
 
 Floats = NDArray[np.float64]
 

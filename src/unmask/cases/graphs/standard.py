@@ -26,7 +26,7 @@ from unmask.cases.graphs.cautions import cautions
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import Plan, Scene, places
 from unmask.cases.graphs.written import ATTACKS, STANDARD
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks

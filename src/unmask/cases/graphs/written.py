@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.catalog import Kind, find
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.graphs import Attack, Together, examples
 
 ATTACKS: Mapping[str, Any] = {type(one).__name__: type(one) for one in examples.ATTACKS}

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
 from unmask.cases.pseudonyms.report import report
 from unmask.cases.rows import plain_row
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition, View
 from unmask.domains import named, with_fields
-from unmask.errors import UnmaskError
 from unmask.measures.unlinkability.rates import RATES
 from unmask.plan import Cell, Part
 from unmask.pseudonyms import Items
@@ -25,7 +26,6 @@ from unmask.pseudonyms.labels import numbers
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.reports import ReportData
 from unmask.results import Row
-from unmask.view import Partition, View
 
 DATASET = ("pseudonym", "features", "kinds", "item", "time", "context", "na", "own")
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
 from unmask.measures.base import filed
 from unmask.measures.interval import Interval
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
@@ -23,7 +24,6 @@ from unmask.ranges import Range, check_ranges
 from unmask.reports.facts.linkage import GuessLinkage
 from unmask.reports.words import BOUNDS
 from unmask.results import Row
-from unmask.view import Missing, Partition, Unlabeled, View, in_all
 
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
 """Thresholds of the curves in the report."""

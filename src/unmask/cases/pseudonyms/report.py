@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from unmask.cases.pseudonyms.case import BETAS, Case, Sensitivity
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Unlabeled
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import OWN
 from unmask.policy.coverage import coverage_notes
@@ -14,7 +15,6 @@ from unmask.reports import ReportData
 from unmask.reports.facts.linkage import Linkage
 from unmask.reports.words import percent
 from unmask.results import Row
-from unmask.view import Missing, Unlabeled
 
 
 def report(

@@ -33,14 +33,15 @@ from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
 from unmask.cases.tables.traces import asked
 from unmask.cases.tables.useful import USEFUL, left_of
+from unmask.core.errors import NotRunError, UnmaskError, nearest
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
-from unmask.errors import NotRunError, UnmaskError, nearest
 from unmask.measures import Measure, registry, wp216
 from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, check_keys
-from unmask.posterior import Posterior
 from unmask.ranges import Range
 from unmask.reports import ReportData
 from unmask.reports.words import IDENTITY, MEMBERSHIP
@@ -53,7 +54,6 @@ from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.protections import Identity
 from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.release import Table
-from unmask.truth import Truth
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")

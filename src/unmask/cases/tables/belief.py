@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.audit import Audit, audit
+from unmask.core.posterior import Posterior
+from unmask.core.truth import ABSENT, Truth
 from unmask.measures import Measure
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
-from unmask.posterior import Posterior
-from unmask.truth import ABSENT, Truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior
+from unmask.core.posterior import Posterior
 
 
 def boxes_of(link: Posterior) -> NDArray[np.int64]:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import together
 from unmask.cases.tables.persons import any_of_theirs, over_people
-from unmask.errors import NotRunError
+from unmask.core.errors import NotRunError
+from unmask.core.posterior import Posterior, each_once, equal_weights
+from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.measures import realized_success
 from unmask.measures.excess import People
-from unmask.posterior import Posterior, each_once, equal_weights
 from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.reports.words import percent
@@ -30,7 +31,6 @@ from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.release import Table
 from unmask.tables.stated import several
-from unmask.truth import ABSENT, UNKNOWN, Truth
 
 REGISTER = "register"
 

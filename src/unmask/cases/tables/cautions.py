@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.several import put_together
 from unmask.cases.tables.words import OTHERS
+from unmask.core.csr_rows import distinct
 from unmask.reports.words import percent, release_name
-from unmask.segments import distinct
 from unmask.tables.coarsened import Reading, changed, strange
 from unmask.tables.release import Table
 from unmask.tables.stated import TOLERATED

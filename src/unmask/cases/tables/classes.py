@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import boxes_of
+from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
-from unmask.posterior import Posterior
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
 

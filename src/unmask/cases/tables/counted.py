@@ -9,10 +9,10 @@ from typing import Any, Self
 from unmask.cases.tables import facts
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import REGISTER
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
+from unmask.core.posterior import Posterior
 from unmask.measures import Measure
 from unmask.measures.tally import Tally, joined, row, tally
-from unmask.posterior import Posterior
 from unmask.reports.data import COLUMNS
 from unmask.reports.facts.tables import Distribution
 from unmask.results import Row

@@ -12,11 +12,11 @@ from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.moved import refuse_contradicted
-from unmask.errors import NotRunError
-from unmask.posterior import Posterior, equal_weights, stored
+from unmask.core.csr_rows import segment_sum
+from unmask.core.errors import NotRunError
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
 from unmask.reports.words import release_name
-from unmask.segments import segment_sum
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.crossing import Crossing
 from unmask.tables.background import Background, hidden_values

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables.case import Scene
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.parts import check_parts
 from unmask.tables.control import held_back
@@ -21,7 +22,6 @@ from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
 from unmask.tables.release import Table
 from unmask.tables.shift import Shift, shift, shift_by
-from unmask.truth import ABSENT
 
 
 @dataclass(frozen=True, eq=False)

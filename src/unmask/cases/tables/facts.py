@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables.belief import Case
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.truth import UNKNOWN
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
 from unmask.measures.places import one_by_one, places
 from unmask.measures.secret import place_of, secret_probability, secret_values
-from unmask.posterior import Posterior, equal_weights
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
@@ -35,7 +36,6 @@ from unmask.tables.criteria.evaluation import Criteria, Examined, examine, toget
 from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.matching import compatible
 from unmask.tables.release import Table
-from unmask.truth import UNKNOWN
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""

@@ -16,8 +16,8 @@ from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.own import OwnRecords
+from unmask.core.posterior import Posterior
 from unmask.measures import Measure
-from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
 from unmask.reports.facts import own

@@ -14,8 +14,8 @@ from unmask.audit import Audit
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import MECHANISM, Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.release import Table

@@ -16,7 +16,9 @@ from unmask.audit import Audit, audit
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.evidence import Evidence, unlike
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights, log_odds
+from unmask.core.truth import Truth
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import filed
 from unmask.measures.membership import (
@@ -31,7 +33,6 @@ from unmask.measures.membership import (
     true_positive_rate,
     vulnerability_correlation,
 )
-from unmask.posterior import Posterior, equal_weights, log_odds
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
@@ -44,7 +45,6 @@ from unmask.tables.knowledge import Knowledge
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
-from unmask.truth import Truth
 
 RECORD = "whole record"
 """The adversary who knows every released column of people, sensitive ones, too."""

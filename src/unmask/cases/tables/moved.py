@@ -13,9 +13,10 @@ from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import NEAREST, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import DRAWN, MOST, declares, fewer
-from unmask.errors import NotRunError
+from unmask.core.errors import NotRunError
+from unmask.core.posterior import Posterior, stored
+from unmask.core.truth import Truth
 from unmask.measures import realized_success
-from unmask.posterior import Posterior, stored
 from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
@@ -24,7 +25,6 @@ from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 from unmask.tables.stated import TOLERATED
-from unmask.truth import Truth
 
 ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
 """Rows up to which each person is compared with every one of them; pairs of a person and a row that are, beyond the

@@ -15,7 +15,7 @@ from unmask.cases.at_risk import AtRisk
 from unmask.cases.tables.case import LEARNER, MECHANISM, PROSECUTOR, Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import at_most, declares, drawn, fewer, named, tells_no_more
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.added import Added
 from unmask.reports.facts.own import How, OwnRecord
 from unmask.results import Row

@@ -13,7 +13,8 @@ from unmask.cases.tables import words
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import Truth
 from unmask.measures import wp216
 from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
@@ -22,7 +23,6 @@ from unmask.tables.column import Column
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Table
 from unmask.tables.shift import shift_by
-from unmask.truth import Truth
 
 TARGETS = 1000
 """People of either kind whose parts are mixed: more hardly narrow the interval, and cost their square."""

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.posterior import Posterior, stored
+from unmask.core.truth import Truth
 from unmask.data.column_names import meant_by
 from unmask.measures.places import right_of
-from unmask.posterior import Posterior, stored
-from unmask.segments import segment_max, segment_sum
 from unmask.tables.column import Column
 from unmask.tables.unit import key_rank
-from unmask.truth import Truth
 
 
 def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
@@ -29,7 +29,7 @@ def any_of_theirs(belief: Posterior, truth: Truth) -> Posterior:
 
     truth : the record of each target, and the person behind each record
 
-    >>> from unmask.inference import from_classes
+    >>> from unmask.core.inference import from_classes
     >>> four = from_classes(np.zeros(4, int), np.zeros(2, int))
     >>> found = any_of_theirs(four, Truth([0, 3], person=np.array([7, 7, 7, 2])))
     >>> np.exp(found.log_probability), found.n_unlisted
@@ -114,7 +114,7 @@ def over_people(belief: Posterior, person: NDArray[np.int64]) -> Posterior:
 
     person : (n_candidates,) the person behind each record
 
-    >>> from unmask.inference import from_classes
+    >>> from unmask.core.inference import from_classes
     >>> found = over_people(from_classes(np.zeros(4, int), np.zeros(1, int)), np.array([7, 7, 7, 2]))
     >>> np.exp(found.log_probability), found.n_candidates
     (array([0.25, 0.75]), 2)

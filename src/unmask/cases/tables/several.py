@@ -7,9 +7,9 @@ from typing import Any
 
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.persons import pseudonym, repeated
+from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
 from unmask.reports.words import release_name
-from unmask.segments import distinct
 from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 

@@ -12,7 +12,7 @@ import numpy as np
 from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
-from unmask.errors import NotRunError, UnmaskError
+from unmask.core.errors import NotRunError, UnmaskError
 from unmask.measures import Quantity, wp216
 from unmask.measures.base import UndefinedError, filed
 from unmask.measures.interval import Interval, wilson

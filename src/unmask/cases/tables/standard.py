@@ -23,9 +23,9 @@ from unmask.cases.tables.moved import by_distance
 from unmask.cases.tables.questions import QUESTIONS
 from unmask.cases.tables.shapes import shapes
 from unmask.cases.tables.traces import by_traces
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.policy.coverage import coverage_notes
-from unmask.posterior import Posterior
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
 from unmask.reports.facts import own, wp216

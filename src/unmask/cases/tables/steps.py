@@ -15,9 +15,9 @@ from unmask.cases.tables.case import PROSECUTOR, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
 from unmask.cases.tables.evidence import Evidence, placed
 from unmask.cases.tables.standard import values
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.measures import evaluate, success_probability
-from unmask.posterior import Posterior
 from unmask.reports.data import LIMITS, ReportData
 from unmask.reports.facts.tables import Distribution, Step
 from unmask.reports.words import IDENTITY

@@ -14,13 +14,13 @@ from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.mechanism import drawn
 from unmask.cases.tables.persons import pseudonym, repeated
-from unmask.errors import NotRunError
+from unmask.core.csr_rows import by_class
+from unmask.core.errors import NotRunError
+from unmask.core.truth import Truth
 from unmask.reports.data import SEVERAL
-from unmask.segments import by_class
 from unmask.tables.attacks import SeveralRows, Traces
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
-from unmask.truth import Truth
 
 SEEN = 4
 """How often each person was seen."""

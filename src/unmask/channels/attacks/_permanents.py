@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.channels._matrices import Floats
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 LARGEST_EXACT = 20
 """Candidates up to which all matchings are summed: 2^20 sets of columns, a second and 30 MB."""

@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 from unmask.channels._beliefs import check_outputs, closed_belief
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, stored
-from unmask.segments import segment_max, segment_sum
+from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights, stored
 
 NEGLIGIBLE = -80.0
 """Candidates with p(x given y) below exp(-80) are not listed: single precision ends there; together they weigh

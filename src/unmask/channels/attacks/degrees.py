@@ -10,7 +10,7 @@ import numpy as np
 from unmask.channels._matrices import Floats, Ints, log_or_0
 from unmask.channels.attacks._permanents import LARGEST_EXACT, checked, exact_marginals, no_matching, refuse_unmatched
 from unmask.channels.attacks.matching import MatchingAttack, log_permanent
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 class SystemAnonymity(NamedTuple):

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
 from unmask.channels.attacks.matching import MatchingAttack, Method
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 
 IDENTIFIABLE = 1e-6
 """How far a sender's row of the resolution matrix may be from a unit vector before the profile is refused."""

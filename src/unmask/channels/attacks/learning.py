@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 
 BLOCK = 1 << 22
 """Neighbors that are held at once."""

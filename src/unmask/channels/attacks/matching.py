@@ -18,8 +18,8 @@ from unmask.channels.attacks._permanents import (
     refuse_unmatched,
 )
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, Status
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, Status
 
 Method = Literal["auto", "exact", "belief propagation", "sinkhorn", "rows"]
 

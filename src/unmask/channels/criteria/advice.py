@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.ranges import Range
 
 What = Literal["identity", "attribute", "sender"]

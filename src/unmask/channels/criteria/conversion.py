@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, log, log2, sqrt, tanh
 from typing import Literal, NamedTuple
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 Case = Literal["best", "average", "worst", "hybrid"]
 Statement = Literal["equality", "range", "bound"]

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Ints
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples, as_points
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import Truth
 from unmask.measures.interval import wilson
 from unmask.measures.success import realized_success
-from unmask.truth import Truth
 
 
 class CountedInformation(NamedTuple):

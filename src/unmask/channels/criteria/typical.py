@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 MOST_TYPES = 2_000_000
 """Types (counts of each symbol) up to which a typical set is summed exactly."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from unmask.channels._matrices import Floats
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def alphabet(n: int, exponent: float = 0.0) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from unmask import files
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 EARTH_RADIUS = 6_371_008.8
 """Mean radius of the Earth in meters (IUGG)."""

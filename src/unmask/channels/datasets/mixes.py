@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ from scipy.sparse import coo_array, csc_array, vstack
 
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.design.programs import UNUSED, Program, clean, solve_linear
+from unmask.core.posterior import Posterior
 from unmask.measures.losses import Loss, LossName, decision_problem
-from unmask.posterior import Posterior
 
 ANSWERED = 1e-7
 """An answer that lowers the expected loss at an output by less than this share of the largest loss is not added."""

@@ -18,7 +18,7 @@ from unmask.channels.design.rounding import hold, meets, tightened
 from unmask.channels.design.slopes import costs, mutual_information
 from unmask.channels.design.ties import least_distortion, least_leakage
 from unmask.channels.release import Channel
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures.losses import Loss, LossName, as_matrix
 from unmask.ranges import Range
 

@@ -9,7 +9,7 @@ from unmask.channels._matrices import Floats, probabilities
 from unmask.channels.design.slopes import costs
 from unmask.channels.protections.alphabet import Coin
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def matched_optimum(prior: ArrayLike, loss: ArrayLike, distortion: float) -> float:

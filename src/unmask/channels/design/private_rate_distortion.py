@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from unmask.channels._matrices import Bools, Floats, probabilities
 from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 Sees = Literal["released", "both"]
 

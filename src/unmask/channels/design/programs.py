@@ -12,7 +12,7 @@ import scipy
 from scipy.sparse import coo_array, csc_array
 
 from unmask.channels._matrices import Bools, Floats, Ints
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 
 MAX_ROUNDS = 400
 """Rounds of new rows and columns; ten to fifty are usual."""

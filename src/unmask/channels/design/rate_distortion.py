@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from unmask.channels._matrices import Floats, probabilities
 from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.channels.release import Channel
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 
 MAX_STEPS = 200
 """Newton steps for one slope; 6 to 15 are usual."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 LEAST_GAP = 1e-11
 """Certificates below this would be rounding."""

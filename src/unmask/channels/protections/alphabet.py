@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.release import Channel
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 
 GUESS_TIE = 1e-12
 """Guesses whose expected losses differ by less, relative to the largest loss, are equally good."""

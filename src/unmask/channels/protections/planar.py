@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from unmask.channels._matrices import Floats
 from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
 from unmask.channels.release import LARGEST_DENSE, Channel
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 
 STEP = 0.05
 """Of the trapezoidal rule in the logarithm of the width: cell masses are right to 1e-14 of themselves (to 1e-9 down to

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._faq import Signed, best_places
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import equal_weights
 from unmask.graphs.attacks._kernels import best
 from unmask.graphs.attacks._sides import TIE, Arcs, Rule, Side
 from unmask.graphs.attacks.matching import Matching
-from unmask.posterior import equal_weights
 
 Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
 """Rows, candidates, and the log-probability of each, none twice."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import read_only, unsigned
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import common, mutual, ranked, unsettle, write_back
 from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
 from unmask.graphs.attacks.beliefs import believe

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._sides import Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded

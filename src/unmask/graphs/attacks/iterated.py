@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import equal_weights
 from unmask.graphs.attacks.matching import Attack, Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.propagation import Nar09
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
-from unmask.posterior import equal_weights
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.graphs.attacks.rounds import Round, Stage
 from unmask.version import __version__
 from unmask.writing import whole

@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.graphs.attacks.rounds import Tally
-from unmask.segments import segment_max, segment_sum
 
 EPS = 0.03
 """The share of votes that counts as much as twice as many would."""

@@ -8,13 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.graphs.attacks._kernels import read_only
 from unmask.graphs.attacks._sides import UNSETTLED, Side
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.release import SocialGraph
-from unmask.posterior import Posterior
-from unmask.segments import distinct
 
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
 

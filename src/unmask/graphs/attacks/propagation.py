@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import mutual, ranked, scratch, unsettle, write_back
 from unmask.graphs.attacks._sides import Rule, Side
 from unmask.graphs.attacks.beliefs import believe

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import common, moved
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
 from unmask.graphs.attacks.beliefs import matching_of

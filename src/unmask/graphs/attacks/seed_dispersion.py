@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.communities import communities
 from unmask.graphs.release import SocialGraph
 

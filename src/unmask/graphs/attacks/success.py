@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.calibration_check import Check
+from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
 from unmask.graphs.attacks.rounds import Round, Tally, kinds_for, leaders, tallied
 from unmask.graphs.attacks.support import Walks
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
-from unmask.promise import Check
-from unmask.segments import segment_max, segment_sum
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks.matching import Matching, seeded
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.similarity import Ratios, proposed
-from unmask.segments import distinct
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Source nodes and the target node of each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
 from unmask.graphs.release import SocialGraph
 

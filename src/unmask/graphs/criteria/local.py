@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.release import SocialGraph
 
 Variant = Literal["A", "B", "C", "degree"]

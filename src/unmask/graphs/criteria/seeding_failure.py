@@ -26,7 +26,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 __all__ = ["Model", "clique_failure", "intact_cliques", "overall_failure", "top_border", "top_failure"]
 

@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.graphs.evaluation.outcomes import named_once
 from unmask.graphs.release import SocialGraph
 from unmask.measures import Measure
-from unmask.posterior import Posterior
-from unmask.truth import Truth
 
 UNNAMED: Final = -1
 """A distance in hops that does not exist: the attack names nobody, or the person is not in the target."""

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
-from unmask.segments import distinct
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
 
 DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
 """Lowest degree of each class: 1, 2, 3, 4 to 7, 8 to 15, 16 and more."""

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
-from unmask.segments import distinct
-from unmask.truth import ABSENT, UNKNOWN, Truth
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.knowledge.pair import NOBODY, Pair
 from unmask.graphs.release import SocialGraph
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.knowledge.groups import clique
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
 from unmask.graphs.knowledge.groups import groups
 from unmask.graphs.knowledge.pair import Pair

@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct, segment_max
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import common
 from unmask.graphs.attacks.climb import climb
 from unmask.graphs.attacks.rematch import Rematch, log_odds
@@ -17,7 +18,6 @@ from unmask.graphs.criteria.equivalence import class_sizes, color_classes
 from unmask.graphs.protections.edges import SwitchEdges
 from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed
-from unmask.segments import distinct, segment_max
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

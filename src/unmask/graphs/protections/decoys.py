@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
-from unmask.randomness import secret_unless
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
+from unmask.core.randomness import secret_unless
 from unmask.graphs.protections.identities import Role, Separated
 from unmask.graphs.release import SocialGraph
-from unmask.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 
 

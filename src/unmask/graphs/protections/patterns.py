@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask import files
-from unmask.errors import FailedError, UnmaskError, nearest
+from unmask.core.errors import FailedError, UnmaskError, nearest
+from unmask.core.randomness import secret_unless
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
 from unmask.graphs.release import SocialGraph
-from unmask.randomness import secret_unless
 
 Strategy = Literal["patterns", "circles"]
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.protections.identities import spans
 
 Sorting = Literal["uniform", "power_law"] | tuple[float, ...]

@@ -8,10 +8,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.randomness import secret_unless
 from unmask.graphs.protections.edges import distinct, shuffled
 from unmask.graphs.protections.identities import Separated
 from unmask.graphs.release import SocialGraph
-from unmask.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 
 TRIES = 10

@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.stored import queries
 from unmask.graphs.stored.checkpoints import Checkpoint, Progress

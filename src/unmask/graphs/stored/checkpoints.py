@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.engines import Engine
-from unmask.errors import FailedError, UnmaskError
 from unmask.graphs.stored import queries
 from unmask.graphs.stored.loading import Network
 

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unmask.core.errors import UnmaskError
 from unmask.data import MISSING, AmbiguousInput
 from unmask.data.samples import FIRST_LINES
 from unmask.engines import Engine
 from unmask.engines.sql import literal
-from unmask.errors import UnmaskError
 from unmask.graphs.column_words import is_weight
 from unmask.graphs.edge_lists import EdgeListOptions, choose_named_ends
 from unmask.graphs.release import Dropped

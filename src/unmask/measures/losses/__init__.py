@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.losses.cells import Floats, Ints
 from unmask.measures.losses.coordinates import Absolute, Squared
 from unmask.measures.losses.discrete import NOBODY, Hamming, Listed, Matrix

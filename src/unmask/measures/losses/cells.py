@@ -9,8 +9,8 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior
-from unmask.segments import segment_sum
+from unmask.core.csr_rows import segment_sum
+from unmask.core.posterior import Posterior
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]

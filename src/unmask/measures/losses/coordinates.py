@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle
 from unmask.measures.losses.extent import diameter, diameter_of_blocks
 from unmask.measures.losses.problem import Problem, paid_or_largest
-from unmask.posterior import Posterior
-from unmask.truth import Truth
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,15 @@ from functools import cached_property
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import chunks
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.losses.cells import CHUNK, Floats, Ints, blocks, cells, rectangle, sharing
 from unmask.measures.losses.problem import Between, Problem, distinct, paid_or_largest, pair_losses, tied
 from unmask.measures.rows import Rows, per_row
 from unmask.measures.success import _find as find_listed
 from unmask.measures.success import missed, realized_success
-from unmask.posterior import Posterior
-from unmask.segments import chunks
-from unmask.truth import Truth
 
 NOBODY = -1
 """The answer of an adversary for whom some candidate that is not listed is likelier than all that are."""

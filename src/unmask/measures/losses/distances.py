@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from unmask.core.csr_rows import segment_max
+from unmask.core.posterior import Posterior
 from unmask.measures.losses.cells import Bools, Cells, Floats, Ints, cells
 from unmask.measures.losses.coordinates import Points, mean
 from unmask.measures.losses.extent import diameter
-from unmask.posterior import Posterior
 from unmask.remembered import remembered
-from unmask.segments import segment_max
 
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth, in meters (IUGG)."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import segment_sum
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.measures.losses.cells import CHUNK, Bools, Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
-from unmask.posterior import Posterior
-from unmask.segments import segment_sum
-from unmask.truth import Truth
 
 LOSS_TIE = 1e-9
 """Answers whose expected losses differ by less, as a part of the largest of them, share the adversary's choice."""

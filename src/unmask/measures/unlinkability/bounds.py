@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.curves import LINK_TIE
 from unmask.measures.unlinkability.overlap import Overlap
@@ -50,7 +50,7 @@ def bounds(met: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_size:
     Misses, includes, merges, slopes and errors are not bounded: they average over clusters of equal cost, or depend
     on the whole order.
 
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> truth = Partition(["ann"] * 3, items=[1, 2, 3])
     >>> met = Contingency.of(truth, Partition(["p"] * 4, items=[1, 2, 3, 9]), unlabeled="unknown")
     >>> found = bounds(met)

@@ -123,7 +123,7 @@ def companions(table: Overlap) -> Companions:
     labeled items alone (`Overlap.labeled`, or unlabeled "drop") leaves them out.
 
     >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> found = companions(overlap(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1])))
     >>> found.pairs
     Retrieval(precision=0.5, recall=0.3333333333333333, f=0.4)
@@ -163,7 +163,7 @@ def variation_of_information(table: Overlap) -> float:
     """H(P given Q) + H(Q given P) in bits, in [0, log2 n].
 
     >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> variation_of_information(overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 0, 1])))
     2.0
     """
@@ -175,7 +175,7 @@ def rand_distance(table: Overlap) -> float:
     """1 - Rand index: the share of the pairs that are together in one partition only, in [0, 1]; nan for n = 1.
 
     >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> rand_distance(overlap(Partition([0, 0, 0]), Partition([0, 0, 1])))
     0.6666666666666666
     """

@@ -9,11 +9,11 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Partition, Unlabeled, View, align_view, among
 from unmask.measures.unlinkability.overlap import Overlap, of_cells, overlap
 from unmask.measures.unlinkability.weighing import Override, Weighed, as_fraction, as_weights, counted, weighed
-from unmask.segments import distinct
-from unmask.view import Missing, Partition, Unlabeled, View, align_view, among
 
 OWN: Final = ("alpha", "beta", "wanted")
 """What subjects may mind in place of what is said of all."""
@@ -70,7 +70,7 @@ class Contingency:
     ) -> Contingency:
         """Count partitions by the ids of their items; the order of these does not matter.
 
-        missing, unlabeled : what an item is that only one of them has, see `unmask.view`
+        missing, unlabeled : what an item is that only one of them has, see `unmask.core.partition`
         weights, overrides : (n,) sensitivity of each item of the solution in [0, 1], and exceptions (subject, item,
             weight) in the eyes of one subject; section 3.3 of the paper
         own : of the subjects of the solution, in their order: their "alpha", "beta", or whether foreign items are

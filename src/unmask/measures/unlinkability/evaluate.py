@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.unlinkability.contingency import Contingency
 from unmask.measures.unlinkability.curves import MergeOrder, merge_order, mixture, overall_slope, slope, steps_of
 from unmask.measures.unlinkability.weighing import Floats, Weighed, as_fraction
@@ -114,7 +114,7 @@ def evaluate(
 
     A. Pashalidis and S. Schiffner, "Evaluating adversarial partitions", 2010, section 3.
 
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> met = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
     >>> found = evaluate(met, beta=0.9)
     >>> found.subjects.tolist(), found.miss, found.include, found.merges
@@ -272,7 +272,7 @@ def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Alpha = 0.5
     """What to merge, in order, to link the items of each of these subjects of one partition; see `evaluate`. Unknown
     items are shown as foreign.
 
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> met = Contingency.of(Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"]))
     >>> merge_lists(met, ["ann"])[0].cluster.tolist()
     ['p', 'q']

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
-from unmask.view import Partition
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)

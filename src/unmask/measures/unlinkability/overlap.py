@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.view import Missing, Partition, Unlabeled, align
+from unmask.core.partition import Missing, Partition, Unlabeled, align
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def overlap(
 ) -> Overlap:
     """The table of two partitions, in O(items + cells).
 
-    missing, unlabeled : what an item is that only one of them has, see `unmask.view`; it is alone in the other if kept
+    missing, unlabeled : what an item is that only one of them has, see `core.partition`; it is alone in the other
 
     >>> table = overlap(Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1]))
     >>> table.subject, table.cluster, table.own

@@ -25,7 +25,7 @@ def transfer_distance(table: Overlap) -> int:
     when each subject is found again in one cluster. A metric, from 0 (equal) to n - 1 (one block against all alone).
 
     >>> from unmask.measures.unlinkability.overlap import overlap
-    >>> from unmask.view import Partition
+    >>> from unmask.core.partition import Partition
     >>> transfer_distance(overlap(Partition([0, 0, 0, 1, 1]), Partition([0, 0, 1, 1, 2])))
     2
 

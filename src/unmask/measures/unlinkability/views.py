@@ -1,7 +1,7 @@
 """What a whole view says: how far it is from the truth, how sure it is, and how much of the linking it leaves open.
 
 A view counts equal partitions together wherever entropy is concerned, however their labels are written. All entropies
-are in bits. All partitions are over the same items, in any order; `unmask.view.align_view` makes them so.
+are in bits. All partitions are over the same items, in any order; `unmask.core.partition.align_view` makes them so.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition, View, align
 from unmask.measures.unlinkability.companions import SubjectCompanions, companions, variation_of_information
 from unmask.measures.unlinkability.overlap import Overlap, overlap
-from unmask.view import Partition, View, align
 
 Distance = Callable[[Overlap], float]
 """A distance of two partitions, from their table: `variation_of_information`, `rand_distance`, `transfer_distance`,

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
 from unmask.measures.unlinkability.overlap import Overlap, cell_of_item
-from unmask.view import Partition
 
 Floats = NDArray[np.float64]
 Override = tuple[Any, Any, float]

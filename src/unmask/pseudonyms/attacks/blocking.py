@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError
+from unmask.core.errors import FailedError
 from unmask.pseudonyms.attacks.components import MAX_PAIRS, grouped
 from unmask.pseudonyms.release import Feature
 

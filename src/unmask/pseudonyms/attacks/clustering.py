@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Partition
 from unmask.extras import extra
 from unmask.pseudonyms.attacks.components import over_items
 from unmask.pseudonyms.attacks.threshold import Scale, check_scale, profiles_of, scaled
 from unmask.pseudonyms.release import Coded, Feature, Items
-from unmask.view import Partition
 
 _METHODS = ("agglomerative", "kmeans", "hdbscan")
 _MAX_AGGLOMERATIVE = 20_000

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from unmask.core.partition import Partition
 from unmask.pseudonyms.release import Feature, Items, Numeric
-from unmask.view import Partition
 
 MAX_PAIRS = 100_000_000
 """More pairs than this are refused: they need some 5 GB."""

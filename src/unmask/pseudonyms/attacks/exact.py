@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unmask.core.partition import Partition
 from unmask.pseudonyms.attacks.components import connected, grouped, over_items
 from unmask.pseudonyms.release import Items
-from unmask.view import Partition
 
 
 @dataclass(frozen=True)

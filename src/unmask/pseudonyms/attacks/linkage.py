@@ -9,14 +9,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition
 from unmask.pseudonyms.attacks.agreement import MISSING, agreement, has_near
 from unmask.pseudonyms.attacks.blocking import Blocks, pairs_of_rule, random_pairs, union
 from unmask.pseudonyms.attacks.components import codes_of
 from unmask.pseudonyms.attacks.links import Links, no_links
 from unmask.pseudonyms.attacks.threshold import profiles_of
 from unmask.pseudonyms.release import Feature, Items
-from unmask.view import Partition
 
 _LEVELS = 3
 _SAMPLE = 1_000_000

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
+from unmask.core.partition import Partition, View
 from unmask.pseudonyms.attacks.components import connected, over_items
 from unmask.pseudonyms.release import Items
-from unmask.view import Partition, View
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.partition import Partition
 from unmask.extras import extra
 from unmask.files import engine
 from unmask.pseudonyms.attacks.blocking import Blocks, count_of_rule
@@ -16,7 +17,6 @@ from unmask.pseudonyms.attacks.linkage import check_blocks
 from unmask.pseudonyms.attacks.links import Links, no_links
 from unmask.pseudonyms.attacks.threshold import profiles_of
 from unmask.pseudonyms.release import Coded, Feature, Items, Numeric
-from unmask.view import Partition
 
 
 @dataclass(frozen=True)

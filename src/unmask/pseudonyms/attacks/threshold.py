@@ -10,10 +10,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Partition
 from unmask.pseudonyms.attacks.components import MAX_PAIRS, connected, grouped, over_items
 from unmask.pseudonyms.release import Feature, Items, Numeric
-from unmask.view import Partition
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.reports.few import TENTH
 from unmask.reports.subject import Subject
 
@@ -86,7 +86,7 @@ class Linkage(Subject):
                                1 before anything foreign is mixed in
     betas                    : thresholds of `breach_rates` and `slopes`, in increasing order
     guesses                  : at least one, each name once
-    unlabeled                : what items of a guess are that the truth lacks, see `unmask.view.Unlabeled`
+    unlabeled                : what items of a guess are that the truth lacks, see `unmask.core.partition.Unlabeled`
     own                      : which of weight, alpha, beta and wanted come from a column of the truth
     """
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import le
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.measures.registry import SHARES
 from unmask.policy import Judged, Policy
 from unmask.policy.verdict import State, line_of, times

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from unmask.core.posterior import equal_weights
 from unmask.facts import Count
 from unmask.measures.interval import of_targets
-from unmask.posterior import equal_weights
 from unmask.reports.few import in_steps, rounded_up
 
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from unmask.cases.rows import plain_row
 from unmask.catalog import Kind, domain_of, examples, find, is_plugin
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.domains import DOMAINS, cases_of
 from unmask.economics.profile import EMBEDDED, attacker_table
-from unmask.errors import FailedError, UnmaskError
 from unmask.measures import CRITERIA
 from unmask.plan import DESIGN, NOTHING, Cell, Part, Plugin, check_keys, digest
 from unmask.policy.verdict import CRITERION
-from unmask.posterior import Posterior
 from unmask.results import Row
-from unmask.truth import Truth
 
 FILE = "file"
 """Part of `use` behind the domain: the dataset is in the file that `file` names."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array, vstack
 
-from unmask.inference import compose
-from unmask.posterior import Posterior, equal_weights
+from unmask.core.inference import compose
+from unmask.core.posterior import Posterior, equal_weights
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.attacks.learned import BackOff

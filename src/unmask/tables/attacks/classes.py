@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.inference import from_classes, from_likelihood
-from unmask.posterior import Posterior, equal_weights, stored
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import from_classes, from_likelihood
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
 from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where

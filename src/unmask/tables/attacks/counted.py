@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import FailedError
-from unmask.posterior import MOST_IN_DOUBLE, Posterior, stored
+from unmask.core.errors import FailedError
+from unmask.core.posterior import MOST_IN_DOUBLE, Posterior, stored
 from unmask.tables.attacks.owners import Owners, expected_inside, outsiders, owners, refuse_contradiction
 from unmask.tables.attacks.pairing import Same, chunks_where, fits_of, pair, shared_columns
 from unmask.tables.column import Column

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import NotRunError
-from unmask.posterior import CLOSED, Posterior, equal_weights, stored
-from unmask.segments import chunks
+from unmask.core.csr_rows import chunks
+from unmask.core.errors import NotRunError
+from unmask.core.posterior import CLOSED, Posterior, equal_weights, stored
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.counts import first_of, group

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.margins import shares

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.noisy import BayesAttack, CellError
 from unmask.tables.background import Background, people_of
 from unmask.tables.release import Table

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior
+from unmask.core.csr_rows import CHUNK
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.segments import CHUNK
 from unmask.tables.attacks.margins import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.products import product

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.inference import from_likelihood
-from unmask.posterior import Posterior
-from unmask.randomness import secret_unless
-from unmask.segments import segment_max, segment_sum
+from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import from_likelihood
+from unmask.core.posterior import Posterior
+from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where

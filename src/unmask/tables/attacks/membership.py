@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.inference import from_scores
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import from_scores
+from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.margins import Margins
 from unmask.tables.attacks.noisy import gower

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.inference import from_likelihood
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import from_likelihood
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing, compatible

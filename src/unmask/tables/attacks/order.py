@@ -12,9 +12,9 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, stored
-from unmask.segments import by_class
+from unmask.core.csr_rows import by_class
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.attacks.shuffles import SHUFFLES, LastPlaces, Shuffle
 from unmask.tables.attacks.sortedness import grouped, sorted_by_content

@@ -21,8 +21,8 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array
 
-from unmask.errors import UnmaskError
-from unmask.segments import segment_max, segment_sum
+from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.errors import UnmaskError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,9 +13,9 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, stored
-from unmask.segments import by_class, expanded
+from unmask.core.csr_rows import by_class, expanded
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.counts import group

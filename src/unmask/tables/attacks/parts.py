@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, equal_weights, stored
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.noisy import NearestNeighbor
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.release import Table

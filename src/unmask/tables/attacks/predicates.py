@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.randomness import secret_unless
+from unmask.core.errors import UnmaskError
+from unmask.core.randomness import secret_unless
 from unmask.tables.background import Background, Rng
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.column import Column

@@ -9,10 +9,10 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, Status, log_odds
-from unmask.promise import Check
-from unmask.randomness import secret_unless
+from unmask.core.calibration_check import Check
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, Status, log_odds
+from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, alike, logistic, reference_of, rising, scored
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.release import Table

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.posterior import Posterior
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.noisy import sums_over
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, vstack
 
-from unmask.errors import UnmaskError
-from unmask.inference import from_likelihood
-from unmask.posterior import Posterior
+from unmask.core.errors import UnmaskError
+from unmask.core.inference import from_likelihood
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng
 from unmask.tables.release import Table
@@ -86,7 +86,7 @@ def of_pseudonyms(
     seen      : (n_people, m) the targets of `link` that are of each person
     pseudonym : (n_rows,) the pseudonym of each released row, below n_pseudonyms
 
-    >>> from unmask.inference import from_classes
+    >>> from unmask.core.inference import from_classes
     >>> places, pseudonym = np.array([0, 0, 1, 1, 1, 2]), np.array([0, 1, 0, 1, 1, 1])
     >>> found = of_pseudonyms(from_classes(places, places), np.array([[0, 2], [2, 5]]), pseudonym, 2)
     >>> np.exp(found.log_probability).round(3).tolist(), found.candidate.tolist()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError, nearest
 from unmask.tables.attacks.kernels import Kernel
 from unmask.tables.attacks.margins import bins_of, mutual_information, shares
 from unmask.tables.attacks.pairing import shared_columns

@@ -9,9 +9,9 @@ from math import ceil, log2
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.engines import Engine, open_engine, sql
 from unmask.engines.room import check_disk, in_words, shares
-from unmask.errors import FailedError, UnmaskError
 from unmask.tables.counting.reduce import EVEN, Reduced, reduce
 from unmask.tables.counting.roles import Roles
 from unmask.tables.protections import Mondrian

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.engines import Engine, Kind, sql
-from unmask.errors import FailedError, UnmaskError
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.cells import Missing
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from scipy import sparse
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,

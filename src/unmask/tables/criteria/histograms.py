@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.pairing import pairs_near
 from unmask.tables.cells import compatible
 from unmask.tables.column import classes_of

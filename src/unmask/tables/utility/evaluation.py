@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
 from unmask.tables.utility.widths import Width
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from unmask.errors import visible
+from unmask.core.errors import visible
 
 SHOWN = 5
 """Rows that are shown of a table, and targets of a belief."""

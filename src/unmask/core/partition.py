@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 Missing = Literal["error", "singleton", "drop"]
 """What an item of the solution is that the adversary's partition lacks: an error, a cluster of its own (the adversary

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
-from unmask.errors import UnmaskError
-from unmask.posterior import Posterior, Status, equal_weights, stored
-from unmask.promise import Check
-from unmask.segments import by_class, segment_max, segment_sum
+from unmask.core.calibration_check import Check
+from unmask.core.csr_rows import by_class, segment_max, segment_sum
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, Status, equal_weights, stored
 
 __all__ = [
     "calibrate",
@@ -253,8 +253,8 @@ def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
     candidate : (n_targets,) the right candidate of each target; below 0 where the adversary does not know it
     The status is `calibrated` only if it is earned on held-out people: the known targets are split into two halves,
     each is announced with the scale that fits the other, and what was announced is compared with what came true
-    (`unmask.promise.Check`, 3 points allowed). Refuted, or with fewer than 100 known targets, it stays `scores`. The
-    check is in `provenance["check"]`, the scale in `provenance["scale"]`.
+    (`Check`, 3 points allowed). Refuted, or with fewer than 100 known targets, it stays `scores`. The check is in
+    `provenance["check"]`, the scale in `provenance["scale"]`.
     """
     belief = belief.one_by_one()
     known = np.flatnonzero(np.asarray(candidate) >= 0) if np.ndim(candidate) == 1 else np.empty(0, dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 
 def secret_unless(rng: object) -> np.random.Generator:

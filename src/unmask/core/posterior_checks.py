@@ -1,4 +1,4 @@
-"""What every belief keeps to: rows, targets and a prior that are what `unmask.posterior.Posterior` says."""
+"""What every belief keeps to: rows, targets and a prior that are what `unmask.core.posterior.Posterior` says."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.segments import chunks, segment_sum
+from unmask.core.csr_rows import chunks, segment_sum
+from unmask.core.errors import UnmaskError
 
 MASS_TOLERANCE = 1e-5
 """How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.segments import dot
+from unmask.core.csr_rows import dot
 
 FALSE_ALARM = 1e-3
 """How often, at most, a belief that keeps its word is refuted."""

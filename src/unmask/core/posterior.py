@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.errors import UnmaskError
-from unmask.notebook import SHOWN, html_table
-from unmask.segments import LONG, by_class, expanded, segment_sum
-from unmask.well_formed import MASS_TOLERANCE, check
+from unmask.core.csr_rows import LONG, by_class, expanded, segment_sum
+from unmask.core.errors import UnmaskError
+from unmask.core.notebook import SHOWN, html_table
+from unmask.core.posterior_checks import MASS_TOLERANCE, check
 
 Status = Literal["exact", "model", "calibrated", "scores"]
 

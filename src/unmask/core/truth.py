@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.errors import UnmaskError
+from unmask.core.errors import UnmaskError
 
 UNKNOWN = -1
 """The true candidate of a target is not known; the target takes no part in realized measures."""
