@@ -174,7 +174,7 @@ def large(attack: str, folder: str) -> Step:
     """An attack, "module:name", on a million nodes."""
     import numpy as np
 
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
     module, name = attack.split(":")
     run = getattr(importlib.import_module(f"unmask.graphs.attacks.{module}"), name)()
@@ -248,7 +248,7 @@ def part_of_a_pass(source: Any, target: Any, image: Any, share: int) -> Step:
 
 def load() -> Step:
     """Ten million edges as lines of two numbers."""
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
     folder = tempfile.TemporaryDirectory()
     path = Path(folder.name) / "edges.txt"

@@ -43,7 +43,7 @@ def path_of(n_nodes: int) -> tuple[Any, Any, Any]:
     """A path of three among so many nodes, as source and as target, two of whose nodes are seeds."""
     import numpy as np
 
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
     path = SocialGraph.from_edges([0, 1], [1, 2], n_nodes=n_nodes)
     return path, path, (np.array([0, 1]), np.array([0, 1]))
@@ -114,7 +114,7 @@ def huge_problem(folder: str) -> tuple[Any, Any, Any]:
     """Source and target, memory-mapped, and the seeds: nodes have the same number in both."""
     import numpy as np
 
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
     source, target = (
         SocialGraph(

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.cli import main
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import Decoy, IdentitySeparation
-from unmask.graphs.release import SocialGraph
 from unmask.pseudonyms.protections import PerContext, PerItem, PerPeriod, Split
 from unmask.pseudonyms.release import Items
 from unmask.tables import Generalize, Identity, Mondrian, Suppress, SuppressCells, Table

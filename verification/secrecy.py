@@ -18,8 +18,8 @@ from scipy.stats import binom, poisson
 from show import Section, Verdict, run
 
 from unmask import Truth, audit
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import IdentitySeparation
-from unmask.graphs.release import SocialGraph
 from unmask.pseudonyms import Items, PerItem
 from unmask.tables import Background, Mondrian, Table, datasets
 from unmask.tables.attacks import OrderAttack

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from unmask.graphs import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 def graph(n_nodes, edges):

@@ -6,8 +6,8 @@ import pytest
 from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import local_anonymity
 from unmask.graphs.datasets import barabasi_albert
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import choose_adopters
-from unmask.graphs.release import SocialGraph
 
 NETWORK = barabasi_albert(400, 2, rng=np.random.default_rng(5))
 

@@ -14,7 +14,7 @@ from tests.graphs.problems import as_dict, check_renumbering, graph, noisy_pair,
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
 from unmask.graphs.attacks import Bumblebee, Grasshopper, Nar09, _kernels
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 THETAS = [0.0, 0.01, 0.37, 1.13, 1.5]  # of two candidates, one stands out by sqrt(2)
 ATTACKS = [

@@ -8,7 +8,7 @@ import pytest
 from unmask.core.errors import UnmaskError
 from unmask.data import AmbiguousInput
 from unmask.graphs import SocialGraph, datasets
-from unmask.graphs.release import Dropped
+from unmask.graphs.graph import Dropped
 
 
 @pytest.fixture

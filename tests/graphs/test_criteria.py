@@ -27,8 +27,8 @@ from unmask.graphs.criteria import (
     structural_equivalence,
 )
 from unmask.graphs.evaluation import most_recall, rates
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, split
-from unmask.graphs.release import SocialGraph
 
 
 def graph(n_nodes, edges):

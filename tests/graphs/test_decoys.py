@@ -8,9 +8,9 @@ import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.graphs.datasets import barabasi_albert
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import Decoy, Ego, EgoPatterns, Role, read_egos
 from unmask.graphs.protections.patterns import facebook_egos
-from unmask.graphs.release import SocialGraph
 
 NETWORK = barabasi_albert(500, 5, rng=np.random.default_rng(5))
 # Gulyas 2015, table 5.1a: 50 contacts, P(X_0, X_1) = .16, .82, .02; the larger circle is the first here

@@ -21,9 +21,9 @@ from unmask.graphs.disclosure import (
     true_owners,
 )
 from unmask.graphs.evaluation import rates
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role, Separated
-from unmask.graphs.release import SocialGraph
 from unmask.measures.unlinkability import Contingency, evaluate
 
 NETWORK = barabasi_albert(60, 4, rng=np.random.default_rng(5))

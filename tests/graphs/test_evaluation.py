@@ -28,7 +28,7 @@ from unmask.graphs.evaluation import (
     score,
     seeds_lost,
 )
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.measures.interval import of_runs
 
 # nine source nodes: two hits, a miss, one not named, two false positives, one rightly left, a right and a lost seed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 # As networkx writes it (attributes, direction) and as the format's primer has it.
 DIRECTED = """<?xml version='1.0' encoding='utf-8'?>

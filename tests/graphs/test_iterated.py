@@ -14,7 +14,7 @@ from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 def separated(target, persons, rng):

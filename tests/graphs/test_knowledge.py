@@ -5,9 +5,9 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, erdos_renyi, power_law_degrees
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds, split
 from unmask.graphs.knowledge.groups import clique
-from unmask.graphs.release import SocialGraph
 
 
 def rng(seed=1):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import erdos_renyi, network
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import anonymous_identity, new_ties, same_neighbors
-from unmask.graphs.release import SocialGraph
 
 
 @st.composite

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, power_law_degrees
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import match_cliques, match_top, realistic, split
-from unmask.graphs.release import SocialGraph
 
 
 def rng(seed=1):

@@ -14,8 +14,8 @@ from unmask import UnmaskError
 from unmask.graphs import Auxiliary, Similarity
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.datasets import chung_lu, power_law_degrees
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import select_seeds, split
-from unmask.graphs.release import SocialGraph
 
 
 def graph(n_nodes, edges):

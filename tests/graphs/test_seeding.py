@@ -11,8 +11,8 @@ from scipy.sparse import csgraph
 from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import local_anonymity
 from unmask.graphs.datasets import barabasi_albert, chung_lu, network, power_law_degrees
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, betweenness, centrality, closeness, clustering, select_seeds, split
-from unmask.graphs.release import SocialGraph
 
 
 def rng(seed=1):

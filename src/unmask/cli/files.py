@@ -17,7 +17,7 @@ from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
     from unmask.cases.price import Motive
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
     from unmask.reports import ReportData
     from unmask.reports.overview import Line
     from unmask.tables.formulas import Formulas

@@ -21,8 +21,8 @@ from unmask.core.errors import UnmaskError
 from unmask.writing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
+    from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import Decoy, IdentitySeparation, Separated
-    from unmask.graphs.release import SocialGraph
 
 MOST = 1000
 """Identities of one person."""
@@ -215,8 +215,8 @@ def protect_graph(
     unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
     """
     from unmask.core.randomness import secret_unless
+    from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import protected
-    from unmask.graphs.release import SocialGraph
     from unmask.graphs.utility import lost, utility
     from unmask.graphs.writing import kind_of
     from unmask.reports.words import percent
@@ -327,7 +327,7 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.cases.graphs.advice import sentences, told
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
     network = SocialGraph.read(graph, **reading_options(asked))
     advice = told(network, _node(network, node, graph), **asked)

@@ -26,6 +26,7 @@ from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
 from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.edge_lists import EdgeListOptions
+from unmask.graphs.graph import Dropped, SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split
 from unmask.graphs.protections import (
     Decoy,
@@ -40,7 +41,6 @@ from unmask.graphs.protections import (
     SwitchEdges,
     Together,
 )
-from unmask.graphs.release import Dropped, SocialGraph
 from unmask.graphs.similarity import Similarity
 
 __all__ = [

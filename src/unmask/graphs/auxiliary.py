@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.directed import DirectedGraph
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, Similarity
 
 Graph = TypeVar("Graph", SocialGraph, DirectedGraph)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.graphs.edge_lists import EdgeListOptions
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.reading import read_links
-from unmask.graphs.release import SocialGraph
 
 
 @dataclass(frozen=True, eq=False)

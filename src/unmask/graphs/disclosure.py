@@ -17,10 +17,10 @@ from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.evaluation import Rates, named_once, rates
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
-from unmask.graphs.release import SocialGraph
 from unmask.measures import Measure
 
 Who = Literal["whole", "adopters", "anybody"]

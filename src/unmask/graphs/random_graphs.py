@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:

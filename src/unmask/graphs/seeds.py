@@ -15,8 +15,8 @@ from unmask.core.errors import UnmaskError
 from unmask.data.dialects import WHOLE
 from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.end_columns import unify_ids
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.reading import first_rows, read_links
-from unmask.graphs.release import SocialGraph
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from unmask.engines.room import scratch
 from unmask.graphs.edge_lists import best_dialect
 
 if TYPE_CHECKING:
-    from unmask.graphs.release import SocialGraph
+    from unmask.graphs.graph import SocialGraph
 
 _CAUTION = 5  # as if so many seeds more had told nothing
 _TELLING = 0.8  # exponents below which the most similar are proposed as candidates

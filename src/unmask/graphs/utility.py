@@ -19,7 +19,7 @@ from scipy.sparse import csgraph
 
 from unmask.graphs.communities import communities, modularity
 from unmask.graphs.criteria._refinement import tokens
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 FROM = 50
 """People from whom distances are taken, at most."""

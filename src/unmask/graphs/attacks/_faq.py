@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

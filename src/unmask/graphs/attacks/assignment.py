@@ -15,7 +15,7 @@ from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import refine
 from unmask.graphs.criteria.equivalence import structural_equivalence
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GraphMatching:
 
     Fails when: many people are in one graph alone: they are mapped all the same; or the graphs are large.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> GraphMatching()(kite, Auxiliary(kite, (np.array([0]), np.array([0])))).mapping
     array([0, 1, 2, 3], dtype=int32)

@@ -15,7 +15,7 @@ from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.directed import DirectedGraph
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._climb import Factors, Pairs
@@ -72,7 +72,7 @@ class Climb:
 
     Fails when: most people are in one graph alone: they are mapped too, and nothing in P tells that they are absent.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> Climb()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([0, 1, 2, 3, 4, 5], dtype=int32)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from unmask.graphs.attacks.beliefs import Entries, matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
-from unmask.graphs.release import SocialGraph
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, check_theta, seeded
 from unmask.graphs.auxiliary import Auxiliary, Graph
 from unmask.graphs.directed import DirectedGraph
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from unmask.graphs.attacks.success import (
 )
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import Guessed
 
 SeedsAre = Literal["sample", "chosen", "guessed"]
@@ -137,7 +137,7 @@ class Ensemble:
     Fails when: no attack gets beyond its seeds; or seeds are no random sample in a way that neither their degrees nor
     their places in the networks show.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> belief = Ensemble()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1]))))
     >>> belief.mapping, belief.confidence  # two seeds are too few to announce a probability

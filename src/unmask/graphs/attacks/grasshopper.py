@@ -20,7 +20,7 @@ from unmask.graphs.attacks.matching import (
     side,
 )
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Weighting = Literal["released", "printed"]
 
@@ -48,7 +48,7 @@ class Grasshopper:
     Fails when: seeds are too few to spread; nodes of few neighbors get equal scores, which are refused; the mapping may
     oscillate.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Grasshopper()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)

@@ -15,7 +15,7 @@ from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.witnesses import plain, wedges
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Ties = Literal["open", "broken"]
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
@@ -60,7 +60,7 @@ class Irma:
     Fails when: few people are in both graphs: the others are mapped too, and wrongly; or the graph is so large that
     pairs exceed the memory.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> Irma()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)

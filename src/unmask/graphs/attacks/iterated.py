@@ -14,7 +14,7 @@ from unmask.core.posterior import equal_weights
 from unmask.graphs.attacks.matching import Attack, Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.propagation import Nar09
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,7 +62,7 @@ class Iterated:
 
     Fails when: the first match is wrong, or the person has one identity: what is found then is mostly wrong.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> person = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> split = SocialGraph.from_edges([0, 0, 4], [1, 2, 3])  # node 0 to two friends and node 4 to the third
     >>> known = Auxiliary(person, (np.array([1, 2, 3]), np.array([1, 2, 3])))

@@ -14,7 +14,7 @@ from unmask.core.posterior import Posterior
 from unmask.graphs.attacks._kernels import read_only
 from unmask.graphs.attacks._sides import UNSETTLED, Side
 from unmask.graphs.auxiliary import Auxiliary, Graph
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 _MOST = 2**31 - 1  # node numbers are int32, and so are counts in the loops
 

@@ -22,7 +22,7 @@ from unmask.graphs.attacks.matching import (
     side,
 )
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 _MANY = 200_000  # nodes, whose counts fit a cache better as float32; fewer share the loops of attacks that weigh
 
@@ -58,7 +58,7 @@ class Nar09:
     Fails when: seeds are too few to spread, below a threshold that `unmask audit graph --transition` finds; or people
     have few contacts, or several identities.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> belief = Nar09(theta=0.01)(path, Auxiliary(path, (np.array([0]), np.array([2]))))
     >>> belief.mapping, belief.sweeps
@@ -100,7 +100,7 @@ class Bumblebee:
     Fails when: one graph was sampled more thinly than the other, or many have no counterpart: with a small theta they
     are mapped all the same.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> Bumblebee(delta=0.5)(path, Auxiliary(path, (np.array([0]), np.array([2])))).mapping
     array([2, 1, 0], dtype=int32)

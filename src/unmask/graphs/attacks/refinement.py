@@ -11,8 +11,8 @@ from unmask.graphs.attacks.beliefs import Entries, matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import finer, numbered
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
-from unmask.graphs.release import SocialGraph
 
 Numbers = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, wi
 from unmask.graphs.attacks.beliefs import matching_of
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, proposed
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Rematch:
     Fails when: communities make edges between strangers likelier than their degrees do: it is then over-sure, most of
     people without a counterpart.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> Rematch()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([0, 1, 2, 3, 4, 5], dtype=int32)
@@ -168,7 +168,7 @@ def log_odds(
     mapping : (auxiliary.n_nodes,) target node of each auxiliary node, each at most once, -1 where there is none
     reach   : as in `Rematch`
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
     >>> right, swapped = np.array([0, 1, 2, 3, 4, -1]), np.array([0, 1, 2, 4, 3, -1])
     >>> bool(log_odds(kite, kite, right)[3] > log_odds(kite, kite, swapped)[3]), log_odds(kite, kite, right)[5]

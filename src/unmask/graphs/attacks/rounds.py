@@ -16,7 +16,7 @@ from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support, Walks, rematch
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 MIN_SEEDS = 30
 """Fewer seeds are too few to test a probability."""

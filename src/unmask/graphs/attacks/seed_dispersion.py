@@ -11,7 +11,7 @@ from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.communities import communities
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 MAX_P_VALUE = 0.005
 """Level of each of the two tests: that of the largest of 200 draws."""

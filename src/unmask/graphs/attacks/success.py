@@ -14,7 +14,7 @@ from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities,
 from unmask.graphs.attacks.rounds import Round, Tally, kinds_for, leaders, tallied
 from unmask.graphs.attacks.support import Walks
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]

@@ -13,7 +13,7 @@ from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks.matching import Matching, seeded
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, proposed
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -11,7 +11,7 @@ from unmask.graphs.attacks._sides import Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.beliefs import believe
 from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded, side
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class KorulaLattanzi:
 
     Fails when: people have fewer common contacts than `witnesses`, or it is 1: a wrong match then makes others.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> KorulaLattanzi()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 
 def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDArray[np.int64]:

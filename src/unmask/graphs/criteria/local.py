@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Variant = Literal["A", "B", "C", "degree"]
 """Variants of local topological anonymity."""

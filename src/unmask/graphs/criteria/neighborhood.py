@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 
 from unmask.core.csr_rows import distinct
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 _PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colors; of 6, not all are
 _EXACT: Final = 50  # nodes of the largest piece of a neighborhood that is compared node by node

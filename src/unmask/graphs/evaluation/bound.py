@@ -22,7 +22,7 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = 
     Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
     has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> most_recall(Pair(star, star, np.arange(4)))
     0.5

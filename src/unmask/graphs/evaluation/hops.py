@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.evaluation.outcomes import named_once
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.measures import Measure
 
 UNNAMED: Final = -1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 _MOST_STEPS: Final = 10**10  # walks times ends of edges up to which betweenness is exact: one to two minutes
 

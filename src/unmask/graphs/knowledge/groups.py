@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.pair import Pair
-from unmask.graphs.release import SocialGraph
 
 
 def groups(

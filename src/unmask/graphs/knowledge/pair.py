@@ -15,7 +15,7 @@ from scipy.sparse import csgraph
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
 
 NOBODY: Final = -1  # in `Pair.truth`: the person is not in the target

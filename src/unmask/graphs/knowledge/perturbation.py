@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.pair import NOBODY, Pair
-from unmask.graphs.release import SocialGraph
 
 
 def split(

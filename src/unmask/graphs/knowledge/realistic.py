@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.groups import clique
-from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed
 
 _CORE: Final = 0.2  # of the source nodes, those with the most neighbors: cliques further out look like many others

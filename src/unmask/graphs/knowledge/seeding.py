@@ -60,7 +60,7 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
     In the source's words random.25, top, betwc.1, closec.1, 4cliques.2, 4bfs.2, lta, lcc, lcch. The program behind its
     figures ranks closec and lcc by faulty values and betwc within the subgraph of the top 10 %; here they are as named.
 
-    >>> from unmask.graphs.release import SocialGraph
+    >>> from unmask.graphs.graph import SocialGraph
     >>> graph = SocialGraph.from_edges([0, 0, 0, 1, 3], [1, 2, 3, 2, 4])
     >>> seeds = select_seeds(Pair(graph, graph, np.arange(5)), "clique.3", n=3, rng=np.random.default_rng(1))
     >>> sorted(seeds.source.tolist())

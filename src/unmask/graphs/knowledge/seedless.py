@@ -15,8 +15,8 @@ from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support, nearest
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria.equivalence import class_sizes, color_classes
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import SwitchEdges
-from unmask.graphs.release import SocialGraph
 from unmask.graphs.seeds import Guessed
 
 Floats = NDArray[np.float64]

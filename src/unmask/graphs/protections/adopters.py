@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.graphs.release import SocialGraph
+from unmask.graphs.graph import SocialGraph
 
 Cooperation = Literal["none", "local", "degree", "lta"]
 """How adopters are organized, see `choose_adopters`."""

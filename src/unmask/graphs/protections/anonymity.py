@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
-from unmask.graphs.release import SocialGraph
 
 
 def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:

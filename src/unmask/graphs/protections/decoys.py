@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
-from unmask.graphs.release import SocialGraph
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import Role, Separated
-from unmask.graphs.release import SocialGraph
 from unmask.ranges import Range, check_ranges
 
 

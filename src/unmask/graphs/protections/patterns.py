@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from unmask import files
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
-from unmask.graphs.release import SocialGraph
 
 Strategy = Literal["patterns", "circles"]
 

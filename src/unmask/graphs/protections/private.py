@@ -11,10 +11,10 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import other_pairs, shuffled
 from unmask.graphs.protections.identities import Separated
 from unmask.graphs.random_graphs import chung_lu
-from unmask.graphs.release import SocialGraph
 from unmask.ranges import Range, check_ranges
 
 Epsilon = Annotated[float, Range(0, above=True)]

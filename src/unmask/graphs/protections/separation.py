@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
 from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
 from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
-from unmask.graphs.release import SocialGraph
 from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]

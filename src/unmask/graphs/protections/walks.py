@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.randomness import secret_unless
+from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import distinct, shuffled
 from unmask.graphs.protections.identities import Separated
-from unmask.graphs.release import SocialGraph
 from unmask.ranges import Range, check_ranges
 
 TRIES = 10

@@ -14,7 +14,7 @@ from unmask.engines import Engine
 from unmask.engines.sql import literal
 from unmask.graphs.column_words import is_weight
 from unmask.graphs.edge_lists import EdgeListOptions, choose_named_ends
-from unmask.graphs.release import Dropped
+from unmask.graphs.graph import Dropped
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import AmbiguousInput
-from unmask.graphs.release import Dropped, SocialGraph
+from unmask.graphs.graph import Dropped, SocialGraph
 
 
 def named_edges(graph):
