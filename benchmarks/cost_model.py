@@ -119,11 +119,11 @@ def mapping(form: str, folder: str) -> Step:
     files = [f"{folder}/{name}.parquet" for name in ("auxiliary", "release", "seeds")]
 
     def held() -> Found:
-        from unmask.engines import in_bytes, open_engine
-        from unmask.engines.room import engine_share
+        from unmask.data.engine import open_engine
+        from unmask.data.resources import limit_engine_memory, parse_bytes
         from unmask.graphs import stored
 
-        memory = engine_share(in_bytes(MEMORY))
+        memory = limit_engine_memory(parse_bytes(MEMORY))
         with open_engine(form, memory_limit=memory, temp_directory=folder) as engine:
             sides = [stored.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
             stored.read_seeds(*sides, files[2])

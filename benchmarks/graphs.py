@@ -144,7 +144,7 @@ def superstep() -> Step:
 
 def superstep_by_sql(memory_limit: int) -> Step:
     """The same pass in DuckDB, the graphs being tables already."""
-    from unmask.engines import open_engine
+    from unmask.data.engine import open_engine
     from unmask.graphs.attacks import Nar09
     from unmask.graphs.stored.attacks import _rules, _Run
 

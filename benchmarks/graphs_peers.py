@@ -14,7 +14,7 @@ def by_sql(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
     """The attack for networks that exceed memory, in DuckDB: joins and counts."""
     import numpy as np
 
-    from unmask.engines import open_engine
+    from unmask.data.engine import open_engine
     from unmask.graphs.attacks import Nar09
     from unmask.graphs.stored import attack
 

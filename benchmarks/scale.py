@@ -69,10 +69,10 @@ def generate(folder: str | Path, rows: int) -> None:
 def in_engine(work: str, engine: str, folder: str, cap: str | None) -> Step:
     """A command as a user types it."""
     from unmask.cli import main
-    from unmask.engines import in_bytes
+    from unmask.data.resources import parse_bytes
 
     if cap:
-        resource.setrlimit(resource.RLIMIT_DATA, (in_bytes(cap), in_bytes(cap)))
+        resource.setrlimit(resource.RLIMIT_DATA, (parse_bytes(cap), parse_bytes(cap)))
     command = [f"{folder}/part-*.parquet", *ROLES, "--engine", engine, "--temp-directory", folder]
     command += ["--memory-limit", "4GiB" if work == "protect" else "2GiB"]
     command += {

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 
 QUIET = (
     "ignore::FutureWarning",  # pyspark's own, about the pandas that is installed for other tests

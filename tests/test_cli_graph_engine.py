@@ -175,7 +175,7 @@ def test_a_statement_that_is_interrupted_is_one_sentence_and_leaves_nothing(file
     """A join that would take hours is interrupted half a second after its start."""
     program = (
         "import os, signal, sys, threading\n"
-        "from unmask.engines.duck import Duck\n"
+        "from unmask.data.duckdb_engine import Duck\n"
         "def names(self, source):\n"
         f"    threading.Timer(0.5, os.kill, (os.getpid(), {number:d})).start()\n"
         "    self.rows('select count(*) as n from range(9000000) a join range(9000000) b on a.range * b.range < 7')\n"

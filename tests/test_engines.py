@@ -11,7 +11,9 @@ import pytest
 
 from tests.engines import QUIET, opened
 from unmask import FailedError, UnmaskError
-from unmask.engines import in_bytes, open_engine, sql
+from unmask.data import sql
+from unmask.data.engine import open_engine
+from unmask.data.resources import parse_bytes
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -434,7 +436,7 @@ def test_spark_that_is_missing_is_named(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("unmask.engines.spark.import_module", missing)
+    monkeypatch.setattr("unmask.data.spark_engine.import_module", missing)
     with (
         pytest.raises(FailedError, match=r"Spark is not installed; install the extra \[spark\] of unmask"),
         open_engine("spark"),
@@ -460,7 +462,7 @@ def test_spark_that_does_not_start_is_one_sentence(monkeypatch):
         def getActiveSession():
             return None
 
-    monkeypatch.setattr("unmask.engines.spark.import_module", lambda _: type("sql", (), {"SparkSession": Sessions}))
+    monkeypatch.setattr("unmask.data.spark_engine.import_module", lambda _: type("sql", (), {"SparkSession": Sessions}))
     said = pytest.raises(FailedError, match=r"Spark does not start.*is Java 17 or later installed")
     with said, open_engine("spark"):
         pass
@@ -470,13 +472,13 @@ def test_spark_that_does_not_start_is_one_sentence(monkeypatch):
     ("text", "size"), [("2GiB", 2 << 30), ("100 MB", 10**8), ("7", 7), ("1.5k", 1500), ("1MiB", 1 << 20)]
 )
 def test_sizes(text, size):
-    assert in_bytes(text) == size
+    assert parse_bytes(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "GiB", "-1GB", "4 ib", "2 GiBs", "nan"])
 def test_no_sizes(text):
     with pytest.raises(UnmaskError, match="expected a number and a unit"):
-        in_bytes(text)
+        parse_bytes(text)
 
 
 def test_an_engine_that_is_not_known():

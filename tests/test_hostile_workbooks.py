@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from tests.workbooks import _SHEET, write_workbook
 from unmask.cli import main
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines import workbooks
+from unmask.data import workbooks
 from unmask.tables.reading import read_encoded
 
 pytest.importorskip("python_calamine", reason="needs the extra [excel] of unmask")

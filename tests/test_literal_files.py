@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
 from unmask.graphs.stored import load
 from unmask.pseudonyms.counting import Labeled, contingencies

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from show import Section, Verdict, run
 
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, stored
 from unmask.graphs import datasets as networks
 from unmask.graphs.knowledge import SeedPairs, select_seeds, split

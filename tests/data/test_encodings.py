@@ -10,10 +10,10 @@ import zipfile
 import pytest
 
 from tests.workbooks import write_workbook
-from unmask.core.errors import FailedError, UnmaskError
-from unmask.data import AmbiguousInput, encodings
+from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
+from unmask.data import encodings
 from unmask.data.encodings import check_encoding
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
 from unmask.pseudonyms.reading import read_columns
 from unmask.tables import Table

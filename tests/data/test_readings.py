@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unmask.core.errors import AmbiguousInput
 from unmask.data import (
-    AmbiguousInput,
     Reading,
     decode_text,
     read_rows,
@@ -14,8 +14,7 @@ from unmask.data import (
     score_header,
     verify_reading,
 )
-from unmask.data.dialects import DELIMITER_NAMES
-from unmask.data.samples import FIRST_LINES
+from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES
 from unmask.files import engine
 
 KNOWN = {"name", "city", "count"}.__contains__

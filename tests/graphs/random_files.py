@@ -7,8 +7,7 @@ import random
 import shlex
 from dataclasses import dataclass
 
-from unmask.core.errors import UnmaskError
-from unmask.data import AmbiguousInput
+from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.graphs import SocialGraph
 
 ENDS = (

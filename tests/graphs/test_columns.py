@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from unmask.core.errors import UnmaskError
-from unmask.data import AmbiguousInput
+from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.graphs import SocialGraph, datasets
 from unmask.graphs.graph import Dropped
 

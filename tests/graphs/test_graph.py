@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from unmask.core.errors import FailedError, UnmaskError
-from unmask.data import AmbiguousInput
+from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
 from unmask.graphs.graph import Dropped, SocialGraph
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.engines import QUIET, opened
 from tests.graphs.problems import graph, noisy_pair, pairs_of, problems
 from unmask import FailedError, UnmaskError, files
-from unmask.data import AmbiguousInput
-from unmask.engines import sql
-from unmask.engines.room import check_output
+from unmask.core.errors import AmbiguousInput
+from unmask.data import sql
+from unmask.data.resources import check_output
 from unmask.graphs import Auxiliary, KorulaLattanzi, Nar09, Pair, Rematch, SocialGraph, datasets, stored
 from unmask.graphs.evaluation import by_degree, outcomes, rates
 from unmask.graphs.knowledge import select_seeds, split

@@ -15,7 +15,7 @@ from unmask import FailedError, Partition, UnmaskError, View
 from unmask.cases.pseudonyms.case import Case, Sensitivity, met_by
 from unmask.cases.pseudonyms.report import report
 from unmask.cli import main
-from unmask.engines.room import shares
+from unmask.data.resources import divide_memory
 from unmask.measures.unlinkability import Contingency, evaluate
 from unmask.pseudonyms.counting import contingencies, plan
 from unmask.pseudonyms.labels import Files
@@ -143,14 +143,14 @@ def test_texts_never_meet_numbers(engine, tmp_path):
 def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path, monkeypatch):
     truth, guesses = random_files(tmp_path, 1, whole=True)
     files = given(truth, guesses).labeled(engine)
-    planned = plan(engine, *files, shares=shares(1 << 30))
+    planned = plan(engine, *files, shares=divide_memory(1 << 30))
     n = len(truth.read_text().splitlines()) - 1
     fewest, most = (int(text.replace(",", "")) for text in re.findall(r"([\d,]+) to ([\d,]+) pairs", planned)[0])
     assert planned.startswith(f"linkage of {n:,} items")
     assert fewest <= most <= n
     monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1 << 30)
     with pytest.raises(FailedError, match=r"clusters take .* GiB of memory"):
-        plan(engine, *files, shares=shares(1 << 30))
+        plan(engine, *files, shares=divide_memory(1 << 30))
     monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1)
     monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1 << 30)
     with pytest.raises(FailedError, match=r"pairs of a subject and a cluster take .* GiB"):
@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path
     monkeypatch.setattr("unmask.pseudonyms.counting._PER_ITEM", 1 << 50)
     monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1)
     with pytest.raises(FailedError, match=r"may write .* to its temporary directory"):
-        plan(engine, *files, shares=shares(1 << 30))
+        plan(engine, *files, shares=divide_memory(1 << 30))
 
 
 @pytest.mark.parametrize("bad", ["truth", "guess"])
@@ -170,7 +170,7 @@ def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, b
     option = "unlabeled" if bad == "truth" else "missing"
     said = rf"{bad}\.csv: a label is missing at 1 item; say what they are with {option}"
     with pytest.raises(UnmaskError, match=said):
-        plan(engine, *files.labeled(engine), shares=shares(1 << 30))
+        plan(engine, *files.labeled(engine), shares=divide_memory(1 << 30))
     with pytest.raises(UnmaskError, match=said):
         files.read({})
 

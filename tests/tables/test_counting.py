@@ -18,9 +18,9 @@ from unmask.cases.price import Motive
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
 from unmask.cli import main
+from unmask.data.engine import open_engine
+from unmask.data.resources import divide_memory
 from unmask.economics import Attacker
-from unmask.engines import open_engine
-from unmask.engines.room import shares
 from unmask.tables import (
     AttributeInference,
     Background,
@@ -726,7 +726,7 @@ def test_values_that_do_not_fit_and_a_full_disk_are_refused_before_the_work(peop
 
 def test_a_memory_limit_that_is_too_small():
     with pytest.raises(UnmaskError, match="the memory limit is 100 MiB, expected at least 512 MiB"):
-        shares(100 << 20)
+        divide_memory(100 << 20)
 
 
 def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):

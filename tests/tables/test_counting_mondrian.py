@@ -13,7 +13,7 @@ from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from unmask import FailedError
 from unmask.cli import main
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.constraints import EntropyL
 from unmask.tables.counting import Roles, generalize, plan, reduce, write_release

@@ -178,7 +178,7 @@ def test_a_class_over_57_birth_years_says_so():  # U5
 
 
 def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
-    from unmask.engines import open_engine
+    from unmask.data.engine import open_engine
 
     release, _ = released
     roles = Roles(**ROLES)
@@ -210,7 +210,7 @@ def test_values_of_an_engine_that_are_written_in_several_ways_share_a_level(tmp_
     path = tmp_path / "people.csv"
     names = ["Zo\u00eb", "Zoe\u0308"]
     path.write_text("name;pay\n" + "".join(f"{names[at % 2]};{('3,5', '3,50', 'NA')[at % 3]}\n" for at in range(12)))
-    from unmask.engines import open_engine
+    from unmask.data.engine import open_engine
 
     with open_engine("duckdb") as engine:
         found = reduce(engine, str(path), Roles(("name", "pay"))).whole()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from unmask import FailedError, UnmaskError, protect
 from unmask.cases.tables import audit as audit_releases
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria

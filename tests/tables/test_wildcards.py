@@ -8,7 +8,7 @@ import pytest
 from unmask import Truth, UnmaskError, audit
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
-from unmask.engines import open_engine
+from unmask.data.engine import open_engine
 from unmask.reports import sentences
 from unmask.reports.words import percent
 from unmask.studies.cells import run_cell

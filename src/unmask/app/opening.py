@@ -329,11 +329,11 @@ def _refuse_bombs(path: Path) -> None:
 
 def _refuse_many(path: Path, columns: int) -> None:
     """Refuse a Parquet file of more cells than are held in memory: it says how many rows it has."""
-    from unmask.engines.given import form_of
-    from unmask.engines.sql import literal
+    from unmask.data.source_files import detect_kind
+    from unmask.data.sql import literal
     from unmask.tables.reading import engine
 
-    if form_of(path) != "parquet":
+    if detect_kind(path) != "parquet":
         return
     with engine() as (connection, _):
         found = connection.execute(f"select num_rows from parquet_file_metadata({literal(str(path))})").fetchall()
@@ -393,13 +393,12 @@ def _masks(text: str) -> Iterator[str]:
 
 def _delimiter(path: Path, data: Mapping[str, Any]) -> str:
     """What is between the columns of a text file, in words; "" of what cannot be told."""
-    from unmask.engines.given import given
-    from unmask.engines.room import scratch
-    from unmask.engines.text_files import head_of
+    from unmask.data.resources import temporary_folder
+    from unmask.data.source_files import prepare_file, read_head
 
     try:
-        with scratch(None) as folder:
-            file = given(path, folder, encoding=data.get("encoding"))
-            return DELIMITERS.get(head_of(file.path, data.get("delimiter")).delimiter, "") if file.text else ""
+        with temporary_folder(None) as folder:
+            file = prepare_file(path, folder, encoding=data.get("encoding"))
+            return DELIMITERS.get(read_head(file.path, data.get("delimiter")).delimiter, "") if file.text else ""
     except UnmaskError:
         return ""

@@ -20,8 +20,8 @@ from typing import Any
 from unmask.app.guard import UPLOAD
 from unmask.app.jobs import Jobs
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.source_files import SUFFIXES
 from unmask.document import load, populations
-from unmask.engines.given import SUFFIXES
 from unmask.kept import FOLDER
 from unmask.toml_text import DOCUMENT, text_of_document
 from unmask.writing import write_text

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from unmask.channels.release import Channel
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import prepare_file, read_head, scan_parquet
 from unmask.databases import failure
-from unmask.engines.given import given
-from unmask.engines.room import scratch
-from unmask.engines.text_files import head_of, parquet_of
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)
@@ -227,15 +226,15 @@ def _matrix(path: Path, numbered: Sequence[tuple[int, list[str]]]) -> Matrix:
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a text file (.gz too; commas, semicolons, tabs), a workbook or a Parquet file as texts, numbered."""
-    with scratch(None) as folder:
-        file = given(path, folder)
+    with temporary_folder(None) as folder:
+        file = prepare_file(path, folder)
         if file.note:
             _log.warning("%s", file.note)
         if file.form == "parquet":
             return list(enumerate(_parquet_rows(file.path), start=1))
         if not file.path.stat().st_size:
             return []
-        delimiter = head_of(file.path).delimiter
+        delimiter = read_head(file.path).delimiter
         opened = gzip.open if file.path.suffix.lower() == ".gz" else open
         with opened(file.path, "rt", newline="", encoding="utf-8-sig") as text:
             reader = csv.reader(text, delimiter=delimiter)
@@ -249,7 +248,7 @@ def _parquet_rows(path: Path) -> list[list[str]]:
     """The names of the columns and the cells of a Parquet file, as texts."""
     with engine() as connection:
         try:
-            found = connection.execute(f"select * from {parquet_of([path])}")
+            found = connection.execute(f"select * from {scan_parquet([path])}")
             names = [column[0] for column in found.description or ()]
             return [names, *([str(cell) for cell in row] for row in found.fetchall())]
         except duckdb.Error as error:  # whose message may quote a cell

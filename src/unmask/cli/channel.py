@@ -178,7 +178,7 @@ def _say_design(found: Design, prior_error: float, output: Path, *, as_json: boo
 
 def _check_names(*outputs: Path | None) -> None:
     """What is written is CSV, and a name says so or nothing."""
-    from unmask.engines.given import SUFFIXES
+    from unmask.data.source_files import SUFFIXES
 
     for path in outputs:
         if path is not None and path.name.lower().endswith((".gz", *SUFFIXES)) and path.suffix.lower() != ".csv":

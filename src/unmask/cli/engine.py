@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
-    from unmask.engines import in_bytes
+    from unmask.data.resources import parse_bytes
 
-    return in_bytes(value)
+    return parse_bytes(value)
 
 
 def engine_options(command: Any) -> Any:
@@ -128,7 +128,7 @@ def protect_in_engine(
     import time
 
     from unmask.cli.files import say_dropped, say_formulas
-    from unmask.engines.room import check_output
+    from unmask.data.resources import check_output
     from unmask.tables import criteria
     from unmask.tables.counting import counted, generalize, write_release
 

@@ -50,7 +50,7 @@ def _stem(path: Path) -> str:
     """The name without what says its format: before the ending of a table, or before its first dot; a dot that it
     begins with is none.
     """
-    from unmask.engines.given import SUFFIXES
+    from unmask.data.source_files import SUFFIXES
 
     name = path.name.lstrip(".")
     ending = max((one for one in SUFFIXES if name.lower().endswith(one)), key=len, default=None)

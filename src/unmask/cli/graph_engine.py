@@ -38,8 +38,8 @@ def audit_graph_in_engine(
 ) -> ReportData | None:
     """Attack a network where it is; say what it will take first. None after a dry run. given : other options"""
     from unmask.cases.graphs.stored import Stored, audit_stored
-    from unmask.engines import open_engine
-    from unmask.engines.room import engine_share
+    from unmask.data.engine import open_engine
+    from unmask.data.resources import limit_engine_memory
     from unmask.graphs.stored import plan, write_pairs
 
     adversaries = _adversaries(click.get_current_context(), given["auxiliary"], given["seeds_file"], given["attacks"])
@@ -47,7 +47,7 @@ def audit_graph_in_engine(
         _check_pairs(pairs, len(adversaries), force=force)
     auxiliary, seeds, truth = (given[key] and str(given[key]) for key in ("auxiliary", "seeds_file", "truth"))
     room: dict[str, Any] = {name: given[name] for name in ("memory_limit", "temp_directory")}
-    share = engine_share(given["memory_limit"])
+    share = limit_engine_memory(given["memory_limit"])
     with open_engine(given["engine"], memory_limit=share, temp_directory=given["temp_directory"]) as engine:
         stored = Stored.load(engine, str(release), auxiliary, seeds, truth, given["ends"])
         say(f"{release.name}: {plan(*stored.networks, **room)}", err=True)
@@ -98,7 +98,7 @@ def _adversaries(
 def _check_pairs(pairs: Path, n_attacks: int, *, force: bool) -> None:
     """Before any work: whether the pairs can be written."""
     from unmask.core.errors import UnmaskError
-    from unmask.engines.room import check_output
+    from unmask.data.resources import check_output
 
     if n_attacks != 1:
         raise UnmaskError(f"--pairs holds the names of one attack, {n_attacks} were given; choose one (--attack)")

@@ -120,11 +120,11 @@ def _counted(
 
     choice : the engine that was asked for, which says what it will take; None for the one that is always there
     """
-    from unmask.engines import open_engine
-    from unmask.engines.room import shares
+    from unmask.data.engine import open_engine
+    from unmask.data.resources import divide_memory
     from unmask.pseudonyms.counting import contingencies, plan
 
-    room = shares(memory_limit)
+    room = divide_memory(memory_limit)
     with open_engine(
         choice or "duckdb", memory_limit=room[0], temp_directory=temp_directory, encoding=encoding
     ) as engine:

@@ -213,14 +213,14 @@ class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The path, or that of what the standard input held."""
-        from unmask.engines.room import scratch
+        from unmask.data.resources import temporary_folder
 
         if value != "-" or ctx is None:
             return str(value)
         if ctx.meta.setdefault(__name__, False):
             self.fail("the standard input (-) can be read once; name a file for the other", param, ctx)
         ctx.meta[__name__] = True
-        path = Path(ctx.find_root().with_resource(scratch(None))) / "stdin.csv"
+        path = Path(ctx.find_root().with_resource(temporary_folder(None))) / "stdin.csv"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         return str(path)
@@ -335,7 +335,7 @@ def encoding(text: str | None) -> str | None:
 
 HEADER = "Line 1 of a text file names the columns, or is a row; found when left out, and asked about if in doubt."
 
-encoding_option = options("unmask.engines:open_engine", encoding={"parse": encoding})
+encoding_option = options("unmask.data.engine:open_engine", encoding={"parse": encoding})
 
 
 def table_options(command: Any) -> Any:

@@ -45,6 +45,22 @@ class NotRunError(UnmaskError):
     """What was asked has no answer here, by what the thing is: nothing failed, and nothing can be done about it."""
 
 
+class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that callers offer as a choice
+    """A file with two readings, or with lines that the best reading does not explain.
+
+    Parameters
+    ----------
+    question : str
+        Sentence without a final period.
+    options : sequence of str
+        Command line options, each of which selects one reading.
+    """
+
+    def __init__(self, question: str, options: Sequence[str] = ()) -> None:
+        self.options = tuple(options)
+        super().__init__(question + (f"; choose one: {' | '.join(self.options)}" if self.options else ""))
+
+
 def nearest(given: object, known: Sequence[str]) -> str:
     """What to say of a name that is none of those known: the nearest one, or else all of them.
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from unmask.core.errors import FailedError, UnmaskError, nearest
-from unmask.data.ambiguity import AmbiguousInput
+from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError, nearest
 from unmask.kept import kept
 
 if TYPE_CHECKING:

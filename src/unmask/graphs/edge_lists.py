@@ -13,10 +13,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import (
     MISSING,
-    AmbiguousInput,
     Dialect,
     Sample,
     TextFile,
@@ -27,10 +26,9 @@ from unmask.data import (
     refuse_comments,
     score_dialects,
 )
-from unmask.data.dialects import DELIMITER_NAMES, RARE, WHOLE
+from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, RARE, WHOLE
 from unmask.data.readings import COMMENT_BELOW
-from unmask.data.samples import FIRST_LINES
-from unmask.engines.sql import quoted
+from unmask.data.sql import quoted
 from unmask.graphs.column_words import is_known, is_weight
 from unmask.graphs.end_columns import EndColumns, Ends, choose_ends
 from unmask.graphs.identifiers import LinkList, number_ids

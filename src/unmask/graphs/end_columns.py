@@ -13,8 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from unmask.core.errors import UnmaskError
-from unmask.data import MISSING, AmbiguousInput, Dialect, Reading, score_header
+from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.data import MISSING, Dialect, Reading, score_header
 from unmask.data.dialects import DATE, NUMBER
 from unmask.graphs.column_words import are_ends, class_of, is_known
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.data import MISSING, AmbiguousInput
+from unmask.core.errors import AmbiguousInput
+from unmask.data import MISSING
 from unmask.graphs.end_columns import unify_ids
 
 

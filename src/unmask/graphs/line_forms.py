@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from unmask.core.errors import UnmaskError
-from unmask.data import AmbiguousInput, Dialect, cut, iterate_rows
+from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.data import Dialect, cut, iterate_rows
 from unmask.data.dialects import NUMBER, WHOLE, is_blank
 from unmask.graphs.identifiers import LinkList, number_labels
 

@@ -20,10 +20,9 @@ from scipy import sparse
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import TextFile, open_binary, open_text
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import ReadableFile, prepare_file, scan_parquet
 from unmask.databases import failure
-from unmask.engines.given import Given, given
-from unmask.engines.room import scratch
-from unmask.engines.text_files import parquet_of
 from unmask.files import engine
 from unmask.graphs import graphml, pajek
 from unmask.graphs.column_words import is_weight
@@ -108,8 +107,8 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
         raise UnmaskError(f"columns were given, and file {path.name!r} has none; leave --source and --target out")
     if name.endswith(_XML):  # has an encoding of its own
         return _graphml(path)
-    with scratch(None) as folder, engine() as connection:
-        file = given(path, folder, encoding=options.encoding)
+    with temporary_folder(None) as folder, engine() as connection:
+        file = prepare_file(path, folder, encoding=options.encoding)
         if file.note:
             _log.warning("%s", file.note)
         try:
@@ -119,9 +118,11 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
             raise failure(error, otherwise) from None
 
 
-def _from_file(connection: duckdb.DuckDBPyConnection, file: Given, folder: str, options: EdgeListOptions) -> LinkList:
+def _from_file(
+    connection: duckdb.DuckDBPyConnection, file: ReadableFile, folder: str, options: EdgeListOptions
+) -> LinkList:
     if file.text is None:
-        relation = f"(select columns(*)::varchar from {parquet_of([file.path])})"
+        relation = f"(select columns(*)::varchar from {scan_parquet([file.path])})"
         return read_table(connection, relation, file.path.name, options)
     name = file.text.name.lower().removesuffix(".gz")
     if name.endswith(_PAJEK) or _begins(file.text, rb"\s*\*(vertices|network)\b"):
@@ -141,8 +142,8 @@ def first_rows(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], ...]:
     named = Path(os.fspath(path))
     if named.name.lower().removesuffix(".gz").endswith((*_XML, *_PAJEK, *_JSON)) or not named.is_file():
         return ()
-    with scratch(None) as folder:
-        text = given(named, folder).text
+    with temporary_folder(None) as folder:
+        text = prepare_file(named, folder).text
         return () if text is None else best_dialect(text).rows
 
 

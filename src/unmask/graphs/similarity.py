@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.data import iterate_rows
-from unmask.engines.given import given
-from unmask.engines.room import scratch
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import prepare_file
 from unmask.graphs.edge_lists import best_dialect
 
 if TYPE_CHECKING:
@@ -211,8 +211,8 @@ def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
 
 def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
     """Three columns of a text file; a header is left out."""
-    with scratch(None) as folder:
-        file = given(path, folder)
+    with temporary_folder(None) as folder:
+        file = prepare_file(path, folder)
         if file.text is None:
             raise UnmaskError(f"file {path.name!r} is no text, expected a .csv, .tsv or .txt of three columns")
         rows = list(iterate_rows(best_dialect(file.text)))

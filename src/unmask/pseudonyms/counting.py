@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse_gaps
-from unmask.engines import Engine, Kind
-from unmask.engines.given import form_of
-from unmask.engines.room import check_disk, in_words
-from unmask.engines.sql import literal
+from unmask.data.engine import Engine
+from unmask.data.resources import check_disk, format_bytes
+from unmask.data.source_files import detect_kind
+from unmask.data.sql import Kind, literal
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
@@ -88,7 +88,7 @@ def plan(
 
     What will not fit is refused, and so are labels that are missing.
 
-    shares : bytes of the engine and of the arrays, see `unmask.engines.room.shares`. The engine's estimate of labels is
+    shares : bytes of the engine and of the arrays, see `divide_memory`. The engine's estimate of labels is
     a few per cent off. How many pairs of a subject and a cluster share items is known only after the join: at least as
     many as there are subjects or clusters, at most as many as items. What exceeds the memory even at least is refused
     here, the rest by `contingencies` before anything is taken out.
@@ -110,8 +110,8 @@ def plan(
     said = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
     return (
         f"linkage of {items:,} items of about {subjects:,} subjects; {said}; {cells[0]:,} to {cells[1]:,} pairs taken "
-        f"into memory, {in_words(need[0])} to {in_words(need[1])} of the {in_words(shares[1])} for arrays; "
-        f"{in_words(shares[0])} for the engine, up to {in_words(disk_bytes)} of disk"
+        f"into memory, {format_bytes(need[0])} to {format_bytes(need[1])} of the {format_bytes(shares[1])} for arrays; "
+        f"{format_bytes(shares[0])} for the engine, up to {format_bytes(disk_bytes)} of disk"
     )
 
 
@@ -131,7 +131,7 @@ def contingencies(
     it is taken out.
 
     >>> import tempfile, pathlib
-    >>> from unmask.engines import open_engine
+    >>> from unmask.data.engine import open_engine
     >>> with tempfile.TemporaryDirectory() as folder, open_engine("duckdb") as engine:
     ...     owners, linked = pathlib.Path(folder) / "truth.csv", pathlib.Path(folder) / "guess.csv"
     ...     _ = owners.write_text("item,subject\na,ann\nb,ann\nc,bob\n")
@@ -192,7 +192,7 @@ def _kept(engine: Engine, at: int, of: Labeled) -> Kind:
             f"select {text} as label from f{at} where {doubtful} group by 1 order by not {known} limit 9"
         )
         refuse_noise(of.name, found["label"].tolist(), of.noise)
-    if Path(of.source).is_file() and form_of(Path(of.source)) == "text":
+    if Path(of.source).is_file() and detect_kind(Path(of.source)) == "text":
         engine.keep(f"kept{at}", f"select item, label from f{at}")
         engine.view(f"f{at}", f"select item, label from kept{at}")
     return kind
@@ -367,6 +367,6 @@ def _need(cells: int, subjects: int, clusters: int, items: int) -> int:
 def _check_fits(need: int, array_bytes: int, what: str) -> None:
     if need > array_bytes:
         raise FailedError(
-            f"{what} take {in_words(need)} of memory, and the arrays have {in_words(array_bytes)}; give more "
+            f"{what} take {format_bytes(need)} of memory, and the arrays have {format_bytes(array_bytes)}; give more "
             "(--memory-limit), or audit a part of the subjects"
         )

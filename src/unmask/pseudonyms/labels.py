@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, refuse_gaps
-from unmask.engines import Engine
-from unmask.engines.given import SUFFIXES
+from unmask.data.engine import Engine
+from unmask.data.source_files import SUFFIXES
 from unmask.pseudonyms.counting import Labeled, refuse_noise
 from unmask.pseudonyms.reading import column_names, read_columns
 from unmask.pseudonyms.release import absent

@@ -15,11 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import (
+    check_distinct_names,
+    explain_csv_error,
+    prepare_file,
+    read_head,
+    scan_parquet,
+    scan_text,
+)
+from unmask.data.sql import clean
 from unmask.databases import failure
-from unmask.engines.given import given
-from unmask.engines.room import scratch
-from unmask.engines.sql import clean
-from unmask.engines.text_files import check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)
@@ -46,7 +52,7 @@ def read_columns(
     if isinstance(source, Mapping):
         return _from_mapping(source, names)
     path = Path(os.fspath(source))
-    with engine() as connection, scratch(None) as folder:
+    with engine() as connection, temporary_folder(None) as folder:
         relation, known = _relation(connection, path, folder, header, encoding)
         _check_known(names, list(known), f"file {path.name!r}")
         chosen = ", ".join(f"{known[name]} as n{at}" for at, name in enumerate(names))
@@ -63,11 +69,11 @@ def _relation(
     connection: duckdb.DuckDBPyConnection, path: Path, folder: str, header: Sequence[str], encoding: str | None
 ) -> tuple[str, dict[str, str]]:
     """The SQL of the rows of a file, and of the cells of each of its columns by trimmed name."""
-    file = given(path, folder, encoding=encoding)
+    file = prepare_file(path, folder, encoding=encoding)
     if file.note:
         _log.warning("%s", file.note)
     if file.form == "parquet":
-        relation = parquet_of([file.path])
+        relation = scan_parquet([file.path])
         try:
             described = connection.execute(f"describe from {relation}").fetchall()
         except duckdb.Error as error:
@@ -75,18 +81,18 @@ def _relation(
         names = [str(row[0]).strip() for row in described]
         cells = [clean(f"c{at}", "text") if row[1] == "VARCHAR" else f"c{at}" for at, row in enumerate(described)]
     else:
-        head = head_of(file.path)
-        relation = rows_of([file.path], replace(head, names=tuple(header or head.names)), header=not header)
+        head = read_head(file.path)
+        relation = scan_text([file.path], replace(head, names=tuple(header or head.names)), header=not header)
         names = list(header or head.names)
         cells = [clean(f"c{at}", "untyped") for at in range(len(names))]
-    check_distinct(names, f"file {path.name!r}")
+    check_distinct_names(names, f"file {path.name!r}")
     places = ", ".join(f"c{at}" for at in range(len(names)))
     return f"{relation} as source({places})", dict(zip(names, cells, strict=True))
 
 
 def _unreadable(path: Path, error: duckdb.Error) -> FailedError:
     """What is wrong with a file; the engine's own message quotes the row."""
-    wrong = reason(str(error)) or "expected CSV or TSV (.gz) with a header, or Parquet"
+    wrong = explain_csv_error(str(error)) or "expected CSV or TSV (.gz) with a header, or Parquet"
     return failure(error, f"file {path.name!r} cannot be read: {wrong}")
 
 
@@ -122,5 +128,5 @@ def _check_known(names: Sequence[str], known: Sequence[str], where: str) -> None
 
 def column_names(source: str | PathLike[str], *, encoding: str | None = None) -> list[str]:
     """The names of the columns of a file."""
-    with engine() as connection, scratch(None) as folder:
+    with engine() as connection, temporary_folder(None) as folder:
         return list(_relation(connection, Path(os.fspath(source)), folder, (), encoding)[1])

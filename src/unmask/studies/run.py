@@ -14,9 +14,9 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data.sql import literal
 from unmask.databases import failure
 from unmask.document import in_document, load, said_policy
-from unmask.engines.sql import literal
 from unmask.plan import Cell, Plan
 from unmask.policy import Policy
 from unmask.policy.condition import QUANTILES

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import CHUNK
-from unmask.engines.sql import BLANKS, literal
+from unmask.data.sql import BLANKS, literal
 
 _REAL = {"FLOAT", "DOUBLE"}
 

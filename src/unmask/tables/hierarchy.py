@@ -15,10 +15,10 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.data import AmbiguousInput, Reading, read_rows, read_sample, score_dialects, score_header
-from unmask.engines.given import given
-from unmask.engines.room import scratch
+from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.data import Reading, read_rows, read_sample, score_dialects, score_header
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import prepare_file
 from unmask.files import engine
 
 _log = logging.getLogger(__name__)
@@ -80,8 +80,8 @@ class Hierarchy:
         Hierarchy(2 leaves, 2 levels)
         """
         name = f"hierarchy file {Path(path).name!r}"
-        with scratch(None) as folder, engine(folder) as connection:
-            file = given(Path(path), folder)
+        with temporary_folder(None) as folder, engine(folder) as connection:
+            file = prepare_file(Path(path), folder)
             if file.text is None:
                 raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")
             sample = read_sample(file.text)

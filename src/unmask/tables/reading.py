@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from unmask import files
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.data import source_files
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import prepare_file
 from unmask.databases import failure
-from unmask.engines import text_files
-from unmask.engines.given import given
-from unmask.engines.room import scratch
 from unmask.kept import hand_on, kept
 from unmask.tables.coding import Encoded, encode, encode_array, encode_column
 
@@ -129,7 +129,7 @@ def hand_on_written(path: Path, written: Mapping[str, Written], *, asked: Sequen
     asked   : their names, as they will be asked for
     """
     guessed = _AsText(None, None, None)
-    if text_files.head_of(path).names == tuple(written):
+    if source_files.read_head(path).names == tuple(written):
         hand_on(path, (asked, (), guessed), lambda: Source({name: _as_read(one) for name, one in written.items()}))
 
 
@@ -154,7 +154,7 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     ...     connection.execute("select 1 + 1").fetchall()
     [(2,)]
     """
-    with scratch(None) as folder, files.engine(folder) as connection:
+    with temporary_folder(None) as folder, files.engine(folder) as connection:
         try:
             yield connection, folder
         except duckdb.Error as error:
@@ -168,7 +168,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, where: str, hi
     Traceback (most recent call last):
     unmask.core.errors.UnmaskError: column 'agee' is not in the table; did you mean 'age'? Its columns are age, zip
     """
-    text_files.check_distinct(names, where)
+    source_files.check_distinct_names(names, where)
     unknown = next((name for name in wanted if name not in names), None)
     if unknown is None:
         return
@@ -212,7 +212,7 @@ def _relation(
     """The rows of a source; names are checked before rows are touched. named : further columns that may be there"""
     if isinstance(source, str | PathLike):
         path, where = Path(os.fspath(source)), _described(source)
-        file = given(path, folder, encoding=as_text.encoding)
+        file = prepare_file(path, folder, encoding=as_text.encoding)
         notes = (file.note,) if file.note else ()
         if file.form == "parquet":
             return _parquet(connection, file.path, wanted, where)._replace(notes=notes)
@@ -245,7 +245,7 @@ def _relation(
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence[str], where: str) -> _Rows:
-    relation = text_files.parquet_of([path])
+    relation = source_files.scan_parquet([path])
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error as error:
@@ -259,8 +259,8 @@ def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, 
     delimiter, header, _ = as_text
     given_names = header if isinstance(header, Sequence) else None
     stated = header if isinstance(header, bool | None) else False
-    head, hint = text_files.head_of(path, delimiter, header=stated, named=(*wanted, *named)), ""
-    if len(head.names) == 1 and (guess := text_files.head_of(path).delimiter) != head.delimiter:
+    head, hint = source_files.read_head(path, delimiter, header=stated, named=(*wanted, *named)), ""
+    if len(head.names) == 1 and (guess := source_files.read_head(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if given_names is not None and len(given_names) != len(head.names):
         raise UnmaskError(
@@ -270,7 +270,7 @@ def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, 
     names = list(head.names) if given_names is None else [str(name) for name in given_names]
     check_columns(names, wanted, where=where, hint=hint)
     note = f"{where} has no line of column names: line 1 is a row (--header changes that)"
-    return _Rows(names, text_files.rows_of([path], head), () if head.header or header is not None else (note,))
+    return _Rows(names, source_files.scan_text([path], head), () if head.header or header is not None else (note,))
 
 
 def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
@@ -309,6 +309,6 @@ def _described(source: object) -> str:
 def _reason(error: duckdb.Error) -> str:
     line = re.search(r"CSV Error on Line: (\d+)", str(error))
     where = f" at line {line[1]}" if line else ""
-    return text_files.reason(str(error)) or (
+    return source_files.explain_csv_error(str(error)) or (
         f"the table cannot be read{where} ({type(error).__name__}); check that it is complete and well formed"
     )

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
-from unmask.engines.room import scratch
+from unmask.data.resources import temporary_folder
 from unmask.frames import frame_of_parquet
 from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
@@ -104,7 +104,7 @@ class Table:
         >>> Table.read({"age": [30, 41]}, quasi_identifiers="age").to_frame(library="pyarrow")["age"].to_pylist()
         [30, 41]
         """
-        with scratch(None) as folder:
+        with temporary_folder(None) as folder:
             path = Path(folder) / "table.parquet"
             write_parquet(self.written, path)
             return frame_of_parquet(str(path), library=library)

@@ -13,8 +13,8 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import UnmaskError
+from unmask.data.sql import literal, quoted
 from unmask.databases import exact_path, failure
-from unmask.engines.sql import literal, quoted
 from unmask.tables.reading import engine
 from unmask.writing import whole
 

@@ -9,7 +9,7 @@ from unmask.cases.graphs.cautions import overlooked
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.written import STANDARD
 from unmask.core.errors import UnmaskError
-from unmask.engines import Engine
+from unmask.data.engine import Engine
 from unmask.graphs import KorulaLattanzi, Nar09, Rematch
 from unmask.graphs.evaluation import Rates
 from unmask.graphs.stored import Checkpoint, Found, Mapped, Network, attack, evaluate, load, read_seeds, read_truth

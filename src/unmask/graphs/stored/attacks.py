@@ -65,7 +65,7 @@ def attack(
     partition far larger than the others. Whether salting would pay on a cluster has not been measured.
 
     >>> import numpy as np
-    >>> from unmask.engines import open_engine
+    >>> from unmask.data.engine import open_engine
     >>> with open_engine() as engine:
     ...     engine.put("a_node", {"node": np.arange(3), "label": np.arange(3), "degree": np.array([1, 2, 1])})
     ...     engine.put("a_link", {"node": np.array([0, 1, 1, 2]), "neighbor": np.array([1, 0, 2, 1])})

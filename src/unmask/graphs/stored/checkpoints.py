@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines import Engine
+from unmask.data.engine import Engine
 from unmask.graphs.stored import queries
 from unmask.graphs.stored.loading import Network
 
@@ -46,7 +46,7 @@ class Checkpoint:
 
         >>> from tempfile import TemporaryDirectory
         >>> import numpy as np
-        >>> from unmask.engines import open_engine
+        >>> from unmask.data.engine import open_engine
         >>> from unmask.graphs.stored import load
         >>> with TemporaryDirectory() as folder, open_engine() as engine:
         ...     _ = Path(folder, "links.csv").write_text(chr(10).join(["u,v", "a,b", "b,c"]))

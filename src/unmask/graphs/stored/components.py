@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.engines import Engine
+from unmask.data.engine import Engine
 from unmask.graphs.stored.loading import Network
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.engines.room import check_output
+from unmask.data.resources import check_output
 from unmask.graphs.evaluation import DEGREE_CLASSES, DegreeClass, Outcome, Rates
 from unmask.graphs.evaluation.outcomes import degree_classes
 from unmask.graphs.seeds import rows_left_out

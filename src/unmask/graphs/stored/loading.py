@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unmask.core.errors import UnmaskError
-from unmask.data import MISSING, AmbiguousInput
-from unmask.data.samples import FIRST_LINES
-from unmask.engines import Engine
-from unmask.engines.sql import literal
+from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.data import MISSING
+from unmask.data.dialects import FIRST_LINES
+from unmask.data.engine import Engine
+from unmask.data.sql import literal
 from unmask.graphs.column_words import is_weight
 from unmask.graphs.edge_lists import EdgeListOptions, choose_named_ends
 from unmask.graphs.graph import Dropped
@@ -54,7 +54,7 @@ def load(engine: Engine, source: str, *, name: str, ends: tuple[str, str] | None
     numbered side by side, so that no single task sorts all ids.
 
     >>> from tempfile import TemporaryDirectory
-    >>> from unmask.engines import open_engine
+    >>> from unmask.data.engine import open_engine
     >>> with TemporaryDirectory() as folder, open_engine() as engine:
     ...     _ = Path(folder, "links.csv").write_text(chr(10).join(["u,v", "a,b", "b,a", "b,c", "c,c"]))
     ...     network = load(engine, f"{folder}/links.csv", name="w")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 from os import PathLike
 
-from unmask.engines.room import check_disk, engine_share, in_words
+from unmask.data.resources import check_disk, format_bytes, limit_engine_memory
 from unmask.graphs.stored.attacks import count_wedges
 from unmask.graphs.stored.loading import Network
 
@@ -36,7 +36,7 @@ class Plan:
 
     def __str__(self) -> str:
         nodes, edges = (" and ".join(f"{n:,}" for n in two) for two in (self.nodes, self.edges))
-        engine, disk, most_disk = map(in_words, (self.engine_bytes, self.disk_bytes, self.most_disk_bytes))
+        engine, disk, most_disk = map(format_bytes, (self.engine_bytes, self.disk_bytes, self.most_disk_bytes))
         return (
             f"{nodes} nodes, {edges} links; wedges: {self.wedges:,} from the seeds, at most {self.most_wedges:,} from "
             f"any mapping; {engine} for the engine, {disk} of disk at first, up to {most_disk}"
@@ -53,7 +53,7 @@ def plan(
 ) -> Plan:
     """Estimate an attack from degrees and seeds, and refuse one whose first superstep does not fit the disk."""
     wedges, bound = count_wedges(auxiliary, target, seeds)
-    engine_bytes, most = engine_share(memory_limit), ceil(bound)
+    engine_bytes, most = limit_engine_memory(memory_limit), ceil(bound)
     disk, most_disk = (max(n * _PER_PAIR - engine_bytes, 0) for n in (wedges, most))
     check_disk(disk, temp_directory, writer=f"from the {wedges:,} wedges of the seeds alone the engine may write")
     edges = (auxiliary.n_edges, target.n_edges)

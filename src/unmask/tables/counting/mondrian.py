@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
-from unmask.engines import sql
+from unmask.data import sql
 from unmask.tables import mondrian as kernel
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations

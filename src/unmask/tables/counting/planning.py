@@ -10,8 +10,9 @@ from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines import Engine, open_engine, sql
-from unmask.engines.room import check_disk, in_words, shares
+from unmask.data import sql
+from unmask.data.engine import Engine, open_engine
+from unmask.data.resources import check_disk, divide_memory, format_bytes
 from unmask.tables.counting.reduce import EVEN, Reduced, reduce
 from unmask.tables.counting.roles import Roles
 from unmask.tables.protections import Mondrian
@@ -70,8 +71,8 @@ class Plan:
         first = f"cut in the engine to {self.levels} levels, then " if self.levels else ""
         return (
             f"{self.work} of {self.rows:,} rows, about {self.combinations:,} combinations {first}taken into "
-            f"memory {turns}: {in_words(self.engine_bytes)} for the engine, {in_words(self.array_bytes)} for arrays, "
-            f"up to {in_words(self.disk_bytes)} of disk"
+            f"memory {turns}: {format_bytes(self.engine_bytes)} for the engine, "
+            f"{format_bytes(self.array_bytes)} for arrays, up to {format_bytes(self.disk_bytes)} of disk"
         )
 
 
@@ -94,7 +95,7 @@ def plan(
     roles.check(engine.names(source))
     known = {} if protection is not None or roles.missing == "wildcard" else roles.kept
     found = _estimated(engine, source, roles, known, counted=protection is None or protection.reads_values)
-    engine_bytes, array_bytes = shares(memory_limit)
+    engine_bytes, array_bytes = divide_memory(memory_limit)
     values = {column: found[short] for short, column in roles.columns.items()}
     _check_values(values, array_bytes)
     if protection is None:
@@ -147,7 +148,7 @@ def _turns_of_audit(
     if roles.missing == "wildcard":
         raise FailedError(
             f"missing cells as wildcards need about {found['combinations']:,} combinations in memory at once, "
-            f"{in_words(found['combinations'] * per_combination)}; the arrays have {in_words(free)}"
+            f"{format_bytes(found['combinations'] * per_combination)}; the arrays have {format_bytes(free)}"
             f"{'' if register is None else ' beside the register'}: give more (--memory-limit), or coarsen a "
             "quasi-identifier"
         )
@@ -188,7 +189,7 @@ def counted(
     roles    : from the name of a table and its columns to their roles
     """
     room: dict[str, Any] = {"memory_limit": memory_limit, "temp_directory": temp_directory}
-    with open_engine(choice, **room | {"memory_limit": shares(memory_limit)[0]}, encoding=encoding) as engine:
+    with open_engine(choice, **room | {"memory_limit": divide_memory(memory_limit)[0]}, encoding=encoding) as engine:
         asked = {name: (source, roles(name, engine.names(source))) for name, source in sources.items()}
         plans: dict[str, Plan] = {}
         for name, one in asked.items():
@@ -244,7 +245,8 @@ def _besides(need: int, array_bytes: int, what: str, advice: str) -> int:
     """What is left of the arrays, at least a quarter."""
     if need > array_bytes // 4 * 3:
         raise FailedError(
-            f"{what} {in_words(need)} of arrays, expected at most three quarters of {in_words(array_bytes)}; {advice}"
+            f"{what} {format_bytes(need)} of arrays, expected at most three quarters of "
+            f"{format_bytes(array_bytes)}; {advice}"
         )
     return array_bytes - need
 
@@ -257,8 +259,8 @@ def _check_pairs(n_values: Mapping[str, int], combinations: int, array_bytes: in
     need = min(pairs, combinations) * _PER_PAIR
     if need > array_bytes:
         raise FailedError(
-            f"constraints on sensitive columns beyond the memory need {in_words(need)} of arrays, which have "
-            f"{in_words(array_bytes)}: ask for k alone, coarsen a column, or give more (--memory-limit)"
+            f"constraints on sensitive columns beyond the memory need {format_bytes(need)} of arrays, which have "
+            f"{format_bytes(array_bytes)}: ask for k alone, coarsen a column, or give more (--memory-limit)"
         )
 
 
@@ -267,6 +269,6 @@ def _check_values(n_values: Mapping[str, int], array_bytes: int) -> None:
     for column, n in n_values.items():
         if n * _PER_VALUE > array_bytes:
             raise FailedError(
-                f"column {column!r} has about {n:,} different values, too many for {in_words(array_bytes)} of arrays; "
-                "coarsen it, leave it out, or give more memory (--memory-limit)"
+                f"column {column!r} has about {n:,} different values, too many for "
+                f"{format_bytes(array_bytes)} of arrays; coarsen it, leave it out, or give more memory (--memory-limit)"
             )

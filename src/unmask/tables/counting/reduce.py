@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines import Engine, Kind, sql
+from unmask.data import sql
+from unmask.data.engine import Engine
+from unmask.data.sql import Kind
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
@@ -279,7 +281,7 @@ def reduce(engine: Engine, source: str, roles: Roles, *, name: str = "release", 
     the engine at the same time. counted : count the sensitive values of the combinations, too.
 
     >>> import tempfile, pathlib
-    >>> from unmask.engines import open_engine
+    >>> from unmask.data.engine import open_engine
     >>> with tempfile.TemporaryDirectory() as folder, open_engine("duckdb") as engine:
     ...     file = pathlib.Path(folder) / "people.csv"
     ...     _ = file.write_text("age,ill\n30,a\n30,b\n41,a\n")

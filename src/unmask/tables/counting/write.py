@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.engines import Engine, sql
-from unmask.engines.room import check_output
+from unmask.data import sql
+from unmask.data.engine import Engine
+from unmask.data.resources import check_output
 from unmask.tables.column import Column
 from unmask.tables.counting.mondrian import Generalized
 from unmask.tables.counting.reduce import Reduced

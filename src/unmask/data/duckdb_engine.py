@@ -17,14 +17,23 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import FailedError, UnmaskError
-from unmask.data import AmbiguousInput
+from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import (
+    CERTAIN_ROW_ODDS,
+    SUFFIXES,
+    Head,
+    check_distinct_names,
+    detect_kind,
+    explain_csv_error,
+    prepare_file,
+    read_head,
+    scan_parquet,
+    scan_text,
+    split_sheet,
+)
+from unmask.data.sql import Arrays, Kind, clean, literal, quoted, renamed
 from unmask.databases import database, exact_path, failure
-from unmask.engines.base import Arrays, Kind
-from unmask.engines.given import SUFFIXES, form_of, given, sheet_of
-from unmask.engines.room import scratch
-from unmask.engines.sql import clean, literal, quoted, renamed
-from unmask.engines.text_files import ROW_FOR_CERTAIN, Head, check_distinct, head_of, parquet_of, reason, rows_of
 from unmask.writing import whole
 
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -54,7 +63,7 @@ class Duck:
     ) -> Iterator[Duck]:
         """Open the database; close it, and remove its folder, afterwards."""
         with (
-            scratch(temp_directory) as folder,
+            temporary_folder(temp_directory) as folder,
             _told(),
             ThreadPoolExecutor(1) as thread,
             # unordered: it needs far less memory, and an order is always asked for
@@ -146,7 +155,7 @@ class Duck:
         path = Path(source)
         if mark and not path.exists() and not _is_sheet(path):
             return self._listed(self._attached(database, table))
-        files = [given(Path(file), self.folder, encoding=self.encoding) for file in self._files(source)]
+        files = [prepare_file(Path(file), self.folder, encoding=self.encoding) for file in self._files(source)]
         self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
         paths, forms = [file.path for file in files], {file.form for file in files}
         if len(forms) > 1:
@@ -163,7 +172,7 @@ class Duck:
         for path in files:
             of_head.setdefault(_head_with_names(path), []).append(path)
         names = next(iter(of_head)).names
-        check_distinct(names, f"file {Path(source).name!r}")
+        check_distinct_names(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():
             if sorted(head.names) != sorted(names):
                 raise UnmaskError(
@@ -173,13 +182,13 @@ class Duck:
         parts = []
         for head, paths in of_head.items():
             cells = ", ".join(f"c{head.names.index(name)} as c{at}" for at, name in enumerate(names))
-            parts.append(f"select {cells} from {rows_of(paths, head)}")
+            parts.append(f"select {cells} from {scan_text(paths, head)}")
         return list(names), f"({' union all '.join(parts)}) as source"
 
     def _parquet(self, files: Sequence[Path]) -> str:
         """Files whose columns are found by name; one type holds a column in all of them, or its cells would change."""
-        relation = parquet_of(files)
-        together = dict(self._described(parquet_of(files, by_name=True)))
+        relation = scan_parquet(files)
+        together = dict(self._described(scan_parquet(files, by_name=True)))
         for name, kind in self._described(relation):
             if together[name] != kind:
                 raise UnmaskError(
@@ -216,8 +225,8 @@ class Duck:
 
 def _is_sheet(path: Path) -> bool:
     """Whether a source is a sheet of a workbook, and no table of a database."""
-    book, sheet = sheet_of(path)
-    return sheet is not None and form_of(book) == "workbook"
+    book, sheet = split_sheet(path)
+    return sheet is not None and detect_kind(book) == "workbook"
 
 
 # --- types and wording ------------------------------------------------------------------------------------
@@ -259,7 +268,7 @@ def _reason(error: duckdb.Error) -> str:
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.ConversionException):
         named = re.search(r"""(?:['"]|file = )([^'"\n]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"\n]""", text)
         which = f"file {os.path.basename(named[1])!r}" if named else "a file of the source"  # noqa: PTH119 - any system's
-        wrong = reason(text)
+        wrong = explain_csv_error(text)
         if wrong is not None:
             return f"{which} cannot be read: {wrong}"
         return f"{which} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
@@ -269,9 +278,9 @@ def _reason(error: duckdb.Error) -> str:
 def _head_with_names(path: Path) -> Head:
     """Return the head of a file, whose first line names the columns; an error if that is a row for certain."""
     with suppress(AmbiguousInput):
-        if not head_of(path, header=None, sure=ROW_FOR_CERTAIN).header:
+        if not read_head(path, header=None, sure=CERTAIN_ROW_ODDS).header:
             raise UnmaskError(
                 f"line 1 of file {path.name!r} looks like a row, and an engine takes columns by names; add a line "
                 "of names, or leave --engine out"
             )
-    return head_of(path)
+    return read_head(path)

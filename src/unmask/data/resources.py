@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,14 +12,19 @@ from pathlib import Path
 
 from unmask.core.errors import FailedError, UnmaskError
 
-LEAST = 512 << 20
+MEMORY_LIMIT = 4 << 30
+"""Bytes an engine may use unless told otherwise."""
+
+_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+MIN_MEMORY_BYTES = 512 << 20
 """Bytes below which not even an empty audit runs."""
 
 _PROCESS = 200 << 20
 """Bytes of Python, NumPy and the engine before the first row."""
 
 
-def shares(memory_limit: int) -> tuple[int, int]:
+def divide_memory(memory_limit: int) -> tuple[int, int]:
     """How a memory limit is divided between the engine and the arrays, in bytes: two to three, besides the process.
 
     >>> shares(4 << 30)
@@ -29,7 +35,7 @@ def shares(memory_limit: int) -> tuple[int, int]:
     return engine, rest - engine
 
 
-def engine_share(memory_limit: int) -> int:
+def limit_engine_memory(memory_limit: int) -> int:
     """The engine's part of a memory limit where there are no arrays, in bytes: four fifths of what the process leaves.
 
     An engine that is full takes up to a quarter more than it counts.
@@ -41,8 +47,10 @@ def engine_share(memory_limit: int) -> int:
 
 
 def _besides_process(memory_limit: int) -> int:
-    if memory_limit < LEAST:
-        raise UnmaskError(f"the memory limit is {in_words(memory_limit)}, expected at least {in_words(LEAST)}")
+    if memory_limit < MIN_MEMORY_BYTES:
+        raise UnmaskError(
+            f"the memory limit is {format_bytes(memory_limit)}, expected at least {format_bytes(MIN_MEMORY_BYTES)}"
+        )
     return memory_limit - _PROCESS
 
 
@@ -60,7 +68,7 @@ def check_disk(
         raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
     if disk_bytes > free:
         raise FailedError(
-            f"{writer} {in_words(disk_bytes)} to its temporary directory, which has {in_words(free)}; free "
+            f"{writer} {format_bytes(disk_bytes)} to its temporary directory, which has {format_bytes(free)}; free "
             "some space or name another (--temp-directory)"
         )
 
@@ -78,7 +86,7 @@ def check_output(path: Path, *, force: bool = False) -> None:
 
 
 @contextmanager
-def scratch(parent: str | PathLike[str] | None) -> Iterator[str]:
+def temporary_folder(parent: str | PathLike[str] | None) -> Iterator[str]:
     """A private folder for what does not fit the memory, and for copies of files; gone afterwards."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
@@ -91,10 +99,25 @@ def scratch(parent: str | PathLike[str] | None) -> Iterator[str]:
         yield name
 
 
-def in_words(n_bytes: int) -> str:
+def format_bytes(n_bytes: int) -> str:
     """A size for a sentence.
 
-    >>> in_words(3 << 29), in_words(1 << 20)
+    >>> format_bytes(3 << 29), format_bytes(1 << 20)
     ('1.5 GiB', '1 MiB')
     """
     return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 1 << 30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def parse_bytes(text: str) -> int:
+    """A size such as 2GiB, 500MB or 4G as a number of bytes; a unit of thousands without the i.
+
+    >>> in_bytes("2GiB"), in_bytes("1.5 GB"), in_bytes("4g")
+    (2147483648, 1500000000, 4000000000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    if found is None or (found[3] and not found[2]):
+        raise UnmaskError(f"size is {text!r}, expected a number and a unit, such as 2GiB or 500MB")
+    unit = _UNITS[found[2]]
+    if found[3]:
+        unit = 1024 ** (round(len(str(unit)) / 3))
+    return int(float(found[1]) * unit)

@@ -23,7 +23,7 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
-from unmask.engines.sql import literal, quoted
+from unmask.data.sql import literal, quoted
 from unmask.extras import installing
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120

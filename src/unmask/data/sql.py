@@ -9,6 +9,17 @@ on both engines by the tests.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Kind: TypeAlias = Literal["integer", "real", "text", "untyped"]
+"""Content of a column of an engine: 64-bit whole numbers, doubles, text that the source stores as text, or the text of
+something else: a cell of a text file, a date, a decimal, a boolean.
+"""
+
+Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 
 _PRIME, _FIELD = 4_294_967_291, 1_000_000_007
 

@@ -14,11 +14,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.engines.base import Arrays, Kind
-from unmask.engines.given import SUFFIXES, TEXT_FILES, Given, given, sheet_of
-from unmask.engines.room import scratch
-from unmask.engines.sql import clean, quoted, renamed
-from unmask.engines.text_files import head_of
+from unmask.data.resources import temporary_folder
+from unmask.data.source_files import SUFFIXES, TEXT_FILES, ReadableFile, prepare_file, read_head, split_sheet
+from unmask.data.sql import Arrays, Kind, clean, quoted, renamed
 from unmask.extras import not_installed
 from unmask.writing import whole
 
@@ -35,7 +33,7 @@ class Spark:
     encoding: str | None = None
     kept: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    given: dict[str, list[Given]] = field(default_factory=dict)
+    given: dict[str, list[ReadableFile]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
@@ -48,7 +46,7 @@ class Spark:
         encoding: str | None = None,
     ) -> Iterator[Spark]:
         """Start Spark, or join the application that runs; stop only what was started here."""
-        with scratch(temp_directory) as folder:
+        with temporary_folder(temp_directory) as folder:
             application, started = _started(master, memory_limit=memory_limit, folder=folder)
             engine = cls(application.newSession(), folder, encoding)
             engine.session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -128,14 +126,14 @@ class Spark:
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")
         with _told(source):
-            if mark and not Path(source).exists() and sheet_of(Path(source))[1] is None:
+            if mark and not Path(source).exists() and split_sheet(Path(source))[1] is None:
                 return self.session.read.jdbc(database, table) if database else self.session.read.table(table)
             local = self._local_files(source)
             # A folder is read with what is below it, and its name is no column; a name is no pattern.
             reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
             paths = [_local(file.path) for file in local] or [_local(Path(source)) if _here(source) else source]
             if self._is_text(source):
-                delimiter = head_of(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
+                delimiter = read_head(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
                 options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
                 options["enforceSchema"] = False  # another order of columns in another file is an error
                 return reader.options(**options, multiLine=True).csv(paths)
@@ -151,14 +149,16 @@ class Spark:
         local = [] if "::" in source else self._local_files(source)
         return local[0].form == "text" if local else source.lower().endswith(TEXT_FILES)
 
-    def _local_files(self, source: str) -> list[Given]:
+    def _local_files(self, source: str) -> list[ReadableFile]:
         """The files of this machine that a source stands for: the file of that name, or else what a pattern matches."""
         if source not in self.given:
-            sheet = sheet_of(Path(source))[1] is not None
+            sheet = split_sheet(Path(source))[1] is not None
             alone = sheet or Path(source).is_file()
             files = [source] if alone else [file for file in _here(source) if Path(file).is_file()]
             known = sheet or source.lower().endswith(SUFFIXES)
-            self.given[source] = [given(Path(file), self.folder, encoding=self.encoding) for file in files if known]
+            self.given[source] = [
+                prepare_file(Path(file), self.folder, encoding=self.encoding) for file in files if known
+            ]
             self.notes.extend(dict.fromkeys(file.note for file in self.given[source] if file.note))
         return self.given[source]
 
