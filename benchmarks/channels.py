@@ -48,7 +48,7 @@ def dense_channel(size: int = SIZE) -> tuple[Any, Any]:
 
 def our_channel() -> Step:
     """The two measures of a `Channel` that is there."""
-    from unmask.channels.release import Channel
+    from unmask.channels.channel import Channel
 
     prior, rows = dense_channel()
     channel = Channel(rows, prior)
@@ -57,7 +57,7 @@ def our_channel() -> Step:
 
 def our_channel_checked() -> Step:
     """The matrix checked and made a `Channel`, and the two measures."""
-    from unmask.channels.release import Channel
+    from unmask.channels.channel import Channel
 
     prior, rows = dense_channel()
 
@@ -70,7 +70,7 @@ def our_channel_checked() -> Step:
 
 def our_channel_posterior(size: int = SIZE) -> Step:
     """The matrix as a `Channel`, its posterior, two measures of it."""
-    from unmask.channels.release import Channel
+    from unmask.channels.channel import Channel
     from unmask.measures.error import bayes
     from unmask.measures.leakage import mutual_information
 
@@ -132,7 +132,7 @@ def sparse_joint() -> Any:
 
 def our_sparse() -> Step:
     """`Channel.bayes_risk` of a sparse channel."""
-    from unmask.channels.release import Channel
+    from unmask.channels.channel import Channel
 
     joint = sparse_joint()
     channel = Channel.from_joint(joint / joint.sum())

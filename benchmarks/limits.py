@@ -115,7 +115,7 @@ def walks() -> tuple[Any, Any, Any, Any]:
     import numpy as np
 
     from unmask.channels import Channel
-    from unmask.channels.chain import Chain
+    from unmask.channels.hidden_markov import Chain
 
     rng = np.random.default_rng(SEED)
     places = np.stack(np.divmod(np.arange(400), 20), axis=1).astype(float)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from unmask.channels import Chain
 from unmask.channels.attacks import BayesChannelAttack, HiddenMarkovAttack, draw_answers, most_likely_path
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 
@@ -170,7 +170,7 @@ def test_users_and_chunks_do_not_influence_each_other(monkeypatch):
     y = np.random.default_rng(4).integers(0, 3, (7, 20))
     chain = Chain(A, Channel(B), pi)
     whole, path = table(HiddenMarkovAttack()(y, chain)), most_likely_path(y, chain, rng=np.random.default_rng(0))
-    monkeypatch.setattr("unmask.channels.chain.BLOCK", 120)
+    monkeypatch.setattr("unmask.channels.hidden_markov.BLOCK", 120)
     np.testing.assert_allclose(table(HiddenMarkovAttack()(y, chain)), whole, atol=1e-7)
     np.testing.assert_array_equal(most_likely_path(y, chain, rng=np.random.default_rng(0)), path)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unmask.channels import FrequencyAttack, NearestNeighborAttack, Samples
+from unmask.channels.channel import Channel
 from unmask.channels.criteria import cover_hart_bound, learned_risk
-from unmask.channels.release import Channel
 from unmask.core.errors import UnmaskError
 
 

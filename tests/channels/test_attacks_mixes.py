@@ -21,7 +21,7 @@ from unmask.channels.attacks import (
     log_permanent,
     rounds_needed,
 )
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 
@@ -207,7 +207,7 @@ def test_bagai_entropy_is_that_of_all_matchings(n):
 def test_sampled_entropy_agrees_with_the_exact_one(monkeypatch):
     W = np.exp(np.random.default_rng(6).normal(size=(12, 12)))
     exact = bagai_entropy(W).degree
-    monkeypatch.setattr("unmask.channels.attacks.degrees.LARGEST_EXACT", 5)
+    monkeypatch.setattr("unmask.channels.attacks.system_anonymity.LARGEST_EXACT", 5)
     found = np.array([bagai_entropy(W, samples=4000, rng=np.random.default_rng(seed)) for seed in range(20)])
     z = (found[:, 1] - exact) / found[:, 2]
     assert abs(z.mean()) < 4 / np.sqrt(20)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.channels import Chain
+from unmask.channels.channel import Channel
 from unmask.channels.criteria import (
     CRITERIA,
     TABLE_IV,
@@ -21,7 +22,6 @@ from unmask.channels.criteria import (
     stationary,
     typical_set,
 )
-from unmask.channels.release import Channel
 from unmask.core.errors import UnmaskError
 
 SLACK = 1e-9

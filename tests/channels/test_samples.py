@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from unmask.channels.channel import Channel
 from unmask.channels.criteria import counted_information
-from unmask.channels.release import Channel
 
 
 def test_c9_independent_samples_do_not_leak():

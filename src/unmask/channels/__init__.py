@@ -14,7 +14,7 @@ from unmask.channels.attacks import (
     Samples,
     StatisticalDisclosure,
 )
-from unmask.channels.chain import Chain
+from unmask.channels.channel import Channel, degradation
 from unmask.channels.design import (
     Design,
     RateDistortion,
@@ -25,7 +25,8 @@ from unmask.channels.design import (
     private_rate_distortion,
     rate_distortion,
 )
-from unmask.channels.protections import (
+from unmask.channels.hidden_markov import Chain
+from unmask.channels.mechanisms import (
     Coin,
     Generalize,
     Geometric,
@@ -34,7 +35,6 @@ from unmask.channels.protections import (
     RandomizedResponse,
     Shrink,
 )
-from unmask.channels.release import Channel, degradation
 
 __all__ = [
     "BayesChannelAttack",

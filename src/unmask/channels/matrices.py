@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file, read_head, scan_parquet

@@ -1,7 +1,6 @@
 """What the adversary sees of a channel -> the belief about the secrets. No attack ever sees the truth."""
 
 from unmask.channels.attacks.bayes import BayesChannelAttack, draw_answers
-from unmask.channels.attacks.degrees import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
 from unmask.channels.attacks.disclosure import (
     LeastSquaresDisclosure,
     Profiles,
@@ -15,6 +14,7 @@ from unmask.channels.attacks.disclosure import (
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
 from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
 from unmask.channels.attacks.sequence import HiddenMarkovAttack, most_likely_path
+from unmask.channels.attacks.system_anonymity import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
 
 __all__ = [
     "BayesChannelAttack",

@@ -17,7 +17,7 @@ from unmask.channels.attacks._permanents import (
     others,
     refuse_unmatched,
 )
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status
 

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array, csr_array
 
 from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Bools, Floats, Ints, Sparse
-from unmask.channels.chain import Chain, Traces, ending, filtered, impossible, through
+from unmask.channels.hidden_markov import Chain, Traces, ending, filtered, impossible, through
 from unmask.core.posterior import Posterior, stored
 
 NEGLIGIBLE = 1e-34

@@ -9,7 +9,7 @@ from unmask.channels.criteria.samples import (
     cover_hart_bound,
     learned_risk,
 )
-from unmask.channels.criteria.typical import (
+from unmask.channels.criteria.typical_sets import (
     TypicalSet,
     conditional_entropy,
     conditional_typical_log2_size,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unmask.channels._matrices import Floats, Ints
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 

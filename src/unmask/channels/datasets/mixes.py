@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 

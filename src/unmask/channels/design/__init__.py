@@ -1,11 +1,11 @@
 """Channels made to order: the least information, or the largest error, that a budget of distortion allows."""
 
-from unmask.channels.design.limit import limit_curve
+from unmask.channels.design.closed_form import coin_channel, constant_risk_channel, matched_optimum
+from unmask.channels.design.lagrangian_curve import RateDistortion
 from unmask.channels.design.linear import Design, optimal_mechanism
-from unmask.channels.design.matched import coin_channel, constant_risk_channel, matched_optimum
 from unmask.channels.design.private_rate_distortion import private_rate_distortion
 from unmask.channels.design.rate_distortion import rate_distortion
-from unmask.channels.design.slopes import RateDistortion
+from unmask.channels.design.tradeoff_curve import limit_curve
 
 __all__ = [
     "Design",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csc_array, vstack
 
 from unmask.channels._matrices import Floats, Ints
-from unmask.channels.design.programs import UNUSED, Program, clean, solve_linear
+from unmask.channels.design.design_lp import UNUSED, Program, clean, solve_linear
 from unmask.core.posterior import Posterior
 from unmask.measures.losses import Loss, LossName, decision_problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unmask.channels._matrices import Bools, Floats
-from unmask.channels.design.programs import PRECISION, Program, clean, risks, scale, solve_by_cuts
+from unmask.channels.design.design_lp import PRECISION, Program, clean, risks, scale, solve_by_cuts
 
 CRUMB = 1e-5
 """Outputs of less probability than this are done without where constraints on them are lost in rounding."""

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Bools, Floats, probabilities
+from unmask.channels.channel import Channel
 from unmask.channels.design.answers import Answers, among_candidates
+from unmask.channels.design.closed_form import constant_risk_channel
+from unmask.channels.design.design_lp import PRECISION, Program, Solved, risks, solve_by_cuts, solve_whole
 from unmask.channels.design.floor import raise_floor, without_crumbs
-from unmask.channels.design.matched import constant_risk_channel
-from unmask.channels.design.programs import PRECISION, Program, Solved, risks, solve_by_cuts, solve_whole
+from unmask.channels.design.lagrangian_curve import costs, mutual_information
 from unmask.channels.design.rounding import hold, meets, tightened
-from unmask.channels.design.slopes import costs, mutual_information
 from unmask.channels.design.ties import least_distortion, least_leakage
-from unmask.channels.release import Channel
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures.losses import Loss, LossName, as_matrix
 from unmask.ranges import Range

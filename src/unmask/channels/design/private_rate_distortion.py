@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Bools, Floats, probabilities
-from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
+from unmask.channels.design.lagrangian_curve import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.core.errors import UnmaskError
 
 Sees = Literal["released", "both"]

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from unmask.channels._matrices import Floats, probabilities
-from unmask.channels.design.slopes import Point, RateDistortion, TradeOff, costs, curve, mutual_information
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
+from unmask.channels.design.lagrangian_curve import Point, RateDistortion, TradeOff, costs, curve, mutual_information
 from unmask.core.errors import FailedError
 
 MAX_STEPS = 200

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.channels._matrices import Floats
-from unmask.channels.design.programs import Program, clean, risks
+from unmask.channels.design.design_lp import Program, clean, risks
 
 
 def tightened(program: Program) -> Program:

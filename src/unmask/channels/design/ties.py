@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.channels._matrices import Floats
-from unmask.channels.design.programs import Program, Solved, clean, risks, solve_by_cuts
+from unmask.channels.design.design_lp import Program, Solved, clean, risks, solve_by_cuts
+from unmask.channels.design.lagrangian_curve import mutual_information
 from unmask.channels.design.rounding import hold, meets, tightened
-from unmask.channels.design.slopes import mutual_information
 
 SLACK = 1e-9
 """By how much, of the largest loss or distortion, what was reached may give way to what comes after it."""

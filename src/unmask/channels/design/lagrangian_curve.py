@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 LEAST_GAP = 1e-11

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 MOST_TYPES = 2_000_000

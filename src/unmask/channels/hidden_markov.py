@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix, log_or_0
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 
 BLOCK = 1 << 24

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 from scipy.special import xlogy
 
-from unmask.channels.release import Channel, degradation
+from unmask.channels.channel import Channel, degradation
 from unmask.core.errors import UnmaskError
 from unmask.measures import estimation_error, information_gain_bits
 
@@ -244,7 +244,7 @@ def test_side_by_side_outputs_multiply_and_are_numbered_by_the_first():
 
 
 def test_two_large_dense_channels_are_not_multiplied_out(monkeypatch):
-    monkeypatch.setattr("unmask.channels.release.LARGEST_DENSE", 10)
+    monkeypatch.setattr("unmask.channels.channel.LARGEST_DENSE", 10)
     with pytest.raises(UnmaskError, match="27 entries, at most 10"):
         Channel(np.eye(3)).beside(Channel(np.eye(3)))
     assert Channel(np.eye(3)).beside(Channel(csr_array(np.eye(3)))).n_y == 9

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from unmask.channels._matrices import Floats
+from unmask.channels.channel import LARGEST_DENSE, Channel
 from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
-from unmask.channels.release import LARGEST_DENSE, Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.integrate import dblquad
 
 from unmask.channels.datasets import Grid
-from unmask.channels.protections import (
+from unmask.channels.mechanisms import (
     Coin,
     Generalize,
     Geometric,
@@ -152,7 +152,7 @@ def test_planar_laplace_own_cell_and_far_cells_are_resolved(monkeypatch):
     # the step of the rule halved changes no mass, down to e^-100 of the whole
     grid = Grid(1, 14, 1.0)
     coarse = PlanarLaplace(8.0).channel(grid).dense()
-    monkeypatch.setattr("unmask.channels.protections.planar.STEP", 0.02)
+    monkeypatch.setattr("unmask.channels.mechanisms.planar.STEP", 0.02)
     fine = PlanarLaplace(8.0).channel(grid).dense()
     assert coarse.min() < np.exp(-97)
     np.testing.assert_allclose(coarse, fine, rtol=1e-9)

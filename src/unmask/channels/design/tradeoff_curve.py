@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats
 from unmask.channels.design.answers import among_candidates
+from unmask.channels.design.closed_form import matched_optimum
 from unmask.channels.design.linear import largest_error, matched
-from unmask.channels.design.matched import matched_optimum
 from unmask.measures.losses import Loss, as_matrix
 
 POINTS = 8

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats, probabilities
-from unmask.channels.design.slopes import costs
-from unmask.channels.protections.alphabet import Coin
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
+from unmask.channels.design.lagrangian_curve import costs
+from unmask.channels.mechanisms.alphabet import Coin
 from unmask.core.errors import UnmaskError
 
 

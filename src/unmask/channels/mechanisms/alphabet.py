@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
-from unmask.channels.release import Channel
+from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 
