@@ -1,6 +1,4 @@
-"""Beliefs against literal sums, and a scale that is recovered from data made with it."""
-
-from dataclasses import replace
+"""Beliefs against literal sums."""
 
 import numpy as np
 import pytest
@@ -9,12 +7,9 @@ from hypothesis import strategies as st
 
 from unmask import Posterior, Truth, UnmaskError, audit
 from unmask.core.inference import (
-    calibrate,
     compose,
-    fit_scale,
     from_classes,
     from_likelihood,
-    from_match_probabilities,
     from_scores,
 )
 
@@ -27,73 +22,6 @@ def dense(belief):
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
     table[row, belief.candidate] = np.exp(belief.log_probability)
     return table
-
-
-def at_most_one_match(p, pair_prior, prior_present):
-    """The chance of each pair and of none, by going through every world in which at most one pair matches.
-
-    A pair's posterior odds p / (1 - p) over its prior odds are how many times likelier its data are in a match.
-    """
-    n = len(p)
-    worlds = []
-    for match in [*range(n), None]:
-        prior = 1 - prior_present if match is None else prior_present / n
-        likelihood = 1.0
-        for j in range(n):
-            bayes = (p[j] / (1 - p[j])) / (pair_prior / (1 - pair_prior))
-            likelihood *= bayes if j == match else 1.0
-        worlds.append(prior * likelihood)
-    return np.array(worlds) / sum(worlds)
-
-
-@given(st.lists(SHARE, min_size=1, max_size=5), SHARE, SHARE)
-def test_match_probabilities_are_the_worlds_with_at_most_one_match(p, pair_prior, prior_present):
-    n = len(p)
-    belief = from_match_probabilities(
-        np.array([0, n]),
-        np.arange(n),
-        np.array(p),
-        n_candidates=n,
-        prior_present=prior_present,
-        pair_prior=pair_prior,
-    )
-    expected = at_most_one_match(p, pair_prior, prior_present)
-    assert np.allclose(dense(belief)[0], expected[:-1], atol=1e-6)
-    assert belief.unlisted[0] == pytest.approx(expected[-1], abs=1e-6)
-    assert belief.status == "model"
-
-
-def test_pairs_that_were_not_compared_or_cannot_match_count_as_candidates_of_chance_zero():
-    belief = from_match_probabilities(
-        np.array([0, 2, 2]), np.array([0, 3]), np.array([0.5, 0.0]), n_candidates=4, prior_present=0.8, pair_prior=0.5
-    )
-    # 0.8 / 4 * 1 against 0.2: even; the second target was compared with nobody
-    assert np.allclose(dense(belief), [[0.5, 0, 0, 0], [0, 0, 0, 0]])
-    assert np.allclose(belief.unlisted, [0.5, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("p", "pair_prior", "prior_present", "message"),
-    [
-        (1.0, 0.5, 0.5, "below 1"),
-        (-0.1, 0.5, 0.5, "at least 0"),
-        (np.nan, 0.5, 0.5, "at least 0"),
-        (0.5, 0.0, 0.5, "pair prior is 0"),
-        (0.5, 1.0, 0.5, "pair prior is 1"),
-        (0.5, 0.5, 0.0, "prior probability of being in the release is 0"),
-        (0.5, 0.5, 1.5, "prior probability of being in the release is 1.5"),
-    ],
-)
-def test_match_probabilities_that_are_none_are_refused(p, pair_prior, prior_present, message):
-    with pytest.raises(UnmaskError, match=message):
-        from_match_probabilities(
-            np.array([0, 1]),
-            np.array([0]),
-            np.array([p]),
-            n_candidates=1,
-            prior_present=prior_present,
-            pair_prior=pair_prior,
-        )
 
 
 # --- scores and their scale ---------------------------------------------------------------------------------------
@@ -109,57 +37,6 @@ def simulated(n_targets, n_candidates, scale, seed):
     indptr = np.arange(0, n_targets * n_candidates + 1, n_candidates)
     candidate = np.tile(np.arange(n_candidates), n_targets)
     return from_scores(indptr, candidate, score.ravel(), n_candidates=n_candidates), truth
-
-
-def miscalibration(belief, truth):
-    """Mean distance, over ten bins, between the chance of the likeliest candidate and how often it is right."""
-    table = dense(belief)
-    sure, right = table.max(axis=1), table.argmax(axis=1) == truth
-    parts = np.array_split(np.argsort(sure), 10)
-    return np.mean([abs(sure[part].mean() - right[part].mean()) for part in parts])
-
-
-@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
-def test_the_scale_that_made_the_data_is_found(scale):
-    belief, truth = simulated(6000, 6, scale, seed=1)
-    # the standard error of the estimate is about 0.02 at this size
-    assert fit_scale(belief, truth) == pytest.approx(scale, rel=0.08)
-
-
-def test_a_fitted_scale_makes_held_out_beliefs_calibrated():
-    belief, truth = simulated(12_000, 6, 3.0, seed=2)
-    known = np.where(np.arange(12_000) % 2, truth, -1)
-    calibrated = calibrate(belief, known)
-    assert calibrated.status == "calibrated"
-    assert calibrated.provenance["check"].startswith("announced ")
-    assert calibrated.provenance["check"].endswith(" of 6,000 people")
-    assert belief.status == "scores"
-    fresh = {"observation": np.arange(0, 12_000, 2), "weight": np.full(6000, 1 / 6000)}
-    assert miscalibration(replace(belief, **fresh), truth) > 0.2
-    assert miscalibration(replace(calibrated, **fresh), truth) < 0.03
-    row = audit(replace(calibrated, **fresh), Truth(truth[::2])).row("success_probability")
-    assert (row.status, row.note[:18]) == ("calibrated", "held out: announce")
-
-
-def test_r10_a_number_earns_no_status():
-    """calibrate(belief, 50) announced 0.978 and realized 0.352, as `calibrated`."""
-    belief, truth = simulated(400, 6, 3.0, seed=2)
-    with pytest.raises(UnmaskError, match="calibrated on people, not by a number"):
-        calibrate(belief, 50)
-    with pytest.raises(UnmaskError, match="0 of the 400 targets have a known candidate"):
-        calibrate(belief, np.full(400, -1))
-    few = np.where(np.arange(400) < 99, truth, -1)
-    assert calibrate(belief, few).status == "scores"
-
-
-def test_r10_a_scale_that_does_not_hold_out_stays_scores():
-    """Half of the people are informative, the others' scores are noise: no scale is right for both."""
-    rng = np.random.default_rng(0)
-    belief, truth = simulated(2000, 6, 8.0, seed=5)
-    truth = np.where(np.arange(2000) % 4 < 2, rng.integers(0, 6, 2000), truth)
-    found = calibrate(belief, truth)
-    assert found.status == "scores"
-    assert found.provenance["check"] == "announced 36.9 %, realized 52.4 % of 2,000 people"
 
 
 def test_a_claim_of_calibration_without_a_check_is_a_model():
@@ -179,21 +56,6 @@ def test_scores_announce_nothing():
     ]
     assert {why for _, why in found.not_run} == {"the attack gives scores, not probabilities"}
     assert {row.status for row in found.rows} == {"scores"}
-
-
-def test_targets_whose_candidate_is_unknown_or_absent_do_not_move_the_scale():
-    belief, truth = simulated(500, 4, 2.0, seed=4)
-    dropped = truth.copy()
-    dropped[::2], dropped[::4] = -1, -2
-    alone = replace(belief, observation=np.arange(1, 500, 2), weight=np.full(250, 1 / 250))
-    assert fit_scale(belief, dropped) == pytest.approx(fit_scale(alone, truth[1::2]), rel=1e-4)
-
-
-def test_a_scale_needs_a_target_whose_candidate_is_listed():
-    belief = from_scores(np.array([0, 2]), np.array([0, 1]), np.array([0.0, 1.0]), n_candidates=3)
-    for nobody in (2, -1, -2):
-        with pytest.raises(UnmaskError, match="no target has its true candidate"):
-            fit_scale(belief, np.array([nobody]))
 
 
 def test_scores_become_a_softmax_and_are_called_scores():

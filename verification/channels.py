@@ -16,7 +16,7 @@ from channels_criteria import definitions, entropies, leaks, sequences, table_fo
 from channels_design import matched, mismatched, problem_nine
 from channels_examples import binary, crowds, locations
 from channels_faults import faults
-from channels_systems import differential, learning, mixes, published_samples
+from channels_systems import learning, mixes, published_samples
 from show import run
 
 PARTS = (
@@ -32,7 +32,6 @@ PARTS = (
     crowds,
     table_four,
     faults,
-    differential,
     learning,
     published_samples,
     mixes,

@@ -25,9 +25,8 @@ from unmask.channels.criteria import (
 from unmask.core.errors import UnmaskError
 from unmask.measures import bayes, gibbs
 from unmask.measures.bounds import bounds
-from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import confidence_set_size, renyi_entropies
-from unmask.measures.leakage import leakages
+from unmask.measures.leakage import channel_epsilon, leakages
 
 CASES = 600
 

@@ -11,8 +11,8 @@ from unmask import Posterior
 from unmask.channels import Channel, Shrink, matched_optimum
 from unmask.channels.datasets import Crowds
 from unmask.measures import bayes, gibbs
-from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import renyi_entropies
+from unmask.measures.leakage import channel_epsilon
 
 FLIPS = (0.0, 0.1, 0.25, 0.4, 0.49)
 

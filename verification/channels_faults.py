@@ -16,8 +16,8 @@ from unmask.channels.criteria import conditional_typical_log2_size
 from unmask.channels.datasets import Crowds
 from unmask.measures import bayes, confidence_set_size, gibbs, leakages
 from unmask.measures.bounds import bounds, variation_of_divergence_bits, variation_of_divergence_nats
-from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import renyi_entropies
+from unmask.measures.leakage import channel_epsilon
 
 LINE = np.array([0.0, 1.0, 1e-3])
 """Three points on a line, the third next to the first."""

@@ -10,13 +10,12 @@ import altair as alt
 import numpy as np
 from channels_case import random_cases
 from channels_examples import privacy
-from drawing import BLUE, GREEN, ORANGE, PLUM, SOFT, Rows, colored, data, draw, heading
+from drawing import BLUE, GREEN, ORANGE, SOFT, Rows, colored, data, draw, heading
 
 from unmask.channels import Channel, coin_channel, constant_risk_channel, matched_optimum
 from unmask.channels.datasets import Crowds
 from unmask.measures import bayes
 from unmask.measures.bounds import bounds
-from unmask.measures.differential import gaussian
 
 WIDTH, HEIGHT = 460, 300
 
@@ -33,7 +32,6 @@ def draw_all(folder: Path) -> None:
         "crowd-sizes": _crowd_sizes(),
         "one-loss-optimum": _matched(),
         "regret-bounds": _regret(),
-        "blind-average": _blind(),
     }
     draw(charts, folder)
 
@@ -185,37 +183,6 @@ def _regret() -> Any:
         width=WIDTH,
         height=HEIGHT,
         title=heading("Equation (8) with half its constant", "Outputs of 160 random channels, four kinds of loss."),
-    )
-
-
-def _blind() -> Any:
-    """What a Gaussian release saves of the prior error, and what it finds."""
-    rows: Rows = []
-    for mu in (0.5, 1.3, 3.0):
-        profile = gaussian(mu)
-        for pi in np.geomspace(1e-3, 0.5, 60):
-            rows.append({"prior": float(pi), "saved": float(profile.regret_ratio(pi)), "curve": f"mu = {mu}"})
-    names = {"mu = 0.5": GREEN, "mu = 1.3": BLUE, "mu = 3.0": PLUM}
-    return (
-        data(rows)
-        .mark_line(strokeWidth=3)
-        .encode(
-            x=alt.X(
-                "prior:Q",
-                title="prior chance that he is in the data",
-                scale=_log(1e-3, 0.5),
-                axis=alt.Axis(values=[0.001, 0.01, 0.1, 0.5], format="~g"),
-            ),
-            y=alt.Y("saved:Q", title="share of the prior error saved", axis=alt.Axis(format="%")),
-            color=_color(names),
-        )
-        .properties(
-            width=WIDTH,
-            height=HEIGHT,
-            title=heading(
-                "Average error is blind at low priors", "Gaussian noise, mu = sensitivity / standard deviation."
-            ),
-        )
     )
 
 

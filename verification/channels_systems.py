@@ -1,4 +1,4 @@
-"""Around the paper: differential privacy as estimation error, attacks that learn, and mixes."""
+"""Around the paper: attacks that learn, and mixes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import gzip
 from itertools import permutations
 
 import numpy as np
-from channels_case import Floats, below, same
+from channels_case import Floats, same
 from numpy.typing import NDArray
 from show import Section, Verdict
 
 from unmask import files
-from unmask.channels import Channel, RandomizedResponse
+from unmask.channels import Channel
 from unmask.channels.attacks import (
     FrequencyAttack,
     LeastSquaresDisclosure,
@@ -27,8 +27,6 @@ from unmask.channels.attacks import (
 )
 from unmask.channels.criteria import learned_risk
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.measures import bayes
-from unmask.measures.differential import Profile, approximate, gaussian, laplace, pair, posterior_bound
 
 SYSTEM = np.array([[0, 1, 3], [2, 1, 1], [2, 2, 0]]) / 4
 """Who may have sent what: three senders, three messages (Edman, Bagai)."""
@@ -37,64 +35,6 @@ GEOMETRIC = {
     "train": "d3937a57d0ba82bedc80d510fdcc48bac1cebd0511917371d7b32f70c6d9186f",
     "test": "a4d50b007f68d643b6168c760a34cb522ad8ab8f6eccf2e2edc6146e2df99236",
 }
-
-
-def differential() -> Section:
-    """The privacy profile is the Bayes risk as a function of the prior: R*(pi) = pi (1 - delta(ln((1 - pi) / pi)))."""
-    off, cases = 0.0, 0
-    rng = np.random.default_rng(1)
-    for _ in range(200):
-        p, q = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6))
-        for pi in (0.01, 0.2, 0.5, 0.9):
-            played = Channel(np.stack([p, q]), [pi, 1 - pi]).posterior()
-            off, cases = max(off, abs(float(pair(p, q).bayes_risk(pi)) - bayes(played).average)), cases + 1
-    profiles = {
-        "Gaussian, mu = 1.3": gaussian(1.3),
-        "Laplace, epsilon = 1": laplace(1.0),
-        "(1, 1e-5)": approximate(1.0, 1e-5),
-    }
-    rows = tuple(
-        (
-            name,
-            f"{float(one.bayes_risk(0.5)):.4f}",
-            f"{float(one.bayes_risk(0.01)):.6f}",
-            f"{float(one.regret_ratio(0.01)):.2%}",
-            f"{float(one.true_positive_rate(0.01)):.4f}",
-        )
-        for name, one in profiles.items()
-    )
-    tight = posterior_bound(1.0, 0.01)
-    reached = Channel(RandomizedResponse(1.0, 2).channel().dense(), [0.01, 0.99]).posterior()
-    most = float(np.exp(reached.log_probability[reached.candidate == 0].max()))
-    return Section(
-        "Differential privacy as estimation error: is he in the data?",
-        ("noise", "error at prior 1/2", "at prior 0.01", "error saved there", "found at 1 % false alarms"),
-        rows,
-        ("At a low prior the average error is blind: it hardly moves although one in seven can be found.",),
-        (
-            below("R*(pi) = pi (1 - delta(ln((1 - pi) / pi)))", "-", off, cases=cases),
-            same(
-                "Gaussian, mu = 1.3, pi = 0.01",
-                "0.009995",
-                0.009995,
-                float(gaussian(1.3).bayes_risk(0.01)),
-                tolerance=5e-7,
-            ),
-            same("belief at most pi e^eps / (1 - pi + pi e^eps), reached", "-", float(tight.high), most),
-            below(
-                "the trade-off curve gives the profile back", "-", _conjugate(gaussian(1.0)), cases=60, tolerance=1e-4
-            ),
-        ),
-    )
-
-
-def _conjugate(profile: Profile) -> float:
-    """delta(e) = max over alpha of 1 - beta(alpha) - e^e alpha, on a fine grid of alpha."""
-    alpha = np.linspace(0, 1, 4001) ** 3
-    beta = profile.trade_off(alpha)
-    epsilon = np.linspace(-2, 4, 60)
-    back = (1 - beta[None, :] - np.exp(epsilon)[:, None] * alpha[None, :]).max(axis=1)
-    return float(np.abs(back - profile(epsilon)).max())
 
 
 def learning() -> Section:

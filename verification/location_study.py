@@ -35,7 +35,7 @@ from unmask.channels import (
 from unmask.channels.datasets import Visits, gowalla
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.measures import bayes, gibbs, realized_bayes, realized_gibbs
-from unmask.measures.differential import channel_epsilon
+from unmask.measures.leakage import channel_epsilon
 from unmask.reports import ReportData, render
 
 Floats = NDArray[np.float64]

@@ -273,8 +273,8 @@ def earned(
 
     Scores claim nothing. What the truth refutes (`Check`: a difference that chance makes in fewer than 1 of 1,000
     beliefs that keep their word; beyond 3 points, for `model` and `calibrated`) is `refuted`. So is an `exact` belief
-    that gives a true record probability 0: cells were changed, or the origin is wrong. `calibrated` needs the check on
-    held-out people that `inference.calibrate` leaves in the provenance; without one it is a `model`.
+    that gives a true record probability 0: cells were changed, or the origin is wrong. `calibrated` needs
+    a check on held-out people in the provenance; without one it is a `model`.
 
     >>> from unmask import Posterior, Truth
     >>> sure = Posterior.from_dense(np.tile([0.9, 0.1], (100, 1)))

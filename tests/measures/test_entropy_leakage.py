@@ -19,9 +19,8 @@ from unmask.measures import (
     renyi_entropy,
     shannon_entropy_bits,
 )
-from unmask.measures.differential import channel_epsilon
 from unmask.measures.entropy import renyi_entropies
-from unmask.measures.leakage import min_entropy_leakage, sibson_leakage
+from unmask.measures.leakage import channel_epsilon, min_entropy_leakage, sibson_leakage
 
 ORDERS = (0, 0.5, 1, 2, 5, 50, np.inf)
 
@@ -219,3 +218,21 @@ def test_scores_are_refused():
     for measured in (mutual_information, leakages, min_entropy_smith, min_entropy_bits, renyi_entropies):
         with pytest.raises(UnmaskError, match="calibrate"):
             measured(belief)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 4), st.integers(2, 5), st.integers(0, 1000), st.floats(0.001, 0.999))
+def test_channel_epsilon_bounds_every_posterior(n, m, seed, prior):
+    rows = np.random.default_rng(seed).dirichlet(np.ones(m), n) * 0.9 + 0.1 / m
+    grown = np.exp(channel_epsilon(rows))
+    belief = prior * rows[0] / (prior * rows[0] + (1 - prior) * rows[1])
+
+    assert np.all(belief <= prior * grown / (1 - prior + prior * grown) + 1e-12)
+    assert np.all(belief >= prior / (prior + (1 - prior) * grown) - 1e-12)
+
+
+def test_channel_epsilon_rejects_rows_that_are_no_distributions():
+    with pytest.raises(UnmaskError, match="row 1"):
+        channel_epsilon([[0.5, 0.5], [0.5, 0.6]])
+    with pytest.raises(UnmaskError, match="expected at least 2 secrets"):
+        channel_epsilon([[0.5, 0.5]])

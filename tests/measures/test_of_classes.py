@@ -12,7 +12,7 @@ from unmask import measures
 from unmask.audit import STANDARD, campaign_measures, price_measures
 from unmask.cases.price import price_release
 from unmask.core.errors import UnmaskError
-from unmask.core.inference import calibrate, from_likelihood
+from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.economics import read_attacker
@@ -82,11 +82,6 @@ def pair(**said):
     """Two people of one class, of three."""
     given = {"n_candidates": 3, "observation": np.array([0, 0]), "representative": np.array([0, 0, 2], np.int32)} | said
     return from_likelihood(np.array([0, 2]), np.array([0, 2], np.int32), np.log([0.5, 1.0]), **given)
-
-
-def test_a_scale_is_fitted_to_all_who_are_stood_for():
-    fitted = [calibrate(one, np.array([1, 2])) for one in (pair(), pair().one_by_one())]
-    assert fitted[0].to_dense() == pytest.approx(fitted[1].to_dense())
 
 
 def test_a_price_is_that_of_all_who_are_stood_for():

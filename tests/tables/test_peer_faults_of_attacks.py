@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from unmask import Posterior, Truth, audit
-from unmask.core.inference import from_match_probabilities
 from unmask.measures import evaluate, realized_error, realized_success
 from unmask.tables import AttributeInference, Background, ClassAttack, Knowledge, NearestNeighbor, StringLinkage, Table
 from unmask.tables.knowledge import attribute_truth
@@ -78,25 +77,6 @@ def test_two_missing_values_are_equal_and_poison_no_distance():
     assert own.n_observations == 3
     found = NearestNeighbor()(table, Background(table.take([2])))
     assert found.candidate.tolist() == [2]
-
-
-# Splink 5.0.0
-
-
-def test_pair_probabilities_become_a_distribution_over_candidates_and_none():
-    # three candidates at 0.9 each are announced as 2.7 people
-    belief = from_match_probabilities(
-        np.array([0, 3]),
-        np.arange(3),
-        np.full(3, 0.9),
-        n_candidates=3,
-        prior_present=0.5,
-        pair_prior=0.5,
-    )
-    p = np.exp(belief.log_probability.astype(float))
-    assert p.sum() + belief.unlisted[0] == pytest.approx(1)
-    # by hand: each weighs (0.5 / 3) * 9, none 0.5
-    assert p == pytest.approx(np.full(3, 1.5 / 5), abs=1e-6)
 
 
 # anonypy 0.2.1, attack.py

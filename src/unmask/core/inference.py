@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
-from unmask.core.calibration_check import Check
 from unmask.core.csr_rows import by_class, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights, stored
 
 __all__ = [
-    "calibrate",
     "compose",
-    "fit_scale",
     "from_classes",
     "from_likelihood",
-    "from_match_probabilities",
     "from_scores",
 ]
 
@@ -135,62 +131,6 @@ def from_likelihood(
     )
 
 
-def from_match_probabilities(
-    indptr: NDArray[np.int64],
-    candidate: NDArray[np.int32],
-    match_probability: NDArray[np.float64],
-    *,
-    n_candidates: int,
-    prior_present: float,
-    pair_prior: float,
-    observation: NDArray[np.int64] | None = None,
-    provenance: Mapping[str, Any] | None = None,
-) -> Posterior:
-    """A belief from pairwise match probabilities (Fellegi-Sunter, Splink), under "at most one candidate matches".
-
-    match_probability : (n_entries,) each pair on its own, in [0, 1); these are no distribution over candidates
-    pair_prior        : the prior probability of a match that the linker used for every pair; it is divided out
-    prior_present     : your own prior that the target is among the candidates
-    With o_j the odds of pair j and b_j = o_j (1 - pair_prior) / pair_prior its Bayes factor,
-    p(j) is proportional to prior_present / n b_j, p(none) to 1 - prior_present; a pair that was not compared has
-    b_j = 0.
-
-    >>> belief = from_match_probabilities(
-    ...     np.array([0, 2]),
-    ...     np.array([0, 1]),
-    ...     np.array([0.9, 0.5]),
-    ...     n_candidates=2,
-    ...     prior_present=2 / 3,
-    ...     pair_prior=0.5,
-    ... )
-    >>> np.exp(belief.log_probability).round(4), belief.unlisted.round(4)
-    (array([0.8182, 0.0909]), array([0.0909]))
-    """
-    p = np.asarray(match_probability, dtype=np.float64)
-    if not (np.all(p >= 0) and np.all(p < 1)):
-        raise UnmaskError(
-            "match probabilities must be at least 0 and below 1: a certain pair leaves no room for the others"
-        )
-    if not 0 < pair_prior < 1:
-        raise UnmaskError(f"the pair prior is {pair_prior}, expected between 0 and 1: it is the linker's own prior")
-    with np.errstate(divide="ignore"):
-        log_factor = np.log(p) - np.log1p(-p) + np.log1p(-pair_prior) - np.log(pair_prior)
-    possible = np.isfinite(log_factor)
-    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    kept = np.bincount(row[possible], minlength=len(indptr) - 1)
-    return from_likelihood(
-        np.concatenate(([0], np.cumsum(kept))),
-        candidate[possible],
-        log_factor[possible],
-        n_candidates=n_candidates,
-        observation=np.arange(len(indptr) - 1) if observation is None else observation,
-        prior_present=prior_present,
-        log_likelihood_none=np.zeros(len(indptr) - 1),
-        status="model",
-        provenance=provenance,
-    )
-
-
 def from_scores(
     indptr: NDArray[np.int64],
     candidate: NDArray[np.int32],
@@ -204,7 +144,7 @@ def from_scores(
     """softmax(scale * score) over the listed candidates: a belief whose order is the attack's and whose sureness is
     `scale`.
 
-    score : (n_entries,) higher is likelier, finite. The status is `scores`: `calibrate` fits the scale and checks it.
+    score : (n_entries,) higher is likelier, finite. The status is `scores`.
     """
     if not np.all(np.isfinite(score)):
         raise UnmaskError("the attack gave infinite or missing scores: leave impossible candidates out")
@@ -217,92 +157,6 @@ def from_scores(
         provenance=provenance,
     )
     return replace(belief, status="scores")
-
-
-def fit_scale(belief: Posterior, candidate: NDArray[np.int64]) -> float:
-    """The scale s that makes softmax(s * log p) most likely on held-out targets whose candidate the adversary knows.
-
-    candidate : (n_targets,) the right candidate; below 0 where it is not known or there is none: not used.
-    Minimizes the mean of -log p_s(x_true given y), convex in s, over 1e-3 <= s <= 1e3.
-
-    C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2 (s is 1 / temperature).
-    """
-    from scipy.optimize import minimize_scalar  # not at the top: half a second that only a calibration needs
-
-    belief, usable = belief.one_by_one(), np.flatnonzero(candidate >= 0)
-    rows, log_p = belief.observation[usable], belief.log_probability.astype(np.float64)
-    entry = _entry_of(belief, rows, candidate[usable])
-    rows, entry = rows[entry >= 0], entry[entry >= 0]
-    if not len(rows):
-        raise UnmaskError("no target has its true candidate on the adversary's list, so no scale can be fitted")
-    owner = belief.row
-    top = segment_max(log_p, belief.indptr, empty=0.0)
-
-    def loss(log_scale: float) -> float:
-        s = float(np.exp(log_scale))
-        normalizer = np.log(np.maximum(segment_sum(np.exp(s * (log_p - top[owner])), belief.indptr), 1e-300))
-        return float(np.mean(normalizer[rows] - s * (log_p[entry] - top[rows])))
-
-    found = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(1e3)), method="bounded", options={"xatol": 1e-6})
-    return float(np.exp(found.x))
-
-
-def calibrate(belief: Posterior, candidate: NDArray[np.int64]) -> Posterior:
-    """The belief with p replaced by p^s, normalized over the listed candidates, s fitted to targets who are known.
-
-    candidate : (n_targets,) the right candidate of each target; below 0 where the adversary does not know it
-    The status is `calibrated` only if it is earned on held-out people: the known targets are split into two halves,
-    each is announced with the scale that fits the other, and what was announced is compared with what came true
-    (`Check`, 3 points allowed). Refuted, or with fewer than 100 known targets, it stays `scores`. The check is in
-    `provenance["check"]`, the scale in `provenance["scale"]`.
-    """
-    belief = belief.one_by_one()
-    known = np.flatnonzero(np.asarray(candidate) >= 0) if np.ndim(candidate) == 1 else np.empty(0, dtype=np.int64)
-    if np.shape(candidate) != (belief.n_targets,) or not len(known):
-        raise UnmaskError(
-            f"{len(known)} of the {belief.n_targets} targets have a known candidate, expected one integer for each "
-            "target and some at least 0: a belief is calibrated on people, not by a number"
-        )
-    halves = (known[::2], known[1::2]) if len(known) > 1 else ()
-    promises = [_announced(belief, candidate, *both) for both in (halves, halves[::-1]) if both]
-    check = Check.of(*np.concatenate(promises, axis=1), within=0.03) if promises else None
-    held_out = check is not None and not check.refuted and len(known) >= HELD_OUT
-    scale = fit_scale(belief, candidate)
-    return replace(
-        _scaled(belief, scale),
-        status="calibrated" if held_out else "scores",
-        provenance={**belief.provenance, "scale": scale, "check": None if check is None else str(check)},
-    )
-
-
-def _scaled(belief: Posterior, scale: float) -> Posterior:
-    return from_scores(
-        belief.indptr,
-        belief.candidate,
-        belief.log_probability.astype(np.float64),
-        n_candidates=belief.n_candidates,
-        scale=scale,
-        observation=belief.observation,
-        provenance=belief.provenance,
-    )
-
-
-def _announced(
-    belief: Posterior, candidate: NDArray[np.int64], fitted: NDArray[np.int64], held: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(2, n) success with the targets held out, announced with the scale that fits the others, and realized;
-    candidates that are alike share it.
-    """
-    known = np.full(len(candidate), -1, dtype=np.int64)
-    known[fitted] = candidate[fitted]
-    belief = _scaled(belief, fit_scale(belief, known))
-    rows, log_p = belief.observation[held], belief.log_probability.astype(np.float64)
-    top = segment_max(log_p, belief.indptr, empty=-np.inf)
-    best = log_p >= top[belief.row] - belief.resolution
-    entry = _entry_of(belief, rows, candidate[held])
-    right = (entry >= 0) & best[np.maximum(entry, 0)]
-    n_best = segment_sum(best.astype(np.float64), belief.indptr)[rows]
-    return np.stack([np.exp(top[rows]), right / np.maximum(n_best, 1)])
 
 
 def compose(
@@ -387,11 +241,3 @@ def _unlisted_values(
     found += lump[:, None] * (prior if prior.ndim == 1 else prior[rows])
     place = csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(link.n_observations, len(rows)))
     return csr_array(place @ csr_array(found))
-
-
-def _entry_of(belief: Posterior, row: NDArray[np.int64], candidate: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Position of a candidate in a row of the posterior, -1 where it is not listed."""
-    keys = belief.row * belief.n_candidates + belief.candidate
-    wanted = row * belief.n_candidates + candidate
-    found = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.where(keys[found] == wanted, found, -1) if len(keys) else np.full(len(row), -1)

@@ -56,8 +56,8 @@ class Posterior:
     log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
                       It may sum to less than 1: the rest is the prior probability that the target is no candidate.
     status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
-                      `calibrated` (a scale that held on other people, see
-                      `inference.calibrate`) or `scores` (only their order counts). An audit says what is earned.
+                      `calibrated` (right on people whose truth is known) or
+                      `scores` (only their order counts).
     provenance      : attack, parameters, seed, digests: what it takes to make this belief again
     candidate_label : (n_candidates,) names for candidates that are values; None for records
     representative  : (n_candidates,) int32, who stands in the entries for each candidate, one of them for all that are

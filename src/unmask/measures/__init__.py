@@ -2,7 +2,7 @@
 
 One registry (`registry`) has the name, label and meaning of everything that is measured; the name is the same in a row,
 a plan, a gate and here. There is more than is named here in the modules `error`, `entropy`, `leakage`, `anonymity`,
-`bounds`, `differential`, `losses` and `membership`.
+`bounds`, `losses` and `membership`.
 """
 
 from unmask.measures import (
@@ -10,7 +10,6 @@ from unmask.measures import (
     anonymity,
     bounds,
     criteria,
-    differential,
     entropy,
     error,
     leakage,
@@ -84,7 +83,6 @@ __all__ = [
     "delta_down",
     "delta_up",
     "described",
-    "differential",
     "effective_set_size",
     "entropy",
     "epsilon_nats",

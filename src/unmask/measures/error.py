@@ -84,8 +84,8 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
     loss, coordinates : see `unmask.measures.losses.decision_problem`
     What is "none of these" (or an unknown number of unlisted candidates) costs the largest loss whatever the answer;
     mass shared by a known number of unlisted candidates costs their average. A belief in nobody is answered with the
-    center of the candidates. Low priors make it blind: who is right 99 % of the time by saying "nobody" can hardly get
-    better on average, so look at `worst` and at the rates of `unmask.measures.differential` too.
+    center of the candidates. A low prior hides a large gain: an adversary who is right 99 % of the time without the
+    release can hardly improve on average. Look at `worst`, too.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.1, 0.9]]))
     >>> error = bayes(belief, "squared", coordinates=[20.0, 40.0, 50.0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -244,6 +244,53 @@ def min_entropy_leakage(belief: Posterior) -> float:
     G. Smith, "On the foundations of quantitative information flow", 2009.
     """
     return min_entropy_smith(belief.prior()) - min_entropy_smith(belief)
+
+
+def channel_epsilon(p_y_given_x: ArrayLike) -> float:
+    """Return the epsilon of pure local differential privacy of a channel.
+
+    epsilon = max over y, x, x' of ln p(y given x) / p(y given x')
+
+    Parameters
+    ----------
+    p_y_given_x : (n_secrets, n_outputs) array
+        Each row is the distribution of the output of one secret.
+
+    Returns
+    -------
+    float
+        Nats; infinite if one secret excludes an output of another secret.
+
+    Raises
+    ------
+    UnmaskError
+        If the matrix has fewer than two rows, or if a row is not a distribution.
+
+    Examples
+    --------
+    >>> round(channel_epsilon([[0.75, 0.25], [0.25, 0.75]]), 4), channel_epsilon([[1.0, 0.0], [0.5, 0.5]])
+    (1.0986, inf)
+    """
+    rows = _check_channel(np.asarray(p_y_given_x, dtype=np.float64))
+    largest, smallest = rows.max(axis=0), rows.min(axis=0)
+    possible = largest > 0
+    if np.any(smallest[possible] == 0):
+        return float(np.inf)
+    return float(np.log(largest[possible] / smallest[possible]).max())
+
+
+def _check_channel(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows, normalized; raise if one of them is not a distribution."""
+    if rows.ndim != 2 or len(rows) < 2:
+        raise UnmaskError(f"the channel has shape {rows.shape}, expected at least 2 secrets x outputs")
+    wrong_rows = np.flatnonzero(~((rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= 1e-9)))
+    if wrong_rows.size:
+        first = wrong_rows[0]
+        raise UnmaskError(
+            f"row {first} of the channel sums to {rows[first].sum():.6g} or has a negative entry, "
+            "expected a distribution"
+        )
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 declare_all(information_gain_bits, total_variation, delta_up, delta_down, epsilon_nats)

@@ -13,8 +13,8 @@ from unmask.channels import Channel
 from unmask.channels.design import limit_curve
 from unmask.core.posterior import Posterior
 from unmask.measures.bounds import bounds
-from unmask.measures.differential import channel_epsilon
 from unmask.measures.error import BayesError, bayes, gibbs
+from unmask.measures.leakage import channel_epsilon
 from unmask.measures.losses import LOSS_NAMES
 from unmask.measures.secret import success_by_secret
 from unmask.reports.facts.channel import BoundRow, ChannelRisk, MechanismRisk, ObservationRisk, SecretRisk
