@@ -270,6 +270,14 @@ def test_the_best_move_asks_no_more_than_it_must():
     assert game().move("raw", replace(best.terms, fine=best.terms.fine - 0.01)).responses["one"].attacks
 
 
+@pytest.mark.parametrize("income", [{}, {"fees": True}, {"fees": True, "recovered": 0.5}, {"benefit": 200}])
+@pytest.mark.parametrize("terms", [{}, {"fines": [0, 20_000]}, {"prices": [0, 3000], "fines": [100, 9000]}])
+def test_the_best_move_is_the_first_of_all(income, terms):
+    publisher = Publisher(**{"benefit": 1000, "loss": 300} | income)
+    played = game(publisher, one=ONE, two=TWO)
+    assert played.best_move(**terms) == played.moves(**terms)[0]
+
+
 def test_no_more_people_are_reached_than_where_all_are_tried():
     case = replace(read_attacker("case-study"), detection_growth=0.0, max_fines=3, fine=150_000)
     found = Raid.of(case, [60] * 100, at_least=80)

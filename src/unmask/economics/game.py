@@ -261,31 +261,70 @@ class PublisherGame:
         What attackers with rivals take changes with every amount: where it comes back to the publisher, as fees or
         fines, amounts between those listed may be better.
         """
-        found = [
-            self.move(protection, terms)
-            for protection in self.protections
-            for terms in self._terms(protection, prices, fines, audits)
-        ]
+        found = [move for protection in self.protections for move in self._moves(protection, prices, fines, audits)]
         return tuple(sorted([*found, self.move(WITHHELD, Terms())], key=_rank))
+
+    def best_move(
+        self, *, prices: Sequence[float] = (0.0,), fines: Sequence[float] = (0.0,), audits: Sequence[float] = (1.0,)
+    ) -> Move:
+        """Return the first of `moves`, without the moves of protections that cannot be better.
+
+        A release brings at most its benefit, less the cheapest audit, and the largest fees and fines that come back.
+        """
+        income = sum(self._largest_income(kind, max(prices), max(fines)) for kind in self.attackers)
+        limits = {name: self.kept(name, Terms(audit=min(audits))) + income for name in self.protections}
+        order = [*self.protections, WITHHELD]
+        best = self.move(WITHHELD, Terms())
+        for protection in sorted(limits, key=lambda name: -limits[name]):
+            if _rounded(limits[protection]) < _rounded(best.payoff.low):
+                break
+            moves = [best, *self._moves(protection, prices, fines, audits)]
+            best = min(moves, key=lambda move: (_rank(move), order.index(move.protection)))
+        return best
+
+    def _largest_income(self, kind: str, price: float, fine: float) -> float:
+        """Bound the fees and the recovered fines of a kind."""
+        expected, returned = self.attackers[kind], self.publisher.recovered * fine
+        fees = price if self.publisher.fees else 0.0
+        return expected.number * (fees + (returned * expected.attacker.max_fines if returned else 0.0))
+
+    def _moves(
+        self, protection: str, prices: Sequence[float], fines: Sequence[float], audits: Sequence[float]
+    ) -> list[Move]:
+        """Play a protection at its terms."""
+        return [self.move(protection, terms) for terms in self._terms(protection, prices, fines, audits)]
 
     def _terms(
         self, protection: str, prices: Sequence[float], fines: Sequence[float], audits: Sequence[float]
     ) -> Iterator[Terms]:
         """The terms of one protection that are looked at."""
         for audit in audits:
-            for fine in _between(fines, self._fines(protection, prices, max(fines), audit)):
+            for fine in _between(fines, self._fines(protection, prices, (min(fines), max(fines)), audit)):
                 yield from (
                     Terms(price=price, fine=fine, audit=audit)
                     for price in _between(prices, self._prices(protection, fine, audit))
                 )
 
-    def _fines(self, protection: str, prices: Sequence[float], most: float, audit: float) -> Iterator[float]:
-        """The fines at which somebody walks away or changes the plan, and where fines are recovered just below."""
-        for kind in self.attackers:
-            at = [self.break_even_fine(protection, kind, price=price, audit=audit).high for price in prices]
-            at += self._changes(protection, kind, most, audit) if self.publisher.recovered else []
+    def _fines(
+        self, protection: str, prices: Sequence[float], span: tuple[float, float], audit: float
+    ) -> Iterator[float]:
+        """Yield the fines of a span that stop an attacker or change the plan; with recovered fines also just below."""
+        for kind in self.attackers if span[0] < span[1] else ():
+            at = [
+                self._stopping_fine(protection, kind, price, audit)
+                for price in prices
+                if self._is_stopped_within(protection, kind, price, audit, span)
+            ]
+            at += self._changes(protection, kind, span[1], audit) if self.publisher.recovered else []
             yield from at
             yield from (fine * (1 - JUST_BELOW) for fine in at if self.publisher.recovered)
+
+    def _is_stopped_within(
+        self, protection: str, kind: str, price: float, audit: float, span: tuple[float, float]
+    ) -> bool:
+        """Whether campaigns may pay at the first fine of a span, and do not at the last."""
+        first, last = (self.break_even_price(protection, kind, fine=fine, audit=audit).high for fine in span)
+        return first > price and last - price <= TIE * self.attackers[kind].attacker.gain
 
     def _changes(self, protection: str, kind: str, most: float, audit: float) -> list[float]:
         """The contractual fines at which the campaign of a kind changes, as its worth has breakpoints there."""
@@ -310,7 +349,7 @@ class PublisherGame:
 
     def break_even_price(self, protection: str, kind: str, *, fine: float = 0.0, audit: float = 1.0) -> Bounds:
         """a*(phi) = Y(phi) - access_cost, at least 0: below the first a campaign pays, from the second on none does."""
-        worth = self.raid(protection, kind, fine=fine, audit=audit).worth
+        worth = self.raid(protection, kind, fine=fine, audit=audit, believed=True).worth
         cost = self.attackers[kind].attacker.access_cost
         return Bounds(max(worth.low - cost, 0.0), max(worth.high - cost, 0.0))
 
@@ -320,26 +359,26 @@ class PublisherGame:
         inf where no fine stops them. a* is convex, falls with the fine and has the slope -D: Newton's method from 0 is
         exact after finitely many steps. Where a campaign is only bounded, both ends are found by `least_root`.
         """
-        fine, tie = 0.0, TIE * self.attackers[kind].attacker.gain
+        return Bounds(*(self._stopping_fine(protection, kind, price, audit, end) for end in (0, 1)))
+
+    def _stopping_fine(self, protection: str, kind: str, price: float, audit: float, end: int = 1) -> float:
+        """One end of `break_even_fine`."""
+        fine, attacker = 0.0, self.attackers[kind].attacker
         for _ in range(NEWTON_STEPS):
             found = self.raid(protection, kind, fine=fine, audit=audit, believed=True)
             above = self.break_even_price(protection, kind, fine=fine, audit=audit).high - price
-            if above <= tie:
-                return Bounds(fine, fine)
+            if above <= TIE * attacker.gain:
+                return fine
             if found.worth.low < found.worth.high:
                 break
             fine += above / found.fines.low if found.fines.low else math.inf
             if fine == math.inf:
-                return Bounds(fine, fine)
-        return Bounds(*(self._crossing(protection, kind, price, audit, end, fine) for end in (0, 1)))
-
-    def _crossing(self, protection: str, kind: str, price: float, audit: float, end: int, near: float) -> float:
-        """Where one end of the break-even price comes down to a price; near: a fine to look at first."""
+                return fine
 
         def over(fine: float) -> float:
             return self.break_even_price(protection, kind, fine=fine, audit=audit)[end] - price
 
-        return least_root(over, near or max(self.attackers[kind].attacker.fine, 1.0), PRECISION)[end]
+        return least_root(over, fine or max(attacker.fine, 1.0), PRECISION)[end]
 
 
 def _facing(attacker: Attacker, fine: float, audit: float) -> Attacker:
@@ -349,8 +388,12 @@ def _facing(attacker: Attacker, fine: float, audit: float) -> Attacker:
 
 def _rank(move: Move) -> tuple[float, ...]:
     """The best first; of moves that are worth the same, the one that asks the least."""
-    low, high = (float(f"{end:.9e}") for end in move.payoff)
+    low, high = map(_rounded, move.payoff)
     return -low, -high, move.terms.fine, move.terms.price, move.terms.audit
+
+
+def _rounded(payoff: float) -> float:
+    return float(f"{payoff:.9e}")
 
 
 def _between(given: Sequence[float], more: Iterable[float]) -> list[float]:

@@ -111,11 +111,11 @@ def sensitivity(game: PublisherGame, ranges: Sequence[Range] = (), **terms: Sequ
     for one in ranges:
         if one.of != PUBLISHER and one.of not in game.attackers:
             raise UnmaskError(f"{one.of} is no attacker of this game; expected one of {', '.join(game.attackers)}")
-    choice = game.moves(**terms)[0]
+    choice = game.best_move(**terms)
     rows = []
     for value, one in _inputs(game, {(one.of, one.parameter): one for one in ranges}):
         games = [_at(game, one, end) for end in (one.low, one.high)]
-        low, high = (there.moves(**terms)[0] for there in games)
+        low, high = (there.best_move(**terms) for there in games)
         own = [there.move(choice.protection, choice.terms).payoff.low for there in games]
         rows.append(Sensitivity(one, value, (low, high), (own[0], own[1])))
     return tuple(sorted(rows, key=lambda row: -max(row.loss)))
