@@ -62,12 +62,12 @@ origin = "origin.csv"
 """
 
 STUDY = f"""
-measures = ["success_probability", "realized_success", "information_gain_bits", "added", "utility",
+measures = ["success_probability", "realized_success", "information_gain_bits", "utility",
             "realized_rational_success", "singled_out_of_as_many", "parts_linked"]
 [[data]]
-name = "in turn"
+name = "half aside"
 file = "people.csv"
-folds = 2
+hold_back = 0.5
 [[data]]
 name = "aside"
 file = "people.csv"

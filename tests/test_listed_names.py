@@ -98,7 +98,7 @@ with = {{ sensitive = "ill" }}
 
 def test_every_measure_of_a_belief_comes_out_of_a_study_that_names_it(tmp_path):
     names = [name for name, one in MEASURES.items() if isinstance(one, Measure)]
-    assert {"guessing_entropy", "sampling_error", "correctness", "belief_in_truth"} <= set(names)
+    assert {"guessing_entropy", "sampling_error", "correctness"} <= set(names)
     rows = zip(PEOPLE["age"], PEOPLE["sex"], PEOPLE["ill"], strict=True)
     (tmp_path / "people.csv").write_text("age,sex,ill\n" + "".join(f"{a},{s},{i}\n" for a, s, i in rows))
     (tmp_path / "plan.toml").write_text(PLAN.format(names=json.dumps(names)))

@@ -327,7 +327,7 @@ RELEASED: Final = ("file", "origin", "synthetic", "protection")
 def check_tables(given: Settings, folder: Path) -> None:
     """Raise an error for a key that does not exist in what a document says of releases and of their audit."""
     for entry in (entry for entry in _listed(given.get("data", [])) if "use" not in entry):
-        check_keys(entry, (*OF_TABLE, "control", "folds"), "data")
+        check_keys(entry, (*OF_TABLE, "control"), "data")
     populations(given)
     _outside(given, folder)
     certificate_of(given)

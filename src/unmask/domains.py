@@ -61,7 +61,7 @@ class Cases(Protocol):
     columns            : the columns of a dataset's file
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file. A command that is made of `audit` reads its releases so, too
-    divide             : of a domain whose DATASET has hold_back or folds: the population of one seed
+    divide             : of a domain whose DATASET has hold_back: the population of one seed
     protect            : the release, and whatever else it takes to know the truth; protection is None for none
     criteria           : of a domain whose releases have criteria: their values by name; may be missing
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone

@@ -12,10 +12,8 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.cases.at_risk import AtRisk, Watched
-from unmask.cases.tables import divide
 from unmask.cases.tables.case import LISTED_ONCE, Scene
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.own import STILL_THERE
 from unmask.cases.tables.persons import any_of_theirs
 from unmask.cases.tables.singling import SEVERAL_ROWS
 from unmask.cases.tables.standard import audit_tables
@@ -25,9 +23,10 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.plan import Part
+from unmask.core.posterior import Posterior
 from unmask.reports.facts.price import Price
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.control import Sample, held_back, hold_back
+from unmask.tables.control import held_back, hold_back
 from unmask.tables.criteria import people_in_classes
 from unmask.tables.exposure import printed_values
 from unmask.writing import is_formula
@@ -488,17 +487,8 @@ def test_questions_about_one_row_of_a_person_are_not_asked():
 
     why = dict(found.data.not_run)
     assert why["Singling out"] == SEVERAL_ROWS
-    assert why["What each person's own record added"] == STILL_THERE
     (linked,) = (row for row in found.rows if row.measure == "parts_linked")
     assert linked.n == 100
-
-
-def test_people_who_are_held_back_in_turn_are_held_back_with_all_their_rows():
-    person, cells = _stays()
-    told = divide(Part("d", "", {}, {"folds": 5}), Sample(_read(cells, person)), np.random.default_rng(0))
-
-    assert {len(set(told.fold[person == one].tolist())) for one in range(60)} == {1}
-    assert set(told.fold.tolist()) == set(range(5))
 
 
 def test_the_list_of_those_at_risk_says_how_many_records_fit_them():

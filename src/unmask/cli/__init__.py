@@ -122,8 +122,8 @@ WITHOUT = "Standard adversary to leave out: all columns, insider, learner, order
 SPEC = "NAME:PARAMETER=VALUE"
 
 PROTECTION = (
-    "Protection that made the release: attack it by that, and run it again to tell what each person's own record added "
-    "(needs --original). One for all, or for each release, in their order."
+    "Protection that made the release, which an adversary knows (needs --original). One for all, or for each release, "
+    "in their order."
 )
 
 HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
@@ -248,7 +248,7 @@ def _audit_in_memory(
     warnings = warned_of(unused, before)
     made = _made(asked.pop("protection"), list(tables))
     known = {"register": people, "control": others, **asked}
-    found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, progress=_say, **known)
+    found = audit_tables(tables, original=before, origin=rows, watched=watched, protection=made, **known)
     if before is None or len(tables) > 1 or asked["synthetic"] or asked["hold_back"]:
         return found, warnings, None
     return found, warnings, partial(_suggest, before, known | {"steps": False, "levels": levels})
@@ -262,10 +262,6 @@ def _made(given: tuple[Spec, ...], releases: list[str]) -> dict[str, Any]:
         )
     of_each = given * len(releases) if len(given) == 1 else given
     return {name: protection_of(one) for name, one in zip(releases, of_each, strict=False)}
-
-
-def _say(text: str) -> None:
-    say(text, err=True)
 
 
 def _suggest(table: Table, known: dict[str, Any], found: ReportData, policies: list[Policy]) -> tuple[Change, ...]:

@@ -6,7 +6,6 @@ a plan, a gate and here. There is more than is named here in the modules `error`
 """
 
 from unmask.measures import (
-    added,
     anonymity,
     bounds,
     criteria,
@@ -70,7 +69,6 @@ __all__ = [
     "Loss",
     "Measure",
     "Quantity",
-    "added",
     "anonymity",
     "bayes",
     "bayes_vulnerability",

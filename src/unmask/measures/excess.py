@@ -129,13 +129,6 @@ def excess(measure: Measure, members: People, control: People) -> Excess:
     return Excess(one.mean, other.mean, low, high, ALIKE)
 
 
-def mean_over(people: People) -> tuple[float, Interval]:
-    """The mean of what some people have, such as differences, and its interval for people like these."""
-    side = _Side.of(people, rate=False)
-    low, high = (None, None) if side.none else side.ends[1:]
-    return side.mean, Interval(low, high, side.none or "people like these")
-
-
 def who_is_in(inside: NDArray[np.bool_], n: int) -> NDArray[np.bool_]:
     """(n,) who is a member, checked: numbers would be taken for places."""
     found = np.asarray(inside)

@@ -13,7 +13,6 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.document import check_tables, in_document, load, populations
 from unmask.domains import DOMAINS, cases_of
 from unmask.measures import CRITERIA, described
-from unmask.measures.added import ADDED
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings, check_keys
 from unmask.policy.policies import policy_of
 from unmask.studies.cells import check_columns, check_names, check_part, measures_of
@@ -125,8 +124,6 @@ def _check_measures(plan: Plan) -> None:
     for name in plan.measures:
         if name not in known:
             raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, known)}")
-    if ADDED.name in plan.measures and not any("folds" in part.settings for part in plan.datasets):
-        raise UnmaskError("measures has 'added', for which everybody is held back in turn; give folds = 10 in the data")
 
 
 def _parts(given: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:

@@ -21,14 +21,12 @@ class Sample:
 
     control : None where nobody is known to stay out
     member, held : the rows of the population that they are; None where that is another table
-    fold    : (n_members,) the part of which each is, where everybody is held back in turn, a part at a time
     """
 
     members: Table
     control: Table | None = None
     member: Rows | None = None
     held: Rows | None = None
-    fold: Rows | None = None
 
 
 def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:

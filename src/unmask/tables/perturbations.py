@@ -2,8 +2,7 @@
 
 `row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one: what
 somebody knows who knows the protection, all but its random numbers. Protections that have none, such as those that form
-classes, say by `fits` which rows can be whose. `by_row` says that each row is protected on its own, whoever else is in
-the table, so that nothing of it stays in others: what a record adds is then told by taking it out of the release.
+classes, say by `fits` which rows can be whose.
 """
 
 from __future__ import annotations
@@ -71,13 +70,6 @@ class PRAM:
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
 
     __repr__ = _call
-
-    @property
-    def by_row(self) -> bool:
-        """Whether no cell is drawn from its column, which a person's own cell is part of, but from stated matrices."""
-        if isinstance(self.keep, Mapping):
-            return all(rate == 1 for name, rate in self.keep.items() if name not in self.matrices)
-        return self.keep == 1
 
     def __post_init__(self) -> None:
         for rate in self.keep.values() if isinstance(self.keep, Mapping) else (self.keep,):
@@ -150,7 +142,6 @@ class AddNoise:
     of the Section on Survey Research Methods, 1986.
     """
 
-    by_row: ClassVar[bool] = True
     fitted_in: ClassVar = {"sd": (0.0, np.inf)}
 
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,6 @@ from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
-from unmask.cases.tables.rotation import Made, in_turn
 from unmask.cases.tables.singling import guessed
 from unmask.cases.tables.standard import audit_tables
 from unmask.cases.tables.steps import steps as tried
@@ -40,7 +39,6 @@ from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
 from unmask.measures import Measure, registry, wp216
-from unmask.measures.added import ADDED
 from unmask.plan import Cell, Part, check_keys
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -57,7 +55,7 @@ from unmask.tables.release import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")
-DATASET = (*READING, "control", "hold_back", "folds")
+DATASET = (*READING, "control", "hold_back")
 PROTECTION = ("synthetic",)
 ADVERSARY = ("knows", "attacker")
 ROLES: Mapping[str, str] = {"columns": "quasi_identifiers", "levels": "quasi_identifiers", "sensitive": "sensitive"}
@@ -82,7 +80,6 @@ MORE = {
 """Measures of any belief that a cell has if the plan names them."""
 
 MEASURES = (
-    ADDED.name,
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *TOLD,
     wp216.singled_out.name,
@@ -120,7 +117,6 @@ def audit(
     together: bool = False,
     protection: Any = None,
     watched: Watched | None = None,
-    progress: Callable[[str], None] = lambda _: None,
 ) -> ReportData:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
 
@@ -140,10 +136,8 @@ def audit(
     steps    : try one step of generalization of each quasi-identifier, of releases whose original and origin are given
     without  : standard adversaries to leave out: all columns, insider, learner, order, several rows; listed as not run
     together : all the releases are published, and somebody crosses them; else one of them is, and they are compared
-    protection : what made the release, to attack it by that and to tell what each person's own record added; one for
-               all, or by release. It is run again up to 332 times, and not above ten minutes
+    protection : the protection that made the release, which another adversary knows; one for all, or by release
     watched  : takes down who is at risk, for the owner alone
-    progress : is told what is about to be run that takes long
     """
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
@@ -156,7 +150,7 @@ def audit(
     if original is None and (lone := next((name for name, one in needs.items() if one is not None), None)):
         raise UnmaskError(f"{lone} is about rows of the original, and no original was given; give both")
     if original is None and made:
-        raise UnmaskError("protection is run again on the original, and no original was given; give both")
+        raise UnmaskError("protection needs the original of the release, and no original was given; give both")
     if synthetic and (original is None or origins):
         why = "no original was given, whose people it may tell about" if original is None else "an origin says whose"
         raise UnmaskError(f"synthetic says that no row is anybody's, but {why}; give the original and no origin")
@@ -189,7 +183,6 @@ def audit(
         without=_left_out(without),
         together=together,
         protections=made,
-        progress=progress,
     )
     evidence = evidence.divided(hold_back) if hold_back else evidence
     motive = None if attacker is None else Motive.of(attacker)
@@ -230,7 +223,7 @@ def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
     if isinstance(attack, SinglingOut | Linkability):
         return IDENTITY, (wp216.singled_out.name, wp216.singled_out_of_as_many.name, wp216.parts_linked.name)
     prices = (measure.name for measure in _prices(adversary, None))
-    standard = (*(measure.name for measure in STANDARD), ADDED.name, *USEFUL)
+    standard = (*(measure.name for measure in STANDARD), *USEFUL)
     return getattr(attack, "sensitive", IDENTITY), (*standard, *prices)
 
 
@@ -251,39 +244,31 @@ def load(dataset: Part, made: Any) -> Sample:
 
 
 def divide(dataset: Part, people: Sample, rng: np.random.Generator) -> Sample:
-    """The population of one seed: a share of it is held back, and the others are members; or everybody is, in turn."""
-    if "folds" in dataset.settings:
-        n, person = people.members.n_people, people.members.person
-        fold = rng.permutation(np.arange(n) % dataset.settings["folds"])
-        return replace(people, fold=fold if person is None else fold[np.unique(person, return_inverse=True)[1]])
+    """Hold back a share of the population of one seed; the others are members."""
     return hold_back(people.members, dataset.settings["hold_back"], rng=rng)
 
 
-def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Made:
-    """The release of the members, and the member behind each of its rows; protection may be a release in a file."""
+def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Released:
+    """Return the release of the members, and the member behind each row; protection may be a release in a file."""
     if protection is None:
         protection = _unchanged
     if isinstance(protection, Path):
-        if population.held is not None or population.fold is not None:
+        if population.held is not None:
             raise UnmaskError(
                 "a release in a file was made before anybody was held back; give control people in a file"
             )
-        return Made(Released(read_like(protection, population.members)))
-    whole = released(protection, population.members, rng=rng)
-    if population.fold is None:
-        return Made(whole)
-    parts = [population.members.take(population.fold != number) for number in range(population.fold.max() + 1)]
-    return Made(whole, tuple(released(protection, part, rng=rng).release for part in parts))
+        return Released(read_like(protection, population.members))
+    return released(protection, population.members, rng=rng)
 
 
 def _unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001
     return table, np.arange(table.n_rows)
 
 
-def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]:
+def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[Row]:
     """The rows of the belief, and what the protection cost."""
     people, knows = population.members, _known(cell.adversary)
-    release, origin, protection = made.whole
+    release, origin, protection = made
     if cell.protection.settings.get("synthetic"):
         origin = None
     scene = Scene.of(cell.protection.name, release, origin)
@@ -292,7 +277,7 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     attack = _informed(attack, protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         assert isinstance(knows, Knowledge)
-        judged = judged_of(population, made.whole, knows, rng)
+        judged = judged_of(population, made, knows, rng)
         return [*asked_of(scene, cell.adversary.name, judged, attack, rng=rng).rows, *useful]
     if isinstance(attack, SinglingOut):
         return [*guessed(scene, cell.adversary.name, attack, (people, population.control), rng=rng), *useful]
@@ -303,18 +288,12 @@ def attack(cell: Cell, population: Sample, made: Made, attack: Any) -> list[Row]
     case = asked(scene, cell.adversary.name, attack, rng)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     wanted += [MORE[name] for name in cell.measures if name in MORE]
-    rows: Sequence[Row] = case.audited(wanted).rows
-    if population.fold is not None and case.truth is not None and case.target != "identity":
-        found = in_turn(
-            scene, attack, made.without, population.fold[people.taking_part], case=case, rows=rows, of=wanted
-        )
-        rows = [row for row in found if cell.wants(row.measure)]
-    return [*covering(rows, release), *useful]
+    return [*covering(case.audited(wanted).rows, release), *useful]
 
 
-def criteria(cell: Cell, population: Sample, made: Made) -> dict[str, float]:
+def criteria(cell: Cell, population: Sample, made: Released) -> dict[str, float]:
     """Return the criteria of the release that are numbers, as an audit with the same original and origin has them."""
-    (release, origin, _), people, name = made.whole, population.members, cell.protection.name
+    (release, origin, _), people, name = made, population.members, cell.protection.name
     origin = None if cell.protection.settings.get("synthetic") else origin
     evidence = Evidence(people, {} if origin is None else {name: origin})
     counts = Counts(name, release, evidence.complete.original, origin is None, evidence.people_of(name, release))
@@ -322,9 +301,9 @@ def criteria(cell: Cell, population: Sample, made: Made) -> dict[str, float]:
     return {name: float(value) for name, value in counts.criteria().items() if isinstance(value, int | float)}
 
 
-def believed(cell: Cell, population: Sample, made: Made, attack: Any) -> tuple[Posterior, Truth | None, float]:
+def believed(cell: Cell, population: Sample, made: Released, attack: Any) -> tuple[Posterior, Truth | None, float]:
     """What an adversary believes about whose record is whose, the truth, and the utility of the release."""
-    release, origin, protection = made.whole
+    release, origin, protection = made
     _one_row_each(population.members)
     if cell.protection.settings.get("synthetic") or origin is None:
         raise UnmaskError(f"the rows of {cell.protection.name} are nobody's, so that nobody is re-identified by them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -35,7 +35,6 @@ class Evidence:
     together : all the releases are published
     protections : what made the releases, by release, where that is said
     knowledge : what adversaries know of the people attacked and of control people; all quasi-identifiers when left out
-    progress : is told what is about to be run that takes long
     """
 
     original: Table | None = None
@@ -54,7 +53,6 @@ class Evidence:
     together: bool = False
     protections: Mapping[str, Any] = field(default_factory=dict)
     knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
-    progress: Callable[[str], None] = lambda _: None
 
     @property
     def person(self) -> NDArray[np.int64] | None:

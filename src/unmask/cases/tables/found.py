@@ -15,12 +15,10 @@ from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.classes import Seen
 from unmask.cases.tables.counted import Sums
 from unmask.cases.tables.evidence import Evidence
-from unmask.cases.tables.own import OwnRecords
 from unmask.core.posterior import Posterior
 from unmask.measures import Measure
 from unmask.reports import ORIGINAL
 from unmask.reports.data import APART
-from unmask.reports.facts import own
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
@@ -47,11 +45,10 @@ class Found:
     values: list[ValueRisk] = field(default_factory=list)
     classes: list[ClassRisk] = field(default_factory=list)
     priced: dict[str, Posterior] = field(default_factory=dict)
-    own: list[own.OwnRecord] = field(default_factory=list)
 
     def join(self, other: Found) -> None:
         """What was found of another release, too."""
-        for name in ("rows", "not_run", "spread", "promises", "values", "classes", "own"):
+        for name in ("rows", "not_run", "spread", "promises", "values", "classes"):
             getattr(self, name).extend(getattr(other, name))
         for name in ("people", "unasked", "priced"):
             getattr(self, name).update(getattr(other, name))
@@ -64,7 +61,6 @@ class Found:
             if isinstance(case, Audit):
                 self.rows += case.rows
                 self.unasked.update(dict.fromkeys(case.not_run))
-                self.own += case.shown if isinstance(case, OwnRecords) else ()
                 continue
             if case.adversary in self.evidence.without:
                 continue

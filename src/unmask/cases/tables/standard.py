@@ -19,16 +19,18 @@ from unmask.cases.tables.evidence import Evidence, placed
 from unmask.cases.tables.facts import Counts
 from unmask.cases.tables.found import Found, facing
 from unmask.cases.tables.mechanism import by_mechanism
+from unmask.cases.tables.membership import membership
 from unmask.cases.tables.moved import by_distance
-from unmask.cases.tables.questions import QUESTIONS
+from unmask.cases.tables.parts import linkability
 from unmask.cases.tables.shapes import shapes
+from unmask.cases.tables.singling import singling_out
 from unmask.cases.tables.traces import by_traces
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.policy.coverage import coverage_notes
 from unmask.reports import ORIGINAL, ReportData
 from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER
-from unmask.reports.facts import own, wp216
+from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
@@ -161,7 +163,7 @@ def _reported(
             *campaigns_not_run(price),
         ),
         adversaries={name: said for name, said in knowing.items() if name in {row.adversary for row in found.rows}},
-        subjects=tuple(filter(None, (_own_records(found), _exposure(tables, found.foreign, evidence), price))),
+        subjects=tuple(filter(None, (_exposure(tables, found.foreign, evidence), price))),
     )
 
 
@@ -190,10 +192,6 @@ def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
     return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
 
 
-def _own_records(found: Found) -> own.OwnRecords | None:
-    return own.OwnRecords(tuple(found.own)) if found.own else None
-
-
 def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
     if not tables:
         return None
@@ -216,7 +214,9 @@ def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
         if isinstance(table, Table) and name != ORIGINAL:
             yield from by_mechanism(scene, evidence)
             yield from by_distance(scene, evidence)
-            yield from (question(scene, evidence) for question in QUESTIONS)
+            yield membership(scene, evidence)
+            yield singling_out(scene, evidence)
+            yield linkability(scene, evidence)
         del part, scene
     if isinstance(table, Reduced):
         yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unmask.reports.data import Scope
 from unmask.reports.findings.rows import added_most, told_most
 from unmask.reports.parts import Section, Terms
-from unmask.reports.words import SPACE, number, percent, points, release_name, row_estimate
+from unmask.reports.words import percent, points, release_name, row_estimate
 from unmask.results import Row
 
 INSIDE, EVERYBODY, OWN = "Who is inside?", "What is known of everybody?", "What did your own record add?"
@@ -19,7 +19,7 @@ def person_section(scope: Scope) -> Section | None:
     answers = {
         INSIDE: tuple(_inside(scope)),
         EVERYBODY: tuple(_everybody(scope, row) for row in rows),
-        OWN: tuple(said for row in rows for said in _own(scope, row)),
+        OWN: tuple(_own(scope, row) for row in rows),
     }
     items = tuple((question, said) for question, said in answers.items() if said)
     if not items:
@@ -56,20 +56,14 @@ def _everybody(scope: Scope, row: Row) -> str:
     )
 
 
-def _own(scope: Scope, row: Row) -> Iterator[str]:
+def _own(scope: Scope, row: Row) -> str:
     assert row.control is not None
     shown = row.excess_low is not None and row.excess_low > 0
     some = f"{points(row)} on average" if shown else f"nothing that shows ({points(row)})"
-    yield (
+    return (
         f"{_value(row)}: {some}. It is inferred for {row_estimate(row)} of people in the table{_from(scope, row)}, and "
         f"for {percent(row.control)} of those who are not."
     )
-    own = scope.data.subject("own_records")
-    whom = (row.release, row.target)
-    each = [] if own is None else [one for one in own.records if (one.release, one.target) == whom]
-    if each:
-        most = number(100 * max(max(one.worst_most, one.most) for one in each), 1)
-        yield f"{most}{SPACE}points in one person\u2019s case, the most that was found."
 
 
 def _value(row: Row) -> str:

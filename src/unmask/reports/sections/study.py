@@ -37,9 +37,9 @@ from unmask.reports.screens.conditions import one_sentence
 from unmask.reports.screens.game import opening
 from unmask.reports.screens.study import screen
 from unmask.reports.sections.closing import closing
+from unmask.reports.sections.control_people import control_parts
 from unmask.reports.sections.families import curve_figures
 from unmask.reports.sections.game import ASSUMPTIONS, game_in_study
-from unmask.reports.sections.leave_one_out import added_parts
 from unmask.reports.sections.measures import HOW, LEADING, NO_VALUE, OTHERS, Pair, line_above, measure_cells, paired
 from unmask.reports.sections.tradeoff import tradeoff
 from unmask.reports.words import (
@@ -138,7 +138,7 @@ def _dataset(data: StudyData, dataset: str, planes: Sequence[Plane], curves: Seq
         (Heading("All protections at a glance", best), glance) if glance else (),
         Heading("By parameter", curve),
         Figures(tuple(curves)),
-        added_parts(data, rows),
+        control_parts(data, rows),
         (Heading("What the attack is worth", _pays(worth)), lead(PRICE), price) if price.rows else (),
         (Heading("Every adversary by every measure", many), lead(MEASURES), leading, Fold(OTHERS, others))
         if leading

@@ -28,7 +28,7 @@ FILE = "file"
 FILES = ("control",)
 """Other settings of a dataset that name a file."""
 
-ASIDE = ("hold_back", "folds", "control")
+ASIDE = ("hold_back", "control")
 """Settings of a dataset about control people; of the first two every seed makes another population, by the function
 `divide` of its domain.
 """
@@ -136,12 +136,10 @@ def _dataset(part: Part, folder: Path) -> Part:
 
 
 def _check_aside(settings: Mapping[str, Any]) -> None:
-    """Refuse control people who are said twice, and a share or a number of parts that is none."""
-    share, folds = settings.get("hold_back", 0.5), settings.get("folds", 2)
+    """Refuse control people who are said twice, and a share that is none."""
+    share = settings.get("hold_back", 0.5)
     if not isinstance(share, float) or not 0 < share < 1:
         raise UnmaskError(f"hold_back is {share!r}, expected a share between 0 and 1")
-    if type(folds) is not int or folds < 2:
-        raise UnmaskError(f"folds is {folds!r}, expected a whole number of at least 2")
     if len(said := [key for key in ASIDE if key in settings]) > 1:
         raise UnmaskError(f"{' and '.join(said)} each say who the control people are; leave one out")
 
@@ -349,7 +347,7 @@ def _population(cell: Cell) -> Any:
         return cases_of(dataset.domain).load(dataset, drawn)
 
     whole = _kept(digest("dataset", dataset.content, cell.seed if draws else None), load)
-    if not any(key in dataset.settings for key in ASIDE[:2]):
+    if "hold_back" not in dataset.settings:
         return whole
     divide, key = cases_of(dataset.domain).divide, digest("divided", dataset.content, cell.seed)
     return _kept(key, lambda: divide(dataset, whole, cell.rng("hold_back")))

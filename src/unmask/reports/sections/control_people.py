@@ -1,0 +1,61 @@
+"""The section of a study that compares members with control people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from unmask.reports.bars import Absent, Dot, dots
+from unmask.reports.facts.study import Measured, StudyData
+from unmask.reports.parts import Figure, Figures, Grid, Heading, Part, grid, lead, parts
+from unmask.reports.words import letter, lettered, percent, points, row_estimate, what
+from unmask.results import Row
+
+SUCCESS = "realized_success"
+
+LEAD = (
+    "Control people are like those of the table and not in the release. Dots are success with people in it, the black "
+    "tick is control people, the band is what being in the release adds."
+)
+
+
+def control_parts(data: StudyData, rows: Sequence[Measured]) -> tuple[Part, ...]:
+    """Return a chart for each target and a table; no part for a study without control people."""
+    found = (item.row for item in rows if item.row.measure == SUCCESS and item.row.control is not None)
+    compared = tuple({(row.release, row.adversary, row.target): row for row in found}.values())
+    if not compared:
+        return ()
+    return parts(
+        Heading("What being in the table adds"), lead(LEAD), Figures(tuple(_figures(data, compared))),
+        _table(data, compared),
+    )  # fmt: skip
+
+
+def _figures(data: StudyData, rows: Sequence[Row]) -> Iterator[Figure]:
+    """Yield a chart for each target, with a line for each protection."""
+    several = len({row.adversary for row in rows}) > 1
+    for target in dict.fromkeys(row.target for row in rows):
+        lines: dict[str, list[Dot | Absent]] = {}
+        for row in (row for row in rows if row.target == target):
+            style = data.styles[row.adversary]
+            name = lettered(row.adversary, style, 2) if several else ""
+            lines.setdefault(row.release, []).append(replace(_dot(row, style), name=name))
+        yield Figure(what(target), dots(list(lines.items()), label=f"{what(target)}.", tick="control"))
+
+
+def _dot(row: Row, style: int) -> Dot:
+    assert row.control is not None
+    text = f"+{points(row)}" if (row.excess or 0) > 0 else points(row)
+    return Dot(style, row.posterior, row.posterior, row.posterior, row.control, text)
+
+
+def _table(data: StudyData, rows: Sequence[Row]) -> Grid:
+    head = ("Protection", "Adversary", "Guessing", "Control people", "People in it", "Excess")
+    lines = (
+        (
+            row.release, letter(data.styles[row.adversary]), percent(row.prior), percent(row.control or 0.0),
+            row_estimate(row), points(row),
+        )
+        for row in rows
+    )  # fmt: skip
+    return grid(head, lines, "With people in the release, and without", text=2)
