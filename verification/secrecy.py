@@ -10,7 +10,7 @@ granted, one who is told which of 100,000 seeds was the best, and `OrderAttack`,
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,14 +151,6 @@ def _leaks(release: Table, origin: NDArray[np.int64], people: Table) -> Iterator
     yield "the source's reverse", record[::-1]
     yield "sorted by age, like any sort that keeps what is equal", record[age]
     yield "by class, inside as the source", record[np.argsort(release.classes.of_row[record], kind="stable")]
-    generators: dict[str, Callable[[int], NDArray[np.int64]]] = {
-        "default_rng": lambda seed: np.random.default_rng(seed).permutation(people.n_rows),
-        "RandomState": lambda seed: np.random.RandomState(seed).permutation(people.n_rows),
-    }
-    for kind, permutation in generators.items():
-        for seed in (0, 7391, 20261, SEEDS - 1):
-            yield f"{kind}({seed})", record[permutation(seed)]
-    yield "sorted by age, then default_rng(20261)", record[age][generators["default_rng"](20261)]
 
 
 def _success(attack: OrderAttack, release: Table, people: Table, origin: NDArray[np.int64]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from unmask.tables import (
     StringLinkage,
     Table,
 )
-from unmask.tables.attacks import BackOff, CellError, fit_errors
+from unmask.tables.attacks import BackOff, CellError
 from unmask.tables.knowledge import attribute_truth
 
 
@@ -270,22 +270,6 @@ def test_a_sensitive_column_that_is_half_empty_is_guessed_right_half_the_time(at
     assert row.posterior == pytest.approx(evaluate(success_probability, belief).posterior, abs=0.02)
     control = Table.read({"age": [1, 2], "ill": ["", ""]}, quasi_identifiers="age", sensitive="ill", like=people)
     assert set(attribute_truth(control, np.arange(2), belief, "ill").candidate) == {-1}  # an empty column says nothing
-
-
-def test_error_rates_are_recovered_without_the_truth():
-    rng = np.random.default_rng(0)
-    n, rates = 1500, {"a": 0.05, "b": 0.3, "c": 0.1, "d": 0.1}
-    true = {name: rng.integers(0, 40, n) for name in rates}
-    noisy = {name: np.where(rng.random(n) < rate, rng.integers(0, 40, n), true[name]) for name, rate in rates.items()}
-    people = Table.read(true, quasi_identifiers=tuple(rates))
-    release = Table.read(noisy, quasi_identifiers=tuple(rates))
-    fitted = fit_errors(release, Background(people), people=600, rounds=15)
-    for name, rate in rates.items():
-        assert fitted.error[name].redraw == pytest.approx(rate, abs=0.05)
-    known = Knowledge(targets=300)(people, np.arange(n), rng=rng)
-    found = audit(fitted(release, known.background), known.truth)
-    assert found.row("realized_success").posterior > 0.8
-    assert found.row("calibration_error").posterior < 0.05
 
 
 def test_an_attack_that_needs_people_says_so():

@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import (
-    AtMost,
-    AttributeInference,
-    ClassAttack,
     Generalize,
     Hierarchy,
-    Knowledge,
     Lattice,
     SuppressCells,
     Table,
@@ -272,40 +268,6 @@ def test_pruning_sees_few_nodes_of_many():
     assert found.seen < 36
 
 
-def test_an_attack_against_the_truth_is_a_constraint():
-    table = people(80, gaps=0)
-    asked = AtMost(ClassAttack(), success=0.2, knows=Knowledge(targets=None))
-    found = Lattice(k=1, realized=asked, levels=LEVELS).choose(table, rng=np.random.default_rng(0))
-    risk = Lattice(k=1, average_risk=0.2, levels=LEVELS).choose(table)  # classes / rows is what this attack realizes
-    assert found.loss == pytest.approx(risk.loss)
-
-
-def test_control_people_tell_what_the_release_adds():
-    table, few = people(300), {"age": [0, "*"], "city": [0, 2], "day": [0, "year"]}
-    told = AtMost(AttributeInference("ill"), excess=0.15, knows=Knowledge(targets=None))
-    asked = Lattice(k=1, realized=told, levels=few)
-    rng = np.random.default_rng
-    bare = told.reached(table, lambda one: asked.released(one, {}), rng=rng(0))
-    assert bare[1] > 0.15  # members are told from control people where everything is released
-    found = asked.choose(table, rng=rng(0))
-    assert told.reached(table, lambda one: asked.released(one, found.levels), rng=rng(1))[1] < bare[1]
-    assert found.loss > 0
-
-
-@pytest.mark.parametrize("attack", [ClassAttack(), AttributeInference("s")], ids=["identity", "value"])
-def test_where_half_of_the_people_are_no_release_what_is_right_is_held_against_guessing(attack):
-    """Classes of 13 or 14 of 40 are released, and of 20 people none has 12."""
-    ages = [at % 3 for at in range(40)]
-    table = Table.read({"a": ages, "s": [str(age == 0) for age in ages]}, quasi_identifiers="a", sensitive="s")
-    node = AtMost(attack, success=1.0, excess=0.5, knows=Knowledge(targets=None))
-    protection = Lattice(k=12, suppression=0.3, levels={"a": [0, "*"]}, realized=node)
-    success, excess = node.reached(table, lambda one: protection.released(one, {"a": 0}), rng=np.random.default_rng(0))
-    guessed = 0.0 if isinstance(attack, ClassAttack) else 26 / 40
-    assert success == pytest.approx(3 / 40 if isinstance(attack, ClassAttack) else 1)
-    assert excess == pytest.approx(success - guessed, abs=0.11)  # of 20 control people as many as chance has it
-    assert protection.choose(table, rng=np.random.default_rng(0)).levels["a"] == 0
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -320,7 +282,6 @@ def test_where_half_of_the_people_are_no_release_what_is_right_is_held_against_g
         ({"levels": {"age": list(range(1))}, "k": 61}, "none of the .* nodes"),
         ({"levels": {"city": [0, 4]}}, "level 4 of column 'city' does not exist"),
         ({"rounds": 0}, "rounds is 0"),
-        ({"rounds": 2, "realized": AtMost(ClassAttack(), success=0.2)}, "leave out rounds"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked, said):

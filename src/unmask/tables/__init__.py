@@ -28,13 +28,11 @@ from unmask.tables.lattice import Lattice
 from unmask.tables.microaggregation import Microaggregate
 from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
-from unmask.tables.realized import AtMost
 from unmask.tables.release import Table
 
 __all__ = [
     "PRAM",
     "AddNoise",
-    "AtMost",
     "AttributeInference",
     "BackOff",
     "Background",

@@ -25,7 +25,6 @@ from unmask.tables.protections import (
     _rows,
     satisfying,
 )
-from unmask.tables.realized import AtMost
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
 
@@ -44,7 +43,6 @@ class Lattice:
     suppression  : largest share of the rows that may be dropped, 0 to 1
     average_risk : largest mean probability that a record is re-identified by who knows all quasi-identifiers, classes /
         rows of the release
-    realized     : an attack and how often it may be right against the truth, `AtMost`
     loss         : what is to be least: "gcp", the global certainty penalty, a dropped row counting 1 in each column;
         or "discernibility", the sum of n_c^2 over the classes, and n for a dropped row
     weights      : COLUMN=WEIGHT of the columns in the penalty, 1 where not given
@@ -113,7 +111,6 @@ class Lattice:
     t: float | None = None
     suppression: Annotated[float, Range(0, 1)] = 0.0
     average_risk: Annotated[float, Range(0, 1, above=True)] | None = None
-    realized: AtMost | None = None
     loss: Objective = "gcp"
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     levels: Mapping[str, Sequence[Level]] = field(default_factory=dict, hash=False)
@@ -127,16 +124,14 @@ class Lattice:
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(self, "levels", {name: _listed(name, given) for name, given in dict(self.levels).items()})
         demands_of(self.k, self.l, self.t, self.constraints)
-        names = ("suppression", "average_risk", "realized", "loss", "weights", "rounds")
+        names = ("suppression", "average_risk", "loss", "weights", "rounds")
         check_types(type(self), {name: getattr(self, name) for name in names})
-        if self.rounds > 1 and self.realized is not None:
-            raise UnmaskError("an attack is played against one recoding of all rows; leave out rounds, or realized")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the table to the levels that are chosen, and drop the classes that violate a constraint."""
         rng, rows = secret_unless(rng), _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        release, origin = _joined(kept, list(self._recoded(kept, self.choose(kept, rng=rng))))
+        release, origin = _joined(kept, list(self._recoded(kept, self.choose(kept))))
         return _ordered(release, rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], whole: Table | None = None) -> Released:
@@ -175,15 +170,13 @@ class Lattice:
         np.minimum.at(finest, row, wide[klass])
         return np.asarray(~exact[row] | (wide[klass] == finest[row]))
 
-    def choose(self, table: Table, *, rng: np.random.Generator | None = None) -> Choice:
+    def choose(self, table: Table) -> Choice:
         """The node that loses least of those that satisfy everything, or the nodes of the rounds, the first holding the
         next; FailedError where not even one node for all rows does.
-
-        rng : draws of the attack of `realized`
         """
         rows = _rows(table)
         kept = table if rows.size == table.n_rows else table.take(rows)
-        return in_rounds(Asked.of(self, kept), int(secret_unless(rng).integers(2**63)), self.rounds)
+        return in_rounds(Asked.of(self, kept), self.rounds)
 
 
 def _joined(table: Table, parts: Sequence[Released]) -> Released:

@@ -49,22 +49,22 @@ class Choice:
     rest: Choice | None = None
 
 
-def in_rounds(asked: Asked, seed: int, rounds: int) -> Choice:
+def in_rounds(asked: Asked, rounds: int) -> Choice:
     """The best node for all rows; or one that leaves some of them to further rounds, where less is lost so.
 
     The first of n rounds may leave all but an n-th of the rows, and is the best of these, a row that is left counted as
     dropped.
     """
-    best = _Search(asked, seed).best()
+    best = _Search(asked).best()
     if rounds == 1:
         return best
-    first = _Search(replace(asked, limit=asked.n_rows - math.ceil(asked.n_rows / rounds)), seed).best()
+    first = _Search(replace(asked, limit=asked.n_rows - math.ceil(asked.n_rows / rounds))).best()
     best = replace(best, seen=best.seen + first.seen)
     if not first.suppressed:
         return best
     rest = asked.rest(asked.node(first.levels))
     try:
-        more = in_rounds(rest, seed, rounds - 1)
+        more = in_rounds(rest, rounds - 1)
     except FailedError:  # not even the top satisfies everything
         return best
     found = replace(first, loss=asked.joint_loss(first, more, rest.n_rows), suppressed=more.suppressed, rest=more)
@@ -171,7 +171,6 @@ class Asked:
 class _Search:
     """A search under way.
 
-    seed  : of the draws of an attack
     bound : of each node, what it loses at least; infinite once it is closed
     least : the same, closed or not
     seen  : nodes whose classes were counted
@@ -180,7 +179,6 @@ class _Search:
     """
 
     asked: Asked
-    seed: int
     seen: int = 0
     found: Choice | None = None
     kept: dict[Node, Counted] = field(default_factory=dict)
@@ -213,9 +211,9 @@ class _Search:
         return np.asarray(np.indices(self.bound.shape).sum(axis=0))
 
     def _path(self, node: Node) -> list[Node]:
-        """Open nodes from this one towards the top, each step where the bound rises least; with an attack, this one."""
+        """Open nodes from this one towards the top, each step where the bound rises least."""
         path = [node]
-        while self.asked.protection.realized is None:
+        while True:
             above = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
             inside = [one for one in above if all(np.less(one, self.bound.shape)) and np.isfinite(self.bound[one])]
             if not inside:
@@ -246,7 +244,7 @@ class _Search:
         if asked.lasting(found) > asked.limit or (asked.inherited and not satisfied):
             self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
         loss = self._loss(node, found, bad)
-        if satisfied and (self.found is None or loss < self.found.loss) and self._attack_allows(node):
+        if satisfied and (self.found is None or loss < self.found.loss):
             self.found = Choice(asked.levels(node), loss, int(found.sizes[bad].sum()), self.bound.size, 0)
             self.bound[self.bound >= loss] = np.inf
         return satisfied
@@ -269,13 +267,6 @@ class _Search:
         for bound in (self.bound, self.least):
             bound[coarser] = np.maximum(bound[coarser], squares.sum())
         return float(squares[~bad].sum()) + self.asked.table.n_rows * float(found.sizes[bad].sum())
-
-    def _attack_allows(self, node: Node) -> bool:
-        protection, levels = self.asked.protection, self.asked.levels(node)
-        if protection.realized is None:
-            return True
-        rng = np.random.default_rng(self.seed)  # at every node against the same people
-        return bool(protection.realized.allows(self.asked.table, lambda one: protection.released(one, levels), rng=rng))
 
 
 def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:

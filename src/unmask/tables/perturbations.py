@@ -63,7 +63,6 @@ class PRAM:
     theory and implementation", Journal of Official Statistics 14(4), 1998.
     """
 
-    fitted_in: ClassVar = {"keep": (0.0, 1.0)}
     keeps_shares: ClassVar = True
 
     keep: float | Mapping[str, float] = field(default=0.8, hash=False)
@@ -142,8 +141,6 @@ class AddNoise:
     of the Section on Survey Research Methods, 1986.
     """
 
-    fitted_in: ClassVar = {"sd": (0.0, np.inf)}
-
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)
     base: Mapping[str, float] = field(default_factory=dict, hash=False)
 
@@ -216,7 +213,6 @@ class RankSwap:
     Engineering 64(1), 2008, for an attacker who knows it.
     """
 
-    fitted_in: ClassVar = {"share": (1e-3, 1.0)}
     keeps_shares: ClassVar = True
 
     share: float = 0.05

@@ -70,7 +70,6 @@ ORDERS: Mapping[str, str] = {
     "chance": "no order that was tried explains the rows",
     "sampled": "rows were drawn from the original, so that no order was tried",
     "unshuffled": "the rows stand in the order of the original, or of one of its columns",
-    "seeded": "the rows were shuffled with a seed that can be tried",
     "grouped": "the rows of a class stand together, perhaps in the order of the original",
 }
 """How an attack on the order says that the rows came to stand as they do -> the same in words."""

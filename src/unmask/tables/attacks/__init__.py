@@ -3,7 +3,6 @@
 from unmask.tables.attacks.attribute import AttributeInference
 from unmask.tables.attacks.classes import ClassAttack, RegisterAttack
 from unmask.tables.attacks.estimators import ModelAttribute
-from unmask.tables.attacks.fitting import fit_errors
 from unmask.tables.attacks.learned import BackOff
 from unmask.tables.attacks.mechanism import MechanismAttack
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio
@@ -35,6 +34,5 @@ __all__ = [
     "SinglingOut",
     "StringLinkage",
     "Traces",
-    "fit_errors",
     "of_pseudonyms",
 ]

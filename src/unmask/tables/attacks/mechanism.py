@@ -17,7 +17,6 @@ from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.attacks.simulated import learned, log_shares, nearest
-from unmask.tables.attacks.unknown import fitted
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.release import Table
@@ -72,14 +71,12 @@ class MechanismAttack:
     asks       : "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out",
                  which `ShadowMembership(scores=...)` and `tables.membership.cross_fitted` make a belief of
     prior_present : probability that the person is in the release, of identity
-    unknown    : parameters of the protection that the adversary does not know, such as ("keep",): fitted to the
-                 release by people in general (`attacks.unknown.fitted`), whatever is stated
 
     Records whose probability is 1e-4 together, the least likely, are not listed. The status is a `model`, since out is
     estimated; `exact` where all the rows that can be somebody's are alike. Each person is looked for alone: two who are
     alike may both be believed to be one row.
 
-    Assumes: the protection and its parameters are known, or fitted, and the other people are like people in general.
+    Assumes: the protection and its parameters are known, and the other people are like people in general.
 
     Fails when: the parameters were others, people in general are few or unlike those released, or rows depend on one
     another: each person is looked for alone.
@@ -99,17 +96,15 @@ class MechanismAttack:
     protection: Any = None
     asks: Literal["identity", "membership"] = "identity"
     prior_present: float = 1.0
-    unknown: str | tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "unknown", (self.unknown,) if isinstance(self.unknown, str) else tuple(self.unknown))
         if self.asks not in ("identity", "membership"):
             raise UnmaskError(f"asks is {self.asks!r}, expected 'identity' or 'membership'")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about each person known."""
         people, population = people_of(knowledge, self), Background.of(knowledge).in_general
-        pairing, protection = pair(people, release), self._known(release, population)
+        pairing, protection = pair(people, release), self.protection
         if hasattr(protection, "row_kernel"):
             found = _by_kernel(protection, pairing, population, secret_unless(rng))
         elif hasattr(protection, "fits"):
@@ -127,16 +122,6 @@ class MechanismAttack:
     def knowing(self, protection: Any) -> Self:
         """The same, told what made the release, unless that is said."""
         return replace(self, protection=protection) if self.protection is None else self
-
-    def _known(self, release: Table, population: Table | None) -> Any:
-        """The protection, with what is unknown of it as the release tells it."""
-        if not self.unknown:
-            return self.protection
-        if population is None:
-            raise UnmaskError(
-                f"{self!r} fits what is unknown by people in general; give Background(people, population)"
-            )
-        return fitted(self.protection, release, population, tuple(self.unknown))
 
     def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
         if population is None:
