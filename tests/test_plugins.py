@@ -187,7 +187,6 @@ FAULTS = {
 }
 
 FAULTY = """
-from unmask.tables import Table
 
 class Attack:
     def __call__(self, release: Table, knowledge, *, rng=None):

@@ -54,7 +54,7 @@ from unmask.tables import (
 )
 from unmask.tables.knowledge import attribute_truth
 from unmask.tables.membership import cross_fitted
-from unmask.tables.singling import Tried, singling
+from unmask.tables.singling_trials import Tried, singling
 
 SEEDS = 6
 COLUMNS = tuple(name for name in datasets.ADULT_COLUMNS if name not in ("fnlwgt", "education"))

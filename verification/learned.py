@@ -48,8 +48,8 @@ from unmask.tables import (
     datasets,
 )
 from unmask.tables.calibration import held_against
+from unmask.tables.control_similarity import shift
 from unmask.tables.knowledge import attribute_truth
-from unmask.tables.shift import shift
 
 Inside = NDArray[np.bool_]
 

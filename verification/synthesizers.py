@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from unmask.tables import Table
-from unmask.tables.attacks.margins import mutual_information
+from unmask.tables.attacks.marginal_counts import mutual_information
 
 Released = tuple[Table, NDArray[np.int64]]
 

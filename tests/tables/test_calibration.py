@@ -6,7 +6,7 @@ import pytest
 import unmask
 from unmask import Posterior, Truth
 from unmask.audit import earned
-from unmask.tables.attacks.learned import STRENGTHS
+from unmask.tables.attacks.backoff import STRENGTHS
 from unmask.tables.calibration import held_against
 
 

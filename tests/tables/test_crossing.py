@@ -17,7 +17,7 @@ from unmask.measures import realized_success, success_probability
 from unmask.policy import Condition, Policy, Requirement
 from unmask.reports.findings.rows import sentences
 from unmask.tables import ClassAttack, Mondrian, RankSwap, Suppress, Table
-from unmask.tables.attacks.crossing import Crossing
+from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.background import Background
 from unmask.tables.knowledge import found_in
 

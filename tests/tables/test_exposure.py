@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 import unmask
 from unmask.data.column_names import meant_by
 from unmask.tables import Mondrian, Table
-from unmask.tables.exposure import column_facts, dependencies, printed_values, restored_cells
-from unmask.tables.exposure.dependence import right_by_others
-from unmask.tables.spelling import one_spelling
+from unmask.tables.column_risk import column_facts, dependencies, printed_values, restored_cells
+from unmask.tables.column_risk.dependence import right_by_others
+from unmask.tables.reinterpret import one_spelling
 
 rng = np.random.default_rng(7)
 

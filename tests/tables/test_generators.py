@@ -18,7 +18,7 @@ from unmask.studies.run import run_study
 from unmask.studies.summary import read_results
 from unmask.tables import Table
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.generators import released
+from unmask.tables.releasing import released
 
 ROLES = {"quasi_identifiers": ("age", "sex", "zip"), "sensitive": "diagnosis"}
 
@@ -49,7 +49,6 @@ def test_a_generator_gives_rows_of_nobody_with_the_roles_of_the_table():
 
 
 PLUGIN = """
-from unmask.tables import Table
 
 class Margins:
     "Draw every column by itself."

@@ -156,7 +156,7 @@ def test_without_a_population_a_missing_cell_is_a_value_of_its_own():
 
 def test_too_many_values_are_believed_by_their_shares_alone(monkeypatch):
     people = planted(50)
-    monkeypatch.setattr("unmask.tables.attacks.learned.MOST", 5)
+    monkeypatch.setattr("unmask.tables.attacks.backoff.MOST", 5)
     release = emptied(people, hiding(people, "all"))
     belief = AttributeInference("ill")(release, Background(people.take(slice(0, 1)), people))
     assert belief.to_dense()[0, [belief.candidate_label.index(v) for v in VALUES]] == pytest.approx(

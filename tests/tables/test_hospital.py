@@ -15,8 +15,8 @@ from unmask.core.errors import UnmaskError
 from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
+from unmask.tables.column_risk import printed_values
 from unmask.tables.counting import Roles, generalize, reduce, write_release
-from unmask.tables.exposure import printed_values
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells

@@ -30,7 +30,7 @@ from unmask.tables import (
     datasets,
 )
 from unmask.tables.attacks import CellError
-from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
+from unmask.tables.attacks.product_sums import Kernel, density, likeliest, mixed
 from unmask.tables.column import Column
 
 

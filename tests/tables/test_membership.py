@@ -17,7 +17,7 @@ from unmask.measures.excess import People, difference
 from unmask.measures.interval import wilson
 from unmask.measures.membership import told
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
-from unmask.tables.attacks.margins import mutual_information, shares, subsets
+from unmask.tables.attacks.marginal_counts import mutual_information, shares, subsets
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, rising, worth
 from unmask.tables.knowledge import attribute_truth
 from unmask.tables.membership import cross_fitted, twins

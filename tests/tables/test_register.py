@@ -12,7 +12,7 @@ from unmask import Truth, audit
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.tables import Background, ClassAttack, Mondrian, Register, RegisterAttack, Table, datasets
-from unmask.tables.attacks.owners import expected_inside, in_boxes, owners, propagate, sum_matchings
+from unmask.tables.attacks.register import expected_inside, in_boxes, owners, propagate, sum_matchings
 
 REFERENCE = (
     # n, N, c, lam, E[I]: by two solvers written apart, and by enumeration

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from unmask.cases.tables import audit
 from unmask.reports.words import percent
 from unmask.tables import Table
-from unmask.tables.coarsened import read_coarse
-from unmask.tables.criteria import near
+from unmask.tables.criteria import value_proximity
 from unmask.tables.matching import compatible
+from unmask.tables.reinterpret import read_coarse
 
 PEOPLE = 600
 ROLES = {"quasi_identifiers": ["age", "sex", "region"], "sensitive": "pay"}
@@ -208,4 +208,4 @@ def test_cells_of_two_releases_that_overlap_are_told():
 def test_how_nearly_an_interval_tells_a_number_is_not_asked():
     pay = [f"[{1000 * at}, {1000 * at + 999}]" for at in range(1, 21)]
     table = Table.read({"q": ["a"] * 20, "pay": pay}, quasi_identifiers="q", sensitive="pay")
-    assert near(table, table.sensitive[0]) is None
+    assert value_proximity(table, table.sensitive[0]) is None

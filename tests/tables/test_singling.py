@@ -18,8 +18,8 @@ from unmask.reports.findings.wp216 import asked
 from unmask.reports.parts import Heading
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
-from unmask.tables.attacks.predicates import Condition, matching
-from unmask.tables.singling import Tried, most_by_chance, singling, singling_in_boxes
+from unmask.tables.attacks.singling_out import Condition, matching
+from unmask.tables.singling_trials import Tried, most_by_chance, singling, singling_in_boxes
 
 NAMES = ("age", "sex", "city", "job")
 

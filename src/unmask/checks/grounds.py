@@ -15,8 +15,8 @@ from unmask import channels, graphs, pseudonyms, tables
 from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
-from unmask.tables.generators import Released, released
 from unmask.tables.knowledge import attribute_truth
+from unmask.tables.releasing import Released, released
 
 Rng = np.random.Generator
 

@@ -51,7 +51,7 @@ def init(file: Path, output: Path, force: bool, **reading: Any) -> None:
     """
     from unmask.face.starting import first_document, reasons, unit_of
     from unmask.studies.questions import asked_lines
-    from unmask.tables.exposure import column_facts
+    from unmask.tables.column_risk import column_facts
     from unmask.toml_text import text_of_document
 
     refuse_to_overwrite(output, force=force)

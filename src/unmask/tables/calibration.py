@@ -15,7 +15,7 @@ from unmask.core.inference import HELD_OUT
 from unmask.core.posterior import Posterior, Status, equal_weights
 from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
-from unmask.tables.attacks.learned import STRENGTHS
+from unmask.tables.attacks.backoff import STRENGTHS
 
 WITHIN = 0.03
 """By how much announced success may be off."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.tables.attacks.kernels import Kernel
+from unmask.tables.attacks.product_sums import Kernel
 from unmask.tables.cells import Levels, compatible, read_levels
 from unmask.tables.column import Column
 from unmask.tables.protections import Released, _call, _place_of, _release, _rows

@@ -45,13 +45,13 @@ from unmask.reports import ReportData
 from unmask.reports.words import IDENTITY, MEMBERSHIP
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
-from unmask.tables.control import Sample, hold_back
 from unmask.tables.criteria import Criteria
-from unmask.tables.generators import Released, read_like, released
+from unmask.tables.holdout import Sample, hold_back
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.protections import Identity
 from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.release import Table
+from unmask.tables.releasing import Released, read_like, released
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.cases.tables import cautions
-from unmask.tables.coarsened import read_coarse, with_readings
+from unmask.tables.reinterpret import one_spelling, read_coarse, with_readings
 from unmask.tables.release import Table
-from unmask.tables.spelling import one_spelling
-from unmask.tables.stated import as_coarse
+from unmask.tables.sensitive_bands import as_coarse
 
 
 class AsRead(NamedTuple):

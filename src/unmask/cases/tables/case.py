@@ -24,13 +24,13 @@ from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
-from unmask.tables.coarsened import changed
 from unmask.tables.column import Column
+from unmask.tables.column_risk import known_as_values
 from unmask.tables.counted import Combinations
-from unmask.tables.exposure import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
+from unmask.tables.reinterpret import changed
 from unmask.tables.release import Table
-from unmask.tables.stated import several
+from unmask.tables.sensitive_bands import several
 
 REGISTER = "register"
 

@@ -9,9 +9,9 @@ from unmask.cases.tables.several import put_together
 from unmask.cases.tables.words import OTHERS
 from unmask.core.csr_rows import distinct
 from unmask.reports.words import percent, release_name
-from unmask.tables.coarsened import Reading, changed, strange
+from unmask.tables.reinterpret import Reading, changed, strange
 from unmask.tables.release import Table
-from unmask.tables.stated import TOLERATED
+from unmask.tables.sensitive_bands import TOLERATED
 
 
 def unfitting(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:

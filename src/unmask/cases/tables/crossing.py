@@ -18,12 +18,12 @@ from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
 from unmask.reports.words import release_name
 from unmask.tables.attacks import AttributeInference, ClassAttack
-from unmask.tables.attacks.crossing import Crossing
+from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.release import Table
-from unmask.tables.stated import TOLERATED, several
+from unmask.tables.sensitive_bands import TOLERATED, several
 
 WHAT = "Crossing the releases"
 

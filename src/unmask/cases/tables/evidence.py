@@ -15,13 +15,13 @@ from unmask.cases.tables.case import Scene
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
-from unmask.tables.attacks.parts import check_parts
-from unmask.tables.control import held_back
+from unmask.tables.attacks.linkability import check_parts
+from unmask.tables.control_similarity import Shift, shift, shift_by
 from unmask.tables.counting import Reduced
+from unmask.tables.holdout import held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
 from unmask.tables.release import Table
-from unmask.tables.shift import Shift, shift, shift_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Evidence:
 
     def divided(self, share: float) -> Self:
         """The same where the original is of members alone, and those held back are control people; share : as of
-        `unmask.tables.control.held_back`.
+        `unmask.tables.holdout.held_back`.
         """
         assert self.original is not None
         people = held_back(self.original, share, self.origins.values())

@@ -29,12 +29,12 @@ from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.coarsened import changed
+from unmask.tables.column_risk import column_facts, printed_values, restored_cells
 from unmask.tables.counted import Combinations
 from unmask.tables.counting import Reduced
 from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
-from unmask.tables.exposure import column_facts, printed_values, restored_cells
 from unmask.tables.matching import compatible
+from unmask.tables.reinterpret import changed
 from unmask.tables.release import Table
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
@@ -332,7 +332,10 @@ class Counts:
         if self.foreign or not isinstance(self.table, Table):
             return
         before = {} if self.original is None else {column.name: column for column in self.original.columns}
-        told = {one: criteria.near(self.table, one, original=before.get(one.name)) for one in self.table.sensitive}
+        told = {
+            one: criteria.value_proximity(self.table, one, original=before.get(one.name))
+            for one in self.table.sensitive
+        }
         found = {column.name: one for column, one in told.items() if one is not None}
         if found:
             best = max(found, key=lambda name: found[name].average)

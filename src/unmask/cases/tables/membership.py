@@ -36,15 +36,15 @@ from unmask.measures.membership import (
 from unmask.reports.words import MEMBERSHIP, RARE
 from unmask.results import Row
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
-from unmask.tables.attacks.margins import Margins
+from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.background import Attack, Background
-from unmask.tables.control import Sample
-from unmask.tables.generators import Released
+from unmask.tables.control_similarity import shift_by
+from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
 from unmask.tables.release import Table
-from unmask.tables.shift import shift_by
+from unmask.tables.releasing import Released
 
 RECORD = "whole record"
 """The adversary who knows every released column of people, sensitive ones, too."""

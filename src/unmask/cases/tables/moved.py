@@ -24,7 +24,7 @@ from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
-from unmask.tables.stated import TOLERATED
+from unmask.tables.sensitive_bands import TOLERATED
 
 ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
 """Rows up to which each person is compared with every one of them; pairs of a person and a row that are, beyond the

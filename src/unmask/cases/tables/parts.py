@@ -20,9 +20,9 @@ from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
+from unmask.tables.control_similarity import shift_by
 from unmask.tables.knowledge import Known
 from unmask.tables.release import Table
-from unmask.tables.shift import shift_by
 
 TARGETS = 1000
 """People of either kind whose parts are mixed: more hardly narrow the interval, and cost their square."""

@@ -19,10 +19,10 @@ from unmask.measures.interval import Interval, wilson
 from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
-from unmask.tables.attacks.predicates import Predicate
+from unmask.tables.attacks.singling_out import Predicate
+from unmask.tables.control_similarity import shift_by
 from unmask.tables.release import Table
-from unmask.tables.shift import shift_by
-from unmask.tables.singling import SingledOut, Tried, singling, singling_in_boxes
+from unmask.tables.singling_trials import SingledOut, Tried, singling, singling_in_boxes
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
 NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway"

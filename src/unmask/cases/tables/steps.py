@@ -23,9 +23,9 @@ from unmask.reports.facts.tables import Distribution, Step
 from unmask.reports.words import IDENTITY
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.cells import EVERYTHING
+from unmask.tables.next_generalization import next_level
 from unmask.tables.protections import Generalize
 from unmask.tables.release import Table
-from unmask.tables.steps import next_level
 from unmask.tables.utility.columns import Cells, ColumnLoss
 
 

@@ -13,10 +13,10 @@ from unmask.reports.data import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
 from unmask.reports.words import percent, release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
+from unmask.tables.control_similarity import Shift
 from unmask.tables.counting import Reduced
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.release import Table
-from unmask.tables.shift import Shift
 
 
 def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:

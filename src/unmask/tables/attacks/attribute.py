@@ -11,9 +11,9 @@ from scipy.sparse import csr_array, eye_array, vstack
 
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, equal_weights
+from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
-from unmask.tables.attacks.learned import BackOff
 from unmask.tables.background import Attack, Background, Rng, before, hidden_values
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table

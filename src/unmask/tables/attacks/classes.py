@@ -12,8 +12,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
-from unmask.tables.attacks.owners import owners
 from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where
+from unmask.tables.attacks.register import owners
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing

@@ -18,8 +18,8 @@ from scipy.sparse import csr_array
 
 from unmask.core.errors import FailedError
 from unmask.core.posterior import MOST_IN_DOUBLE, Posterior, stored
-from unmask.tables.attacks.owners import Owners, expected_inside, outsiders, owners, refuse_contradiction
 from unmask.tables.attacks.pairing import Same, chunks_where, fits_of, pair, shared_columns
+from unmask.tables.attacks.register import Owners, expected_inside, outsiders, owners, refuse_contradiction
 from unmask.tables.column import Column
 from unmask.tables.counted import Combinations
 from unmask.tables.release import Table

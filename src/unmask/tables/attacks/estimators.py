@@ -16,8 +16,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.learned import BackOff
-from unmask.tables.attacks.margins import shares
+from unmask.tables.attacks.backoff import BackOff
+from unmask.tables.attacks.marginal_counts import shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before
 from unmask.tables.release import Table

@@ -13,10 +13,10 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
-from unmask.tables.attacks.kernels import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.membership import scored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
-from unmask.tables.attacks.simulated import learned, log_shares, nearest
+from unmask.tables.attacks.product_sums import Kernel, density, likeliest, mixed
+from unmask.tables.attacks.reprotection import learned, log_shares, nearest
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.release import Table

@@ -15,7 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_scores
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.margins import Margins
+from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of

@@ -12,8 +12,8 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.core.csr_rows import by_class
+from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column

@@ -22,21 +22,30 @@ from unmask.tables.criteria.closeness import (
     t_ordered,
 )
 from unmask.tables.criteria.contributions import contributions
-from unmask.tables.criteria.diversity import alpha, l_distinct, l_entropy, l_recursive, map_error
+from unmask.tables.criteria.diversity import (
+    ValueProximity,
+    alpha,
+    l_distinct,
+    l_entropy,
+    l_recursive,
+    map_error,
+    value_proximity,
+)
 from unmask.tables.criteria.evaluation import Criteria, Disclosure, evaluate
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
-from unmask.tables.criteria.near import Near, near
-from unmask.tables.criteria.people import PeopleInClasses, people_in_classes
 from unmask.tables.criteria.risk import (
+    PeopleInClasses,
     Risk,
+    correctly_disclosed,
     journalist,
     marketer,
     own_rows,
+    people_in_classes,
     population_sizes,
     prosecutor,
+    replicated_uniques,
     sample_weight_risk,
 )
-from unmask.tables.criteria.synthetic import correctly_disclosed, replicated_uniques
 
 __all__ = [
     "Contribution",
@@ -44,9 +53,9 @@ __all__ = [
     "Criteria",
     "Disclosure",
     "Histograms",
-    "Near",
     "PeopleInClasses",
     "Risk",
+    "ValueProximity",
     "alpha",
     "beta_basic",
     "beta_likeness",
@@ -61,7 +70,6 @@ __all__ = [
     "l_recursive",
     "map_error",
     "marketer",
-    "near",
     "own_rows",
     "people_in_classes",
     "population_sizes",
@@ -72,4 +80,5 @@ __all__ = [
     "t_hierarchical",
     "t_kl",
     "t_ordered",
+    "value_proximity",
 ]

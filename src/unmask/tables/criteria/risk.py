@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.pairing import pairs_near
-from unmask.tables.cells import compatible
-from unmask.tables.column import classes_of
-from unmask.tables.counts import group
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from unmask.tables.cells import Missing
-    from unmask.tables.criteria.histograms import Floats
-    from unmask.tables.release import Table
+from unmask.tables.attacks.pairing import Same, pairs_near, shared_columns
+from unmask.tables.attacks.relation import relation_of
+from unmask.tables.cells import Missing, compatible
+from unmask.tables.column import Column, classes_of
+from unmask.tables.counts import class_counts, group
+from unmask.tables.criteria.histograms import Floats
+from unmask.tables.release import Table
 
 _CHUNK = 1 << 19
 """Bytes of bits that are held at once where classes of two tables meet; with all that is made of them about 20 times as
@@ -250,3 +246,89 @@ def _join(
     key, _, _ = group(columns, [fit.shape[1] for fit in fits])
     total = np.bincount(key[len(levels) :], people[fits_one], int(key.max()) + 1)
     return total[key[: len(levels)]].astype(np.int64)
+
+
+class PeopleInClasses(NamedTuple):
+    """Of a release some of whose people have several rows.
+
+    fewest : people of the class that has the fewest; at most k
+    share  : the largest share of the rows of a class that are one person's, in (0, 1]: who draws a row of that class
+             has a row of theirs with this probability; at least 1 / fewest
+    """
+
+    fewest: int
+    share: float
+
+
+def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInClasses:
+    """Return both for the classes of the rows that take part, each with all that it meets.
+
+    person : (n_rows,) who each row is of, by any numbers.
+
+    >>> from unmask.tables import Table
+    >>> release = Table.read({"age": [30, 30, 30, 41, 41]}, quasi_identifiers="age")
+    >>> people_in_classes(release, np.array([7, 7, 2, 5, 6]))
+    PeopleInClasses(fewest=2, share=0.6666666666666666)
+    """
+    kept = release.taking_part
+    table = release if len(kept) == release.n_rows else release.take(kept)
+    who = np.unique(person[kept], return_inverse=True)[1]
+    rows = class_counts(table.classes.of_row, len(table.classes.sizes), who, int(who.max(initial=-1)) + 1)
+    relation = relation_of(table)
+    rows = rows if relation is None else relation.sums(rows)
+    people = np.diff(rows.indptr)
+    return PeopleInClasses(int(people.min()), float((rows.data / np.repeat(rows.sum(axis=1), people)).max()))
+
+
+Keys = NDArray[np.int32]
+
+
+def replicated_uniques(release: Table, original: Table) -> float:
+    """Share of the people of the original who are unique there by their quasi-identifiers, and whose combination one
+    released row has: repU.
+
+    >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
+    >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
+    >>> replicated_uniques(release, people)
+    0.25
+
+    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 3; synthpop 1.9.
+    """
+    people, rows, n = _keys(release, original)
+    alone = [np.bincount(side, minlength=n) == 1 for side in (people, rows)]
+    return float((alone[0] & alone[1])[people].mean())
+
+
+def correctly_disclosed(release: Table, original: Table, sensitive: str) -> float:
+    """Share of the people of the original whose combination of quasi-identifiers is released with one single value of a
+    sensitive column, and that value is theirs: DiSCO.
+
+    >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
+    >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
+    >>> correctly_disclosed(release, people, "s")
+    0.5
+
+    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 4; synthpop 1.9.
+    """
+    people, rows, n = _keys(release, original)
+    (theirs, shown), n_values = _alike(original.column(sensitive), release.column(sensitive))
+    counts = class_counts(rows, n, shown, n_values)
+    single = np.diff(counts.indptr) == 1
+    value = np.full(n, -1)
+    value[single] = counts.indices[counts.indptr[:-1][single]]
+    return float((value[people] == theirs).mean())
+
+
+def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
+    """The combination of each person and of each released row, numbered over both, and how many there are."""
+    pairs = [_alike(*both) for both in shared_columns(original, release)]
+    of, sizes, _ = group([np.concatenate(both) for both, _ in pairs], [n for _, n in pairs])
+    return of[: original.n_rows], of[original.n_rows :], len(sizes)
+
+
+def _alike(known: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
+    """The values of two columns under the same numbers, and how many there are."""
+    same = Same.of(known, released)
+    ours, theirs = same.observed + 1, same.candidate + 1  # `*` is a value of its own here
+    n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
+    return (ours[known.codes], theirs[released.codes]), n

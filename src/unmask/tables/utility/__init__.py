@@ -9,12 +9,12 @@ those of an ordinal or categorical column the declared domain (the leaves of its
 from unmask.tables.utility.evaluation import (
     InformationLoss,
     Utility,
+    Width,
     average_class_size,
     discernibility,
     evaluate,
     information_loss,
 )
-from unmask.tables.utility.widths import Width
 
 __all__ = [
     "InformationLoss",

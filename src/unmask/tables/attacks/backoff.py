@@ -16,9 +16,9 @@ from unmask.core.csr_rows import CHUNK
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.margins import bins_of, mutual_information, own_bins, shares
+from unmask.tables.attacks.marginal_counts import bins_of, mutual_information, own_bins, shares
 from unmask.tables.attacks.pairing import shared_columns
-from unmask.tables.attacks.products import product
+from unmask.tables.attacks.product_sums import product
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
 from unmask.tables.counted import Combinations

@@ -5,7 +5,7 @@ import pytest
 
 import unmask
 from unmask.tables import Table
-from unmask.tables.criteria import near
+from unmask.tables.criteria import value_proximity
 
 
 def _best_by_hand(numbers):
@@ -23,7 +23,7 @@ def test_the_best_guess_of_each_class_is_the_one_found_by_hand(seed):
     box = rng.integers(0, 4, n)
     table = Table.read({"q": box.astype(str), "x": numbers}, quasi_identifiers="q", sensitive="x")
 
-    found = near(table, table.sensitive[0])
+    found = value_proximity(table, table.sensitive[0])
 
     best = {one: _best_by_hand(numbers[box == one]) for one in np.unique(box)}
     assert found.average == pytest.approx(sum(best.values()) / n)
@@ -39,9 +39,9 @@ def test_cells_that_are_no_single_number_are_never_near_and_marks_are_not_asked_
         {"q": list("a" * 26), "x": [chr(97 + at) * 3 for at in range(26)]}, quasi_identifiers="q", sensitive="x"
     )
 
-    assert near(table, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
-    assert near(marks, marks.sensitive[0]) is None
-    assert near(words, words.sensitive[0]) is None
+    assert value_proximity(table, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
+    assert value_proximity(marks, marks.sensitive[0]) is None
+    assert value_proximity(words, words.sensitive[0]) is None
 
 
 def _paid(spread):

@@ -11,7 +11,7 @@ from unmask.cli import main
 from unmask.reports.words import percent
 from unmask.tables import Table
 from unmask.tables.cells import compatible
-from unmask.tables.coarsened import read_coarse, with_readings
+from unmask.tables.reinterpret import read_coarse, with_readings
 
 PEOPLE = 400
 

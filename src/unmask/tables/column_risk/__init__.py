@@ -1,7 +1,6 @@
 """What a table gives away by its columns: who is singled out, what restores what, who is seen to be inside."""
 
-from unmask.tables.exposure.columns import column_facts, known_as_values
-from unmask.tables.exposure.dependence import dependencies, restored_cells
-from unmask.tables.exposure.membership import printed_values
+from unmask.tables.column_risk.dependence import dependencies, restored_cells
+from unmask.tables.column_risk.roles import column_facts, known_as_values, printed_values
 
 __all__ = ["column_facts", "dependencies", "known_as_values", "printed_values", "restored_cells"]

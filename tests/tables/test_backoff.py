@@ -10,8 +10,8 @@ from scipy.sparse import csc_array, csr_array
 import unmask
 from unmask import UnmaskError
 from unmask.tables import AttributeInference, Background, BackOff, Mondrian, Table, criteria
-from unmask.tables.attacks import learned, products
-from unmask.tables.attacks.learned import STRENGTHS
+from unmask.tables.attacks import backoff, product_sums
+from unmask.tables.attacks.backoff import STRENGTHS
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill"}
 
@@ -213,12 +213,12 @@ def test_what_is_not_learned_is_said():
 
 @pytest.mark.parametrize("entries", [8, 1 << 20])
 def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(products, "ENTRIES", entries)
+    monkeypatch.setattr(product_sums, "ENTRIES", entries)
     rng = np.random.default_rng(0)
     for density in (0.05, 0.5, 1.0):
         one, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
         row, at, to = rng.integers(5, size=30), rng.integers(7, size=40), rng.integers(9, size=40)
-        found = products.product(csc_array(one), at, csr_array(table), row, to)
+        found = product_sums.product(csc_array(one), at, csr_array(table), row, to)
         assert np.array_equal(found.toarray(), one[:, at] * table[row][:, to])
         assert found.has_sorted_indices
         assert found.data.all()
@@ -227,11 +227,11 @@ def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypat
 @pytest.mark.parametrize(("boxes", "once"), [(False, True), (True, False)])
 def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkeypatch: pytest.MonkeyPatch):
     table, attack, fold = read(drawn(200, 0, boxes=boxes)), BackOff("ill"), np.arange(200) % 5
-    walks, steps = [], learned._steps
-    monkeypatch.setattr(learned, "_steps", lambda columns: steps([walks.append(1) or one for one in columns]))
+    walks, steps = [], backoff._steps
+    monkeypatch.setattr(backoff, "_steps", lambda columns: steps([walks.append(1) or one for one in columns]))
     found = attack.crossed(table, fold)[1]
     n = len(walks)
-    monkeypatch.setattr(learned.Shared, "same", lambda *_: False)
+    monkeypatch.setattr(backoff.Shared, "same", lambda *_: False)
     assert np.array_equal(attack.crossed(table, fold)[1], found)
     assert (len(walks) == 3 * n) is once
     assert (len(walks) == 2 * n) is not once

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
-from unmask.tables.attacks.learned import BackOff
+from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.column import Column
 from unmask.tables.release import Table
 

@@ -13,7 +13,7 @@ from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
 from unmask.tables.attacks.pairing import Pairing, chunks_where, fits_of, pair
-from unmask.tables.attacks.predicates import Predicate, matching
+from unmask.tables.attacks.singling_out import Predicate, matching
 from unmask.tables.column import classes_of
 from unmask.tables.release import Table
 
