@@ -8,9 +8,9 @@ import pytest
 
 from unmask.cases.graphs.advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
 from unmask.core.errors import UnmaskError
-from unmask.economics.identity_game import best_assignment, expected_loss
 from unmask.graphs import Nar09, SocialGraph, datasets
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
+from unmask.graphs.identity_game import best_assignment, expected_loss
 from unmask.studies.reading import read_plan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

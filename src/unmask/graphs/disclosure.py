@@ -305,7 +305,7 @@ class Discovery:
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """(n,) hits / runs: the chance that each identity is discovered, as `economics.identity_game` takes it."""
+        """(n,) hits / runs: the chance that each identity is discovered, as `graphs.identity_game` takes it."""
         return self.hits / self.runs
 
     @property

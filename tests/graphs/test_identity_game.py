@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from unmask import UnmaskError
-from unmask.economics.identity_game import acceptance, best_assignment, equilibrium, expected_loss, worst_loss
+from unmask.graphs.identity_game import acceptance, best_assignment, equilibrium, expected_loss, worst_loss
 
 probability = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
 seeds = st.integers(0, 2**32 - 1)
