@@ -328,14 +328,14 @@ RACES = (
         "best mechanism for 100 points",
         (Case("ours", our_program, (100, "auto")), Case("whole program", our_program, (100, "full"))),
         (Case("HiGHS, average alone", highs, (100,)),),
-        shows="average and worst case; ours then the least distortion, and the least leakage",
+        shows="average, then worst case",
     ),
     Race(
         "large",
         "best mechanism for 200 points",
         (Case("cuts", our_program, (200, "cuts")),),
         (Case("HiGHS, average alone", highs, (200,), long=True),),
-        shows="average and worst case; ours then the least distortion, and the least leakage",
+        shows="average, then worst case",
     ),
     Race(
         "posterior",

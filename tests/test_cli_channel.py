@@ -462,7 +462,7 @@ def test_c12_a_signal_ends_a_long_design_at_once(tmp_path):
     places.write_text("s,x,y\n" + "".join(f"{i},{x!r},{y!r}\n" for i, (x, y) in enumerate(rng.random((n, 2)).tolist())))
     command = [
         sys.executable, "-m", "unmask_command", "design", "--prior", prior, "--loss", "euclidean", "--coordinates",
-        places, "--budget", "0.45", "--epsilon", "2", "-o", tmp_path / "m.csv",
+        places, "--budget", "0.3", "--epsilon", "4", "-o", tmp_path / "m.csv",
     ]  # fmt: skip
     with subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True) as running:
         while running.poll() is None and cpu_seconds(running) < 4:  # it has begun to solve, which takes minutes

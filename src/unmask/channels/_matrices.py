@@ -127,3 +127,15 @@ def row_products(a: Sparse, b: Sparse) -> Sparse:
 def log_or_0(p: Floats) -> Floats:
     """Log p, 0 where p is 0: for p log p."""
     return np.asarray(np.log(np.where(p > 0, p, 1.0)), dtype=np.float64)
+
+
+def check_costs(values: ArrayLike, name: str, shape: tuple[int | None, int | None]) -> Floats:
+    """Return a finite matrix of losses, at least 0, or raise an error; None in `shape` allows any length."""
+    matrix = np.asarray(values, dtype=np.float64)
+    fits = matrix.ndim == 2 and all(want in (None, size) for want, size in zip(shape, matrix.shape, strict=True))
+    if not fits or 0 in matrix.shape:
+        expected = " x ".join("any" if size is None else str(size) for size in shape)
+        raise UnmaskError(f"the {name} has shape {matrix.shape}, expected {expected}")
+    if not np.all(np.isfinite(matrix)) or matrix.min() < 0:
+        raise UnmaskError(f"the {name} has negative or infinite entries, expected numbers at least 0")
+    return matrix

@@ -42,12 +42,17 @@ MEASURES = (*(measure.name for measure in SELF_ASSESSED + REALIZED), "utility")
 BAYES = "bayes"
 """The adversary who decides best under the loss."""
 
+BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
+"""What a limit means if the best answer may lie between the secrets."""
+
 ANSWERS: Mapping[str, str] = {
     "hamming": "The adversary answers with one of the secrets.",
-    "squared": "The adversary may answer with any point: the best is the mean of the posterior.",
+    "squared": f"The adversary may answer with any point: the best is the mean of the posterior. {BOUND}",
     "absolute": "The adversary may answer with any point: the best is the median of the posterior in each coordinate.",
-    "euclidean": "The adversary may answer with any point: the best is the geometric median of the posterior.",
-    "haversine": "The adversary may answer with any place on the globe: the best is the posterior's geometric median.",
+    "euclidean": f"The adversary may answer with any point: the best is the geometric median of the posterior. {BOUND}",
+    "haversine": (
+        f"The adversary may answer with any place on the globe: the best is the posterior's geometric median. {BOUND}"
+    ),
 }
 """What the best adversary may answer under each named loss."""
 

@@ -1,87 +1,123 @@
-"""Optimal channels in closed form, when the publisher and the adversary fear the same loss."""
+"""Optimal channels in closed form, if the user and the adversary have the same loss."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.channels._matrices import Floats, probabilities
+from unmask.channels._matrices import Floats, check_costs, probabilities
 from unmask.channels.channel import Channel
-from unmask.channels.design.lagrangian_curve import costs
 from unmask.channels.mechanisms.alphabet import Coin
 from unmask.core.errors import UnmaskError
 
+ANSWER_TIE = 1e-13
+"""Relative difference of risks below which the corner itself is the best answer."""
+
 
 def matched_optimum(prior: ArrayLike, loss: ArrayLike, distortion: float) -> float:
-    """The largest privacy, on average and in the worst case, of any channel of expected distortion D: min(D, R0).
+    """Return the largest privacy of any channel of expected distortion D: min(D, R0).
 
-    prior      : (n,) p(x)
-    loss       : (n, n) d(answer, truth), at least 0, and 0 for the right answer; no metric needed. The same loss is the
-                 adversary's, and the distortion of showing y in the place of x is d(y, x).
-    distortion : D, at least 0
-    R0 = min_a sum_x p(x) d(a, x) is the adversary's risk before they see anything.
+    R0 = min_a sum_x p(x) d(a, x) is the adversary's risk before the release. An adversary who answers the output has
+    risk D, and one who ignores it R0, so no channel leaves more. `coin_channel` attains it on average,
+    `constant_risk_channel` on average and at each output.
 
-    An adversary who answers what is shown has risk D, and one who ignores it R0: more cannot be had. `coin_channel`
-    reaches it on average, `constant_risk_channel` on average and at each output: with matched losses there is no
-    trade-off between the average and the worst case.
+    Parameters
+    ----------
+    prior : (n,) array
+        p(x).
+    loss : (n, n) array
+        d(answer, truth), at least 0, and 0 for the right answer. It need not be a metric. It is the adversary's loss,
+        and the distortion of showing y for x is d(y, x).
+    distortion : float
+        D, at least 0.
 
+    Returns
+    -------
+    float
+        The privacy, on average and in the worst case.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al. 2012, eqs. (2)-(4); section IV-D is the binary case.
+
+    Examples
+    --------
     >>> matched_optimum([0.5, 0.3, 0.2], 1 - np.eye(3), 0.2), matched_optimum([0.5, 0.3, 0.2], 1 - np.eye(3), 0.9)
     (0.2, 0.5)
-
-    D. Rebollo-Monedero et al. 2012, eqs. (2)-(4); section IV-D is the binary case.
     """
-    p, d = _matched(prior, loss, distortion)
+    p, d = _check_matched(prior, loss, distortion)
     return min(float(distortion), float((d @ p).min()))
 
 
 def coin_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channel:
-    """Shows the truth or, with probability D / R0 and whatever the truth, the best guess before any release: the
-    protection `Coin` of that distortion.
+    """Return the channel that shows the best prior guess with probability D / R0, and else the truth.
 
-    Average privacy min(D, R0) as in `matched_optimum`, same arguments; the worst case is 0, wherever D < R0: an output
-    other than that guess is the truth.
+    This is the mechanism `Coin` of distortion D. Its average privacy is min(D, R0). Its worst case is 0 if D < R0: an
+    output other than that guess is the truth.
 
+    Parameters
+    ----------
+    prior, loss, distortion
+        As in `matched_optimum`.
+
+    Returns
+    -------
+    Channel
+        The channel.
+
+    Examples
+    --------
     >>> coin_channel([0.5, 0.3, 0.2], 1 - np.eye(3), 0.25).p_y_given_x
     array([[1. , 0. , 0. ],
            [0.5, 0.5, 0. ],
            [0.5, 0. , 0.5]])
     """
-    p, d = _matched(prior, loss, distortion)
-    before = float((d @ p).min())
-    return Coin(1.0 - min(distortion / before, 1.0) if before > 0 else 0.0).channel(p, loss=d)
+    p, d = _check_matched(prior, loss, distortion)
+    prior_error = float((d @ p).min())
+    return Coin(1.0 - min(distortion / prior_error, 1.0) if prior_error > 0 else 0.0).channel(p, loss=d)
 
 
 def constant_risk_channel(prior: ArrayLike, loss: ArrayLike, distortion: float) -> Channel:
-    """A channel of distortion min(D, R0) at each of whose outputs the adversary's risk is min(D, R0), and whose best
-    answer is the output itself. Same arguments as `matched_optimum`.
+    """Return a channel of distortion min(D, R0) that leaves the risk min(D, R0) at each output.
 
-    The beliefs mu of risk r(mu) = min_a sum_x mu(x) d(a, x) at least D are a convex set that holds the prior; its
-    boundary, but for sides of the simplex, has risk D. From mu = prior: on the line through a corner of the simplex
-    (risk 0) and mu, the point towards the corner with risk D becomes an output, named after its best answer; mu moves
-    to the other end of the line in the set, which is of risk D (the last output) or has one secret less. At most n
-    steps of a product with the loss each; no linear program. Outputs with the same best answer are joined, which keeps
-    both risk and answer. A secret of prior 0 is shown like all others, y with probability p(y).
+    The best answer to each output is the output itself. The beliefs mu of risk r(mu) = min_a sum_x mu(x) d(a, x) of at
+    least D are a convex set that holds the prior. Start at mu = prior. The line through a corner of the simplex
+    (risk 0) and mu has a point of risk D towards the corner: it becomes an output, named after its best answer. mu
+    moves to the other end of the line in the set, which has risk D (the last output) or one secret less. At most n
+    steps, each a product with the loss. Outputs with the same best answer are joined, which keeps risk and answer. A
+    secret of prior 0 is shown as y with probability p(y).
 
+    Parameters
+    ----------
+    prior, loss, distortion
+        As in `matched_optimum`.
+
+    Returns
+    -------
+    Channel
+        The channel.
+
+    Examples
+    --------
     >>> channel = constant_risk_channel([0.5, 0.3, 0.2], 1 - np.eye(3), 0.25)
     >>> 1 - channel.joint().max(axis=0) / channel.p_y  # the risk at each output
     array([0.25, 0.25, 0.25])
     """
-    p, d = _matched(prior, loss, distortion)
+    p, d = _check_matched(prior, loss, distortion)
     risks = d @ p
     if risks.min() <= distortion:
         rule = np.zeros(d.shape)
         rule[:, np.argmin(risks)] = 1.0
         return Channel(rule, p)
-    w = _pieces(p, d, float(distortion))
-    mass = w.sum(axis=0)
+    joint = _constant_risk_joint(p, d, float(distortion))
     with np.errstate(invalid="ignore", divide="ignore"):
-        rule = np.where(p[:, None] > 0, w / p[:, None], mass)
+        rule = np.where(p[:, None] > 0, joint / p[:, None], joint.sum(axis=0))
     return Channel(rule / rule.sum(axis=1, keepdims=True), p)
 
 
-def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[Floats, Floats]:
+def _check_matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[Floats, Floats]:
     p = probabilities(prior, "the prior")
-    d = costs(loss, "loss", (len(p), len(p)))
+    d = check_costs(loss, "loss", (len(p), len(p)))
     wrong = np.flatnonzero(np.diagonal(d))
     if wrong.size:
         raise UnmaskError(
@@ -92,44 +128,44 @@ def _matched(prior: ArrayLike, loss: ArrayLike, distortion: float) -> tuple[Floa
     return p, d
 
 
-def _pieces(p: Floats, d: Floats, level: float) -> Floats:
-    """(n, n) joint p(x, y) of the channel of constant risk; the prior has risk above `level`."""
-    w, mass, mu = np.zeros((len(p), len(p))), 1.0, p.copy()
+def _constant_risk_joint(p: Floats, d: Floats, level: float) -> Floats:
+    """Return the (n, n) joint p(x, y) of the channel of constant risk; the prior has risk above `level`."""
+    joint, mass, mu = np.zeros((len(p), len(p))), 1.0, p.copy()
     for _ in range(len(p)):
         corner = int(np.argmax(mu))
-        rest = np.where(np.arange(len(p)) == corner, 0.0, mu)
-        away = float(rest.sum())  # how far mu is from the corner, 0 to 1
-        if away <= 0.0:  # a single secret is left: the level is 0, or so near that rounding went past it
-            _add(w, mass, rest, 0.0, corner, d)
-            return w
-        rest /= away
-        near, far = _ends(d @ rest, d[:, corner], level)
-        near, far = min(near, away), max(far, away)
-        share = (far - away) / (far - near) if far > away else 1.0
-        _add(w, mass * share, rest, near if far > away else away, corner, d)
+        others = np.where(np.arange(len(p)) == corner, 0.0, mu)
+        distance = float(others.sum())  # of mu from the corner, 0 to 1
+        if distance <= 0.0:  # a single secret is left: the level is 0, or rounding passed it
+            _add_output(joint, mass, others, 0.0, corner, d)
+            return joint
+        others /= distance
+        near, far = _crossings(d @ others, d[:, corner], level)
+        near, far = min(near, distance), max(far, distance)
+        share = (far - distance) / (far - near) if far > distance else 1.0
+        _add_output(joint, mass * share, others, near if far > distance else distance, corner, d)
         mass *= 1.0 - share
         if far < 1.0 or mass <= 0.0:
-            _add(w, mass, rest, far, corner, d)
-            return w
-        mu = rest
+            _add_output(joint, mass, others, far, corner, d)
+            return joint
+        mu = others
     raise AssertionError("each step removes a secret, and the last one returns")
 
 
-def _ends(at_rest: Floats, at_corner: Floats, level: float) -> tuple[float, float]:
-    """Where the line from the corner (0) to the rest (1) enters the set of risk at least `level`, and leaves it."""
-    low, falling = at_corner < level, at_rest < level
-    near = np.max((level - at_corner[low]) / np.maximum(at_rest[low] - at_corner[low], 1e-300), initial=0.0)
-    drop = at_corner[falling] - at_rest[falling]
+def _crossings(at_end: Floats, at_corner: Floats, level: float) -> tuple[float, float]:
+    """Return the two points at which the line from the corner (0) to its end (1) crosses the risk `level`."""
+    low, falling = at_corner < level, at_end < level
+    near = np.max((level - at_corner[low]) / np.maximum(at_end[low] - at_corner[low], 1e-300), initial=0.0)
+    drop = at_corner[falling] - at_end[falling]
     far = np.min((at_corner[falling] - level) / np.maximum(drop, 1e-300), initial=1.0)
     return float(near), float(far)
 
 
-def _add(w: Floats, mass: float, rest: Floats, away: float, corner: int, d: Floats) -> None:
-    """Adds an output of belief (1 - away) at the corner and away * rest, under the name of its best answer."""
+def _add_output(joint: Floats, mass: float, others: Floats, distance: float, corner: int, d: Floats) -> None:
+    """Add an output of this mass to the joint, as its best answer; its belief is this distance from the corner."""
     if mass <= 0.0:
         return
-    belief = away * rest
-    belief[corner] = 1.0 - away
+    belief = distance * others
+    belief[corner] = 1.0 - distance
     risks = d @ belief
-    best = corner if risks[corner] <= risks.min() * (1 + 1e-13) else int(np.argmin(risks))
-    w[:, best] += mass * belief
+    best_answer = corner if risks[corner] <= risks.min() * (1 + ANSWER_TIE) else int(np.argmin(risks))
+    joint[:, best_answer] += mass * belief

@@ -1,375 +1,351 @@
-"""The linear programs of optimal design: their rows and columns, and how few of them are needed."""
+"""Linear programs of optimal mechanisms: constraint matrices, the full program and cutting planes."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import Thread
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy
-from scipy.sparse import coo_array, csc_array
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array, hstack, vstack
 
-from unmask.channels._matrices import Bools, Floats, Ints
+from unmask.channels._matrices import Bools, Floats
 from unmask.core.errors import FailedError
 
-MAX_ROUNDS = 400
-"""Rounds of new rows and columns; ten to fifty are usual."""
+Objective = Literal["average", "distortion", "shortfall"]
+Rows: TypeAlias = "tuple[Mapping[str, Any], Floats]"
+"""Constraints of one kind: a coefficient matrix for each group of unknowns, and the right-hand sides."""
 
-UNUSED = 1e-9
-"""Outputs of less probability than this are taken out of a design: they are what a solver leaves of a zero."""
+MAX_CUT_ROUNDS = 400
+"""Rounds of new rows and columns. Ten to fifty are usual."""
 
-PRECISION = 1e-10
-"""Feasibility asked of the solver, the finest it takes."""
+ANSWERS_PER_ROUND, ENTRIES_PER_ROUND = 2, 3
+"""Rows added for each output, and columns added for each secret, in one round."""
+
+ANSWER_TOLERANCE, ENTRY_TOLERANCE = 1e-10, 1e-11
+"""Violation of a row, and reduced cost of a column, above which it is added. The largest loss is 1."""
+
+MIN_OUTPUT_PROBABILITY = 1e-9
+"""Rarer outputs are removed from a rule: solvers leave them in the place of 0."""
+
+SOLVER_TOLERANCE = 1e-10
+"""Feasibility requested from HiGHS, the finest that it accepts."""
+
+OPTIMAL_COST = 1e-9
+"""Largest reduced cost of an entry that an optimal rule may use."""
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
-    """A linear program over p(y given x), the attacker's risks r(y) = min_a sum_x p(x) p(y given x) L(a, x), and p(y).
+class DesignProgram:
+    """A linear program over a rule p(y given x), the risks r(y) and the output probabilities p(y).
 
-    prior (n,), loss (n_answers, n), distortion (n, m)
-    budget        : most expected distortion; None: no such row
-    aim           : (n, m) minimize sum p(x) p(y given x) aim(x, y) instead of the average privacy
-    floor         : least risk given each output, r(y) >= floor p(y); None or 0: no such rows
-    soft          : minimize the sum of what is lacking from the floor instead of anything else
-    least_average : sum_y r(y) is at least this
-    epsilon       : m(y) <= p(y given x) <= e^epsilon m(y): two rows an entry instead of one a pair of secrets
-    delta         : e^-delta p(y) <= p(y given x) <= e^delta p(y) where p(x) > 0
-    allowed       : (n, m) entries that may differ from 0
-    Otherwise maximize sum_y r(y), the average privacy.
+    r(y) = min_a sum_x p(x) p(y given x) L(a, x) is the adversary's risk at output y, times p(y).
+
+    Parameters
+    ----------
+    prior : (n,) array
+        p(x).
+    loss : (n_answers, n) array
+        L(a, x). The largest entry is 1.
+    distortion : (n, m) array
+        d(x, y). The largest entry is 1.
+    budget : float or None
+        Largest expected distortion.
+    objective : {"average", "distortion", "shortfall"}
+        Maximize sum_y r(y), minimize the distortion, or minimize the sum of what r(y) lacks to reach the floor.
+    floor : float or None
+        Least risk given each output: r(y) >= floor p(y).
+    min_average : float or None
+        Least sum_y r(y).
+    epsilon : float or None
+        Local differential privacy: m(y) <= p(y given x) <= e^epsilon m(y).
+    delta : float or None
+        e^-delta p(y) <= p(y given x) <= e^delta p(y) if p(x) > 0.
+    allowed : (n, m) array or None
+        Entries of the rule that may differ from 0.
     """
 
     prior: Floats
     loss: Floats
     distortion: Floats
     budget: float | None
+    objective: Objective = "average"
     floor: float | None = None
-    soft: bool = False
-    least_average: float | None = None
-    aim: Floats | None = None
+    min_average: float | None = None
     epsilon: float | None = None
     delta: float | None = None
     allowed: Bools | None = None
 
     @property
-    def coupled(self) -> bool:
-        """Whether an output in use needs all its entries, so that they cannot be added one by one."""
+    def is_coupled(self) -> bool:
+        """Return whether an output needs all its entries, so that columns cannot be added one by one."""
         return self.epsilon is not None or self.delta is not None
 
     @property
-    def every_entry(self) -> Bools:
-        """(n, m) the entries that may differ from 0."""
+    def allowed_entries(self) -> Bools:
+        """Return the (n, m) mask of the entries that may differ from 0."""
         return np.ones(self.distortion.shape, dtype=np.bool_) if self.allowed is None else self.allowed
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """A solution: the rule (n, m), the objective (minimized) and a certified lower bound of it.
+class Solution:
+    """A solution of a program that has some answers (rows) and entries (columns).
 
-    face    : (n, m) the entries that an optimal rule may use: none has a positive reduced cost
-    rows    : (n_answers, m) the answers that mattered, where a program that differs little may begin
-    entries : (n, m) the columns of the last program
+    Parameters
+    ----------
+    rule : (n, m) array
+        p(y given x).
+    risk : (m,) array
+        r(y) in the program. Too high if an answer is missing.
+    objective, bound : float
+        The minimized objective, and a certified lower bound over all entries.
+    reduced_cost : (n, m) array
+        Reduced costs of all entries, infinite if not allowed.
+    answers : (n_answers, m) array
+        Rows in the program, or rows that bind in the full program.
+    entries : (n, m) array
+        Columns in the program.
     """
 
     rule: Floats
+    risk: Floats
     objective: float
     bound: float
-    face: Bools
-    rows: Bools
+    reduced_cost: Floats
+    answers: Bools
     entries: Bools
 
-
-class _Columns:
-    """Where the unknowns are: entries of the rule, then r, then p(y), then m(y), then what is lacking of the floor."""
-
-    def __init__(self, program: Program, entries: Bools) -> None:
-        m = entries.shape[1]
-        self.y, self.x = np.nonzero(entries.T)  # by output, so that an output's entries are next to each other
-        self.per_output = np.bincount(self.y, minlength=m)
-        self.start = np.concatenate(([0], np.cumsum(self.per_output)))
-        self.n_rule = len(self.x)
-        self.risk = self.n_rule
-        self.p_y = self.risk + m
-        self.least = self.p_y + m
-        self.lacking = self.least + (m if program.epsilon is not None else 0)
-        self.n = self.lacking + (m if program.soft else 0)
+    @property
+    def optimal_entries(self) -> Bools:
+        """Return the (n, m) mask of the entries that an optimal rule may use."""
+        return self.reduced_cost <= OPTIMAL_COST
 
 
-class _Rows:
-    """Rows being gathered: sum of value * unknown <= side."""
-
-    def __init__(self) -> None:
-        self.rows: list[Ints] = []
-        self.columns: list[Ints] = []
-        self.values: list[Floats] = []
-        self.sides: list[Floats] = []
-        self.n = 0
-
-    def add(self, side: Floats, *terms: tuple[Any, Any, Any]) -> None:
-        """Rows with these sides; a term is (row of each, column of each, value of each), broadcast."""
-        for row, column, value in terms:
-            r, c, v = np.broadcast_arrays(row, column, np.asarray(value, dtype=np.float64))
-            self.rows.append(r.ravel().astype(np.int64) + self.n)
-            self.columns.append(c.ravel().astype(np.int64))
-            self.values.append(v.ravel())
-        self.sides.append(np.asarray(side, dtype=np.float64))
-        self.n += len(self.sides[-1])
-
-    def matrix(self, n_columns: int) -> tuple[csc_array, Floats]:
-        """The rows as a sparse matrix, and their sides."""
-        if not self.n:
-            return csc_array((0, n_columns)), np.zeros(0)
-        at = (np.concatenate(self.rows), np.concatenate(self.columns))
-        matrix = coo_array((np.concatenate(self.values), at), shape=(self.n, n_columns))
-        return csc_array(matrix), np.concatenate(self.sides)
+def solve_full(program: DesignProgram) -> Solution | None:
+    """Solve the program with all rows and columns at once; return None if it is infeasible."""
+    answers = np.ones((len(program.loss), program.distortion.shape[1]), dtype=np.bool_)
+    solution = _solve(program, program.allowed_entries, answers)
+    if solution is None:
+        return None
+    binding = (program.loss * program.prior) @ solution.rule - solution.risk <= OPTIMAL_COST
+    return replace(solution, answers=binding)
 
 
-def _at_most(program: Program, at: _Columns, rows: Bools) -> _Rows:
-    """The inequalities; the first are those of the answers in `rows`, by output."""
-    out, m = _Rows(), rows.shape[1]
-    outputs, p = np.arange(m), program.prior
-    y, a = np.nonzero(rows.T)
-    row = np.repeat(np.arange(len(y)), at.per_output[y])
-    within = np.arange(len(row)) - np.repeat(np.cumsum(at.per_output[y]) - at.per_output[y], at.per_output[y])
-    column = at.start[y][row] + within
-    risks = -p[at.x[column]] * program.loss[a[row], at.x[column]]
-    out.add(np.zeros(len(y)), (row, column, risks), (np.arange(len(y)), at.risk + y, 1.0))
-    rule = np.arange(at.n_rule)
-    if program.budget is not None:
-        cost = p[at.x] * program.distortion[at.x, at.y]
-        out.add(np.array([program.budget]), (np.zeros(at.n_rule), rule, cost))
-    if program.floor is not None:
-        terms = [(outputs, at.p_y + outputs, program.floor), (outputs, at.risk + outputs, -1.0)]
-        terms += [(outputs, at.lacking + outputs, -1.0)] if program.soft else []
-        out.add(np.zeros(m), *terms)
-    if program.least_average is not None:
-        out.add(np.array([-program.least_average]), (np.zeros(m), at.risk + outputs, -1.0))
-    if program.epsilon is not None:
-        _between(out, rule, at.least + at.y, 1.0, math.exp(program.epsilon))
-    if program.delta is not None:
-        known = np.flatnonzero(p[at.x] > 0)
-        _between(out, rule[known], at.p_y + at.y[known], math.exp(-program.delta), math.exp(program.delta))
-    return out
+def solve_by_cuts(
+    program: DesignProgram, *, tolerance: float = 0.0, entries: Bools | None = None, answers: Bools | None = None
+) -> Solution | None:
+    """Solve the program with few rows and columns and add those that it lacks; return None if it is infeasible.
 
+    Added rows are the answers that most exceed the risk at an output. Added columns are the entries of a secret with
+    the most negative reduced cost. With `epsilon` or `delta` all columns are present from the start.
 
-def _between(out: _Rows, entry: Any, other: Any, low: float, high: float) -> None:
-    """Rows low * other <= entry <= high * other."""
-    each = np.arange(len(entry))
-    out.add(np.zeros(len(entry)), (each, other, low), (each, entry, -1.0))
-    out.add(np.zeros(len(entry)), (each, entry, 1.0), (each, other, -high))
+    Parameters
+    ----------
+    program : DesignProgram
+        The program.
+    tolerance : float
+        Gap between objective and bound at which the rounds stop, if no floor or average is required.
+    entries, answers : array or None
+        Columns and rows to begin with.
 
-
-def _equal(program: Program, at: _Columns) -> tuple[csc_array, Floats]:
-    """The equations: the rule's rows sum to 1, p(y) is what it is."""
-    out, (n, m) = _Rows(), program.distortion.shape
-    rule = np.arange(at.n_rule)
-    out.add(np.ones(n), (at.x, rule, 1.0))
-    out.add(np.zeros(m), (at.y, rule, program.prior[at.x]), (np.arange(m), at.p_y + np.arange(m), -1.0))
-    return out.matrix(at.n)
-
-
-def _objective(program: Program, at: _Columns, m: int) -> Floats:
-    cost = np.zeros(at.n)
-    if program.soft:
-        cost[at.lacking :] = 1.0
-    elif program.aim is not None:
-        cost[: at.n_rule] = program.prior[at.x] * program.aim[at.x, at.y]
-    else:
-        cost[at.risk : at.risk + m] = -1.0
-    return cost
-
-
-def _solve(program: Program, entries: Bools, rows: Bools) -> tuple[Floats, float, float, Floats, Floats] | None:
-    """The program with some entries and rows: rule, objective, bound over all entries, reduced costs (n, m), risks as
-    the program sees them (m,). None: infeasible.
+    Returns
+    -------
+    Solution or None
+        The last solution.
     """
-    n, m = program.distortion.shape
-    at = _Columns(program, entries)
-    upper, upper_side = _at_most(program, at, rows).matrix(at.n)
-    equal, equal_side = _equal(program, at)
-    cost = _objective(program, at, m)
-    most = float(program.loss.max()) + 1.0
-    solved = solve_linear(cost, upper, upper_side, equal, equal_side)
+    allowed = program.allowed_entries
+    entries = allowed if program.is_coupled else allowed & (_first_entries(program) if entries is None else entries)
+    answers = _first_answers(program) if answers is None else answers
+    bound, can_stop_early = -math.inf, program.floor is None and program.min_average is None
+    for _ in range(MAX_CUT_ROUNDS):
+        solution = _solve(program, entries, answers)
+        if solution is None:
+            if np.array_equal(entries, allowed):
+                return None
+            entries = allowed  # the few columns may be at fault, not the program
+            continue
+        bound = max(bound, solution.bound)
+        excess = solution.risk - (program.loss * program.prior) @ solution.rule
+        new_answers = _largest(np.where(answers, 0.0, excess).T, ANSWERS_PER_ROUND, ANSWER_TOLERANCE).T
+        new_entries = _largest(np.where(entries, 0.0, -solution.reduced_cost), ENTRIES_PER_ROUND, ENTRY_TOLERANCE)
+        value = solution.objective + float(np.maximum(excess, 0.0).max(axis=0).sum())
+        if not (new_answers.any() or new_entries.any()) or (can_stop_early and value - bound <= tolerance):
+            return replace(solution, bound=bound)
+        answers, entries = answers | new_answers, entries | new_entries
+    raise FailedError(f"the cutting planes did not settle in {MAX_CUT_ROUNDS} rounds: use method='full'")
+
+
+def clean_rule(rule: Floats, prior: Floats) -> Floats:
+    """Return the rule without negative entries and unused outputs; its rows sum to 1."""
+    cleaned = np.maximum(rule, 0.0)
+    cleaned[:, prior @ cleaned < MIN_OUTPUT_PROBABILITY] = 0.0
+    cleaned[cleaned.sum(axis=1) <= 0.0] = prior @ cleaned  # a secret of prior near 0 that used only rare outputs
+    return np.asarray(cleaned / cleaned.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def compute_risks(program: DesignProgram, rule: Floats) -> tuple[float, float]:
+    """Return the adversary's average risk, and the least risk at an output of positive probability."""
+    joint = program.prior[:, None] * rule
+    p_y, risk = joint.sum(axis=0), (program.loss @ joint).min(axis=0)
+    used = p_y > 0
+    return float(risk.sum()), float((risk[used] / p_y[used]).min())
+
+
+def _solve(program: DesignProgram, entries: Bools, answers: Bools) -> Solution | None:
+    n, m = entries.shape
+    y, x = np.nonzero(entries.T)  # by output, so that the entries of an output are next to each other
+    upper_rows, equal_rows = _inequalities(program, x, y, answers), _equations(program, x, y)
+    widths = {"rule": len(x), "risk": m, "p_y": m}
+    widths |= {"least": m} if program.epsilon is not None else {}
+    widths |= {"shortfall": m} if program.objective == "shortfall" else {}
+    (upper, upper_side), (equal, equal_side) = _stack(upper_rows, widths), _stack(equal_rows, widths)
+    cost = np.zeros(sum(widths.values()))
+    if program.objective == "shortfall":
+        cost[-m:] = 1.0
+    elif program.objective == "distortion":
+        cost[: len(x)] = program.prior[x] * program.distortion[x, y]
+    else:
+        cost[len(x) : len(x) + m] = -1.0
+    solved = _run_highs(cost, upper, upper_side, equal, equal_side)
     if solved is None:
         return None
     rule = np.zeros((n, m))
-    rule[at.x, at.y] = solved.x[: at.n_rule]
-    up, same = np.minimum(solved.ineqlin.marginals, 0.0), solved.eqlin.marginals
-    reduced = cost - upper.T @ up - equal.T @ same
-    table = _reduced_costs(program, rows, up, same)
-    table[at.x, at.y] = reduced[: at.n_rule]
-    table[~program.every_entry] = np.inf
-    boxes = np.full(at.n - at.n_rule, 1.0)
-    boxes[:m] = most
-    if program.soft:
-        boxes[at.lacking - at.n_rule :] = most
-    # weak duality: any multipliers bound the objective once the unknowns are known to lie in boxes and simplices
-    bound = float(
-        upper_side @ up + equal_side @ same + table.min(axis=1).sum() + np.minimum(reduced[at.n_rule :], 0) @ boxes
-    )
-    return rule, float(solved.fun), bound, table, np.asarray(solved.x[at.risk : at.risk + m])
+    rule[x, y] = solved.x[: len(x)]
+    upper_dual, equal_dual = np.minimum(solved.ineqlin.marginals, 0.0), solved.eqlin.marginals
+    reduced = cost - upper.T @ upper_dual - equal.T @ equal_dual
+    table = _price_entries(program, answers, upper_dual, equal_dual)
+    table[x, y] = reduced[: len(x)]
+    table[~program.allowed_entries] = np.inf
+    # weak duality: any multipliers bound the objective, since rows of the rule sum to 1 and other unknowns are in 0..1
+    bound = upper_side @ upper_dual + equal_side @ equal_dual
+    bound += table.min(axis=1).sum() + np.minimum(reduced[len(x) :], 0.0).sum()
+    risk = np.asarray(solved.x[len(x) : len(x) + m])
+    return Solution(rule, risk, float(solved.fun), float(bound), table, answers, entries)
 
 
-def _reduced_costs(program: Program, rows: Bools, up: Floats, same: Floats) -> Floats:
-    """(n, m) what an entry that is not yet in the program would be worth; exact unless epsilon or delta couple them."""
-    n, m = program.distortion.shape
-    y, a = np.nonzero(rows.T)
-    answers = np.zeros(rows.shape)
-    answers[a, y] = up[: len(y)]
-    weighted = program.loss.T @ answers
-    if program.aim is not None and not program.soft:
-        weighted += program.aim
+def _inequalities(program: DesignProgram, x: Any, y: Any, answers: Bools) -> list[Rows]:
+    """Return the rows of matrix @ unknowns <= side; the first are those of the answers, then the budget."""
+    m, p = answers.shape[1], program.prior[x]
+    output, answer = np.nonzero(answers.T)
+    by_output = csr_array((np.ones(len(y)), (y, np.arange(len(y)))), shape=(m, len(y)))
+    each = eye_array(m, format="csr")
+    gain: Any = coo_array(by_output[output])
+    gain.data = -p[gain.col] * program.loss[answer[gain.row], x[gain.col]]
+    rows: list[Rows] = [({"rule": gain, "risk": each[output]}, np.zeros(len(output)))]
     if program.budget is not None:
-        weighted -= up[len(y)] * program.distortion
-    table: Floats = program.prior[:, None] * (weighted - same[n : n + m]) - same[:n, None]
+        rows.append(({"rule": csr_array((p * program.distortion[x, y])[None])}, np.array([program.budget])))
+    if program.floor is not None:
+        terms = {"p_y": program.floor * each, "risk": -each}
+        rows.append((terms | ({"shortfall": -each} if program.objective == "shortfall" else {}), np.zeros(m)))
+    if program.min_average is not None:
+        rows.append(({"risk": csr_array(-np.ones((1, m)))}, np.array([-program.min_average])))
+    rule = eye_array(len(x), format="csr")
+    if program.epsilon is not None:
+        rows += _between(rule, "least", csr_array(by_output.T), 1.0, math.exp(program.epsilon))
+    if program.delta is not None:
+        possible = np.flatnonzero(p > 0)
+        p_y = csr_array(by_output.T)[possible]
+        rows += _between(rule[possible], "p_y", p_y, math.exp(-program.delta), math.exp(program.delta))
+    return rows
+
+
+def _between(entry: Any, name: str, other: Any, low: float, high: float) -> list[Rows]:
+    """Return the rows of low * other <= entry <= high * other."""
+    side = np.zeros(entry.shape[0])
+    return [({"rule": -entry, name: low * other}, side), ({"rule": entry, name: -high * other}, side)]
+
+
+def _equations(program: DesignProgram, x: Any, y: Any) -> list[Rows]:
+    """Return the equations: the rows of the rule sum to 1, and p(y) = sum_x p(x) p(y given x)."""
+    (n, m), entry = program.distortion.shape, np.arange(len(x))
+    by_secret = csr_array((np.ones(len(x)), (x, entry)), shape=(n, len(x)))
+    p_y = csr_array((program.prior[x], (y, entry)), shape=(m, len(x)))
+    return [({"rule": by_secret}, np.ones(n)), ({"rule": p_y, "p_y": -eye_array(m)}, np.zeros(m))]
+
+
+def _stack(rows: Sequence[Rows], widths: Mapping[str, int]) -> tuple[Any, Floats]:
+    blocks = [
+        hstack([terms.get(name, csr_array((len(side), width))) for name, width in widths.items()])
+        for terms, side in rows
+    ]
+    return csc_array(vstack(blocks)), np.concatenate([side for _, side in rows])
+
+
+def _price_entries(program: DesignProgram, answers: Bools, upper_dual: Floats, equal_dual: Floats) -> Floats:
+    """Return the (n, m) reduced costs of entries outside the program; exact unless epsilon or delta couple them."""
+    n, m = program.distortion.shape
+    output, answer = np.nonzero(answers.T)
+    weight = np.zeros(answers.shape)
+    weight[answer, output] = upper_dual[: len(output)]
+    price = program.loss.T @ weight
+    if program.objective == "distortion":
+        price += program.distortion
+    if program.budget is not None:
+        price -= upper_dual[len(output)] * program.distortion
+    table: Floats = program.prior[:, None] * (price - equal_dual[n : n + m]) - equal_dual[:n, None]
     return table
 
 
-def solve_linear(
-    cost: Floats, upper: csc_array | None, upper_side: Floats | None, equal: csc_array, equal_side: Floats
-) -> Any:
-    """What scipy says of min cost x with upper x <= upper_side, equal x = equal_side, x >= 0; None: infeasible."""
+def _run_highs(cost: Floats, upper: Any, upper_side: Floats, equal: Any, equal_side: Floats) -> Any:
+    """Return scipy's solution of min cost @ v, upper @ v <= upper_side, equal @ v = equal_side, v >= 0, or None."""
+    fine = {"primal_feasibility_tolerance": SOLVER_TOLERANCE, "dual_feasibility_tolerance": SOLVER_TOLERANCE}
+    attempts: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("highs-ds", fine), ("highs-ds", {**fine, "presolve": False}), ("highs-ds", {}), ("highs-ipm", {}),
+    )  # fmt: skip
+    sides = {"A_ub": upper, "b_ub": upper_side, "A_eq": equal, "b_eq": equal_side, "bounds": (0, None)}
     solved: Any = None
-    fine = {"primal_feasibility_tolerance": PRECISION, "dual_feasibility_tolerance": PRECISION}
-    for method, options in (
-        ("highs-ds", fine),
-        ("highs-ds", {**fine, "presolve": False}),
-        ("highs-ds", {}),
-        ("highs-ipm", {}),
-    ):
-        solved = interruptible(
-            scipy.optimize.linprog,
-            cost,
-            A_ub=upper,
-            b_ub=upper_side,
-            A_eq=equal,
-            b_eq=equal_side,
-            bounds=(0, None),
-            method=method,
-            options=options,
-        )
-        if solved.status == 0:
-            return solved
-        if solved.status == 2:
-            return None
+    for method, options in attempts:
+        solved = _call_in_thread(scipy.optimize.linprog, cost, **sides, method=method, options=options)
+        if solved.status in (0, 2):
+            return solved if solved.status == 0 else None
     raise FailedError(f"the linear program was not solved: {solved.message}")
 
 
-def interruptible(solver: Any, *arguments: Any, **options: Any) -> Any:
-    """What a native solver returns. It works beside this thread, in which a signal is heard at once: a Ctrl-C does not
-    wait for the solver, which is left alone and ends with the process.
-    """
-    found: list[Any] = []
-    failed: list[BaseException] = []
+def _call_in_thread(solver: Any, *arguments: Any, **options: Any) -> Any:
+    """Return the result of a native solver that runs in another thread, so that Ctrl-C ends the wait at once."""
+    results: list[Any] = []
+    errors: list[BaseException] = []
 
     def work() -> None:
         try:
-            found.append(solver(*arguments, **options))
-        except BaseException as error:  # noqa: BLE001  # raised again where it can be caught
-            failed.append(error)
+            results.append(solver(*arguments, **options))
+        except BaseException as error:  # noqa: BLE001  # raised again in the calling thread
+            errors.append(error)
 
     thread = Thread(target=work, daemon=True)
     thread.start()
     thread.join()
-    if failed:
-        raise failed[0]
-    return found[0]
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
-def solve_whole(program: Program) -> Solved | None:
-    """The program with all its rows and columns at once; None: infeasible."""
-    rows = np.ones((len(program.loss), program.distortion.shape[1]), dtype=np.bool_)
-    found = _solve(program, program.every_entry, rows)
-    if found is None:
-        return None
-    rule, objective, bound, reduced, assumed = found
-    binding = (program.loss * program.prior) @ rule - assumed <= scale(program) * 1e-9
-    return Solved(rule, objective, bound, reduced <= scale(program) * 1e-9, binding, program.every_entry)
-
-
-def solve_by_cuts(
-    program: Program, *, tolerance: float, entries: Bools | None = None, rows: Bools | None = None
-) -> Solved | None:
-    """The program with few rows and columns, to which those that it lacks are added, until objective and bound meet.
-
-    Rows are the attacker's answers: at each output the two that most exceed the risk assumed. Columns are entries of
-    the rule, three for each secret with the most negative reduced cost; with epsilon or delta all from the start.
-    entries, rows : where to begin; the entries must be enough for a feasible program
-    """
-    entries = (_first_entries(program) if entries is None else entries.copy()) & program.every_entry
-    rows = _first_rows(program) if rows is None else np.pad(rows, ((0, len(program.loss) - len(rows)), (0, 0)))
-    priced = not program.coupled
-    if not priced:
-        entries = program.every_entry.copy()
-    bound = -math.inf
-    for _ in range(MAX_ROUNDS):
-        found = _solve(program, entries, rows)
-        if found is None:
-            if not priced or bool(np.array_equal(entries, program.every_entry)):
-                return None
-            entries = program.every_entry.copy()  # the few columns may be at fault, not the program
-            continue
-        rule, objective, below, reduced, assumed = found
-        bound = max(bound, below)
-        excess = assumed - (program.loss * program.prior) @ rule
-        more_rows = _largest(np.where(rows, 0.0, excess).T, 2, scale(program) * 1e-10).T
-        more_entries = _largest(np.where(entries, 0.0, -reduced), 3, scale(program) * 1e-11)
-        value = objective + (float(np.maximum(excess, 0.0).max(axis=0).sum()) if not program.soft else 0.0)
-        done = not more_rows.any() and not (priced and more_entries.any())
-        if done or (value - bound <= tolerance and program.floor is None and program.least_average is None):
-            return Solved(rule, objective, bound, reduced <= scale(program) * 1e-9, rows, entries)
-        rows |= more_rows
-        entries |= more_entries if priced else False
-    raise FailedError(f"the cutting planes did not settle in {MAX_ROUNDS} rounds: use method='full'")
-
-
-def scale(program: Program) -> float:
-    """The largest loss, which rounding errors are measured by."""
-    return max(float(program.loss.max()), 1e-300)
-
-
-def _largest(values: Floats, count: int, above: float) -> Bools:
-    """Which are among the `count` largest of their row, and above the threshold."""
+def _largest(values: Floats, count: int, threshold: float) -> Bools:
+    """Return a mask of the `count` largest values of each row that exceed the threshold."""
     count = min(count, values.shape[1])
-    chosen = np.zeros(values.shape, dtype=np.bool_)
-    best = np.argpartition(-values, count - 1, axis=1)[:, :count]
-    np.put_along_axis(chosen, best, np.take_along_axis(values, best, axis=1) > above, axis=1)
-    return chosen
+    mask = np.zeros(values.shape, dtype=np.bool_)
+    largest = np.argpartition(-values, count - 1, axis=1)[:, :count]
+    np.put_along_axis(mask, largest, np.take_along_axis(values, largest, axis=1) > threshold, axis=1)
+    return mask
 
 
-def _first_entries(program: Program) -> Bools:
-    """The six cheapest outputs of each secret, and the cheapest constant one."""
+def _first_entries(program: DesignProgram) -> Bools:
+    """Return the six cheapest outputs of each secret and the cheapest constant output."""
     entries = np.zeros(program.distortion.shape, dtype=np.bool_)
-    near = np.argsort(np.where(program.every_entry, program.distortion, np.inf), axis=1, kind="stable")[:, :6]
-    np.put_along_axis(entries, near, values=True, axis=1)
+    cost = np.where(program.allowed_entries, program.distortion, np.inf)
+    np.put_along_axis(entries, np.argsort(cost, axis=1, kind="stable")[:, :6], values=True, axis=1)
     entries[:, np.argmin(program.prior @ program.distortion)] = True
     return entries
 
 
-def _first_rows(program: Program) -> Bools:
-    """The best answers to beliefs about an output that fall off with distortion, over three decades of widths."""
-    rows = np.zeros((len(program.loss), program.distortion.shape[1]), dtype=np.bool_)
+def _first_answers(program: DesignProgram) -> Bools:
+    """Return the best answers to beliefs that fall off with distortion, over three decades of widths."""
+    answers = np.zeros((len(program.loss), program.distortion.shape[1]), dtype=np.bool_)
     excess = program.distortion - program.distortion.min(axis=0)
-    widest = max(float(excess.max()), 1e-300)
-    for width in np.geomspace(1e-3, 1.0, 6) * widest:
+    for width in np.geomspace(1e-3, 1.0, 6) * max(float(excess.max()), 1e-300):
         belief = program.prior[:, None] * np.exp(-excess / width)
-        rows[np.argmin(program.loss @ belief, axis=0), np.arange(rows.shape[1])] = True
-    return rows
-
-
-def clean(rule: Floats, prior: Floats) -> Floats:
-    """The rule without negative entries and outputs that are next to unused, its rows summing to 1."""
-    kept = np.maximum(rule, 0.0)
-    kept[:, prior @ kept < UNUSED] = 0.0
-    kept[kept.sum(axis=1) <= 0.0] = prior @ kept  # a secret of next to no prior, which used none of the others
-    return np.asarray(kept / kept.sum(axis=1, keepdims=True), dtype=np.float64)
-
-
-def risks(program: Program, rule: Floats) -> tuple[float, float]:
-    """The average risk of the attacker, and the least at an output of positive probability."""
-    joint = program.prior[:, None] * rule
-    p_y = joint.sum(axis=0)
-    least = (program.loss @ joint).min(axis=0)
-    used = p_y > 0
-    return float(least.sum()), float((least[used] / p_y[used]).min())
+        answers[np.argmin(program.loss @ belief, axis=0), np.arange(answers.shape[1])] = True
+    return answers

@@ -1,57 +1,86 @@
-"""The channel that leaves the adversary the largest error within a budget of distortion, by linear programming."""
+"""The channel that leaves the adversary the largest error within a distortion budget, by linear programming."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.channels._matrices import Bools, Floats, probabilities
+from unmask.channels._matrices import Bools, Floats, check_costs, probabilities
 from unmask.channels.channel import Channel
-from unmask.channels.design.answers import Answers, among_candidates
 from unmask.channels.design.closed_form import constant_risk_channel
-from unmask.channels.design.design_lp import PRECISION, Program, Solved, risks, solve_by_cuts, solve_whole
-from unmask.channels.design.floor import raise_floor, without_crumbs
-from unmask.channels.design.lagrangian_curve import costs, mutual_information
-from unmask.channels.design.rounding import hold, meets, tightened
-from unmask.channels.design.ties import least_distortion, least_leakage
+from unmask.channels.design.design_lp import (
+    SOLVER_TOLERANCE,
+    DesignProgram,
+    Solution,
+    clean_rule,
+    compute_risks,
+    solve_by_cuts,
+    solve_full,
+)
+from unmask.channels.design.lagrangian_curve import mutual_information
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.measures.losses import Loss, LossName, as_matrix
+from unmask.measures.error import bayes
+from unmask.measures.losses import Loss, as_matrix
 from unmask.ranges import Range
 
 Method = Literal["auto", "full", "cuts"]
 Objective = Literal["average", "worst"]
 
-LARGEST_WHOLE = 60**3
-"""Entries n_answers * n * m above which the program is solved by cutting planes: they are faster from there on."""
+MAX_FULL_ENTRIES = 60**3
+"""Entries n_answers * n * m of the full program above which cutting planes are faster."""
 
-SETTLED = 1e-6
-"""What answers not yet thought of may lower a risk by, as a share of the largest loss."""
+AVERAGE_TOLERANCE = 1e-9
+"""Average risk that the search for the worst case may give up. The largest loss is 1."""
 
-MOST_ANSWERINGS = 40
-"""Times that answers are added before what they would still change is left to the gap; three to ten are usual."""
+WORST_CASE_TOLERANCE = 5e-7
+"""Width at which the search for the largest worst case stops."""
 
-ROUNDED = 1e-9
-"""A budget may be the least that is feasible, rounded; losses and distortions are at most 1 in a program."""
+CONSTRAINT_TOLERANCE = 1e-9
+"""Violation of a constraint that a design may have, relative to the output probability."""
 
-_ANY_RATIO = -math.log(np.finfo(np.float64).eps)
+MIN_REPAIR = 1e-15
+"""Violations below this are rounding and are not repaired."""
+
+BUDGET_ROUNDING = 1e-9
+"""Increase of an infeasible budget that may be the least feasible one, rounded. The largest distortion is 1."""
+
+RARE_OUTPUT = 1e-5
+"""Outputs of less probability are dropped if the solver loses their constraints in rounding."""
+
+CONSTANT_ROUNDING = 1e-12
+"""Relative excess over the budget that a constant output may have."""
+
+MAX_RATIO_NATS = -math.log(np.finfo(np.float64).eps)
+"""Epsilon or delta from which a bound on ratios has no effect in double precision."""
+
+MAX_FLOOR_STEPS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A channel found by `optimal_mechanism`, and what it does.
+    """A channel found by `optimal_mechanism` and its properties.
 
-    channel    : p(y given x) with the prior
-    privacy    : sum_y p(y) min_a E[L(a, X) given y], the adversary's expected loss, in units of L
-    worst      : min of the same over the outputs of positive probability
-    distortion : E d(X, Y)
-    leakage    : I(X;Y) in nats
-    method     : "closed form", "full" or "cuts"
-    gap        : the largest average privacy within the constraints is at most privacy + gap. Where the worst case comes
-                 first, the constraints include the floor that was reached.
+    Parameters
+    ----------
+    channel : Channel
+        p(y given x) with the prior.
+    privacy : float
+        sum_y p(y) min_a E[L(a, X) given y], the adversary's expected loss, in units of the loss.
+    worst : float
+        The least expected loss given an output of positive probability.
+    distortion : float
+        E d(X, Y).
+    leakage : float
+        I(X; Y) in nats.
+    method : str
+        "closed form", "full" or "cuts".
+    gap : float
+        The largest average privacy within the constraints is at most privacy + gap. If the worst case comes first,
+        the constraints include the floor that was reached.
     """
 
     channel: Channel
@@ -76,73 +105,98 @@ def optimal_mechanism(
     delta: Annotated[float, Range(0, above=True)] | None = None,
     method: Method = "auto",
 ) -> Design:
-    """The channel of expected distortion at most `budget` that leaves the adversary the largest expected loss.
+    """Find the channel of limited expected distortion that leaves the adversary the largest expected loss.
 
-    prior        : (n,) p(x)
-    privacy_loss : L(a, x), what the adversary loses by answering a when the truth is x: a name, as in
-                   `unmask.measures.losses.decision_problem`, whose adversary may answer anything that the loss allows;
-                   or (n_answers, n), which restricts the answers to its rows
-    coordinates  : (n,) or (n, n_dimensions), for a name that needs them
-    distortion   : (n, m) d(x, y), what the user loses by y being shown in the place of x
-    budget       : largest expected distortion. E d(X, Y)
-    objective    : "average": the largest average privacy and, among the channels that reach it, the largest worst case
-                   (the average alone leaves a great choice of channels, some of which show the truth now and then);
-                   "worst": the largest privacy given each output and, among these, the largest average. Among the
-                   channels that reach both, the least distortion and then the least leakage I(X;Y)
-    worst_case   : least error of the adversary at every output
-    epsilon      : largest epsilon of local privacy. p(y given x) <= e^epsilon p(y given x') for all x, x', y
-    delta        : largest change of any belief, in nats. |ln p(x given y) / p(x)| <= delta wherever p(x) > 0; from 36
-                   nats on neither bounds anything: e^-36 is less than doubles tell apart from none
-    method       : "full": one linear program with n_answers * m rows of n entries; "cuts": the rows and columns that it
-                   turns out to need; "auto": the closed form of `constant_risk_channel` where privacy_loss is the
-                   transpose of distortion and nothing else is asked, else "full" up to n_answers * n * m = 60^3, then
-                   "cuts". The optima agree; the channels may differ where the optimum is not unique.
+    The program lets the adversary answer with a listed value: a secret, or a row of a matrix. Privacy and worst case
+    are measured under the loss itself. The best answer to a squared, euclidean or haversine loss may lie between the
+    secrets; `gap` then includes the loss that such answers avoid.
 
-    In other units of loss and distortion it is the same channel. Where a named loss allows answers that are no
-    candidates, the program has the answers that the channels found so far call for, until none lowers the adversary's
-    expected loss further by more than 1e-6 of the largest; `gap` includes what is left.
+    Constraints hold within 1e-9, the budget within 2e-9 of the largest distortion. The average is within 1e-8 of the
+    largest loss of its optimum, certified by `gap`. The worst case is within 1e-6 of its optimum. Several channels
+    may reach these values; distortion and leakage of the result are not minimized.
 
-    Constraints hold within 1e-9, the budget within 2e-9 (it and worst_case: of the largest loss), or it is an error.
-    The average is within 1e-8 of the largest loss of its optimum, certified by `gap`; the worst case is a search for
-    the highest floor, to 1e-6 of the largest loss. With "average" it is the highest among the channels within 1e-9 of
-    the largest average: where it rises steeply as the average gives way, that slack shows. A budget below what the
-    constraints allow is refused, with the least feasible one.
+    Parameters
+    ----------
+    prior : (n,) array
+        p(x).
+    privacy_loss : str, callable or (n_answers, n) array
+        L(a, x), the adversary's loss of answering a if the truth is x. A name as in
+        `unmask.measures.losses.decision_problem`, or a matrix whose rows are the answers.
+    distortion : (n, m) array
+        d(x, y), the user's loss of showing y for x.
+    budget : float
+        largest expected distortion. E d(X, Y)
+    coordinates : array, optional
+        (n,) or (n, n_dimensions), for a named loss that needs them.
+    objective : {"average", "worst"}
+        "average": the largest average privacy, then the largest worst case. "worst": the largest worst case, then the
+        largest average.
+    worst_case : float, optional
+        least error of the adversary at every output
+    epsilon : float, optional
+        largest epsilon of local privacy. p(y given x) <= e^epsilon p(y given x') for all x, x', y
+    delta : float, optional
+        largest change of any belief, in nats. abs(ln p(x given y) / p(x)) <= delta if p(x) > 0. Values from 36 nats
+        on have no effect in double precision.
+    method : {"auto", "full", "cuts"}
+        "full" solves one linear program with n_answers * m rows of n entries, "cuts" adds rows and columns as needed.
+        "auto" shows a constant if the budget allows it. It uses the closed form of `constant_risk_channel` if the loss
+        is the transposed distortion and there is no other constraint, else "full" up to n_answers * n * m = 60^3.
 
+    Returns
+    -------
+    Design
+        The channel, its privacy and its certificate.
+
+    Raises
+    ------
+    UnmaskError
+        If an argument is not valid, or the budget is below the least feasible one.
+
+    References
+    ----------
+    R. Shokri et al., "Protecting location privacy: optimal strategy against localization attacks", CCS 2012 (the
+    program of the average); D. Rebollo-Monedero et al. 2012, eqs. (2)-(5), section V-B3 (worst case, epsilon, delta).
+
+    Examples
+    --------
     >>> line = np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-    >>> found = optimal_mechanism([0.2, 0.5, 0.3], line, line, 0.25)
-    >>> round(found.privacy, 6), round(found.worst, 6), round(found.distortion, 6), found.method
+    >>> design = optimal_mechanism([0.2, 0.5, 0.3], line, line, 0.25)
+    >>> round(design.privacy, 6), round(design.worst, 6), round(design.distortion, 6), design.method
     (0.25, 0.25, 0.25, 'closed form')
-    >>> wrong = 1 - np.eye(3)  # the adversary minds any error, the user how far
+    >>> wrong = 1 - np.eye(3)  # the adversary counts errors, the user distances
     >>> mechanism = optimal_mechanism([0.2, 0.5, 0.3], wrong, line, 0.35, epsilon=2.0)
     >>> round(mechanism.privacy, 6), round(mechanism.distortion, 6)
     (0.33022, 0.35)
-
-    R. Shokri et al., "Protecting location privacy: optimal strategy against localization attacks", CCS 2012 (the linear
-    program of the average); D. Rebollo-Monedero et al. 2012, eqs. (2)-(5), section V-B3 (worst case, epsilon, delta).
     """
     if objective not in ("average", "worst") or method not in ("auto", "full", "cuts"):
         raise UnmaskError(
             f"objective is {objective!r} and method {method!r}, expected 'average' or 'worst', and 'auto', 'full' or "
             "'cuts'"
         )
-    asked = _program(prior, privacy_loss, coordinates, distortion, budget, worst_case, epsilon, delta)
-    closed = _closed_form(asked) if method == "auto" else None
-    if closed is not None:
-        return closed
-    program, first, best = _largest_average(asked, method)
-    way, found, rule = _way(program, method), first, best
-    for _ in range(MOST_ANSWERINGS):
-        if objective == "average":
-            rule = _best_worst(program, first, best)
-        else:
-            found, rule = _worst_first(program, first, best, way)
-        rule = least_leakage(program, found, least_distortion(program, found, rule))
-        richer = asked.answers.to(program, rule) if asked.answers else program
-        true, seen = risks(richer, rule), risks(program, rule)
-        program = richer
-        if seen[0] - true[0] <= SETTLED and seen[1] - true[1] <= SETTLED:
-            break
-    return _design(asked, program, rule, way, -found.bound)
+    problem = _Problem.scale(prior, privacy_loss, distortion, budget, coordinates, worst_case, epsilon, delta)
+    program = problem.program
+    closed_form = _closed_form_rule(program) if method == "auto" else None
+    if closed_form is not None:
+        return problem.describe(closed_form, "closed form", compute_risks(program, closed_form)[0])
+    solution, rule = _maximize_average(problem, method)
+    if objective == "average":
+        rule = _maximize_worst_case(program, solution, rule)
+    else:
+        solution, rule = _maximize_worst_case_first(program, solution, rule, method)
+    return problem.describe(rule, _choose_method(program, method), -solution.bound)
+
+
+def _closed_form_rule(program: DesignProgram) -> Floats | None:
+    """Return a constant rule if the budget allows it, the rule of constant risk if losses match, otherwise None."""
+    cost, budget = program.prior @ program.distortion, program.budget or 0.0
+    if cost.min() <= budget * (1 + CONSTANT_ROUNDING):
+        rule = np.zeros(program.distortion.shape)
+        rule[:, np.argmin(cost)] = 1.0
+        return rule
+    if program.floor is not None or program.is_coupled or not is_matched(program.loss, program.distortion):
+        return None
+    return constant_risk_channel(program.prior, program.loss, budget).dense()
 
 
 def largest_error(
@@ -152,202 +206,285 @@ def largest_error(
     budget: float,
     *,
     coordinates: ArrayLike | None = None,
-    seek: bool = True,
 ) -> float:
-    """The privacy of `optimal_mechanism`, without the search for a channel of large worst case and little leakage.
+    """Return the largest average error of an adversary who answers with a listed value, at a distortion budget.
 
-    seek : whether answers that are no candidates are sought, which takes long; where they would have to be, else nan
+    Parameters
+    ----------
+    prior, privacy_loss, distortion, budget, coordinates
+        As in `optimal_mechanism`.
+
+    Returns
+    -------
+    float
+        The error, in units of the loss.
     """
-    asked = _program(prior, privacy_loss, coordinates, distortion, budget, None, None, None)
-    closed = _closed_form(asked, average_alone=True)
-    if closed is not None:
-        return closed.privacy
-    if asked.answers and not seek:
-        return math.nan
-    program, _, rule = _largest_average(asked, "auto")
-    return risks(program, rule)[0] * asked.loss
+    problem = _Problem.scale(prior, privacy_loss, distortion, budget, coordinates)
+    _, rule = _maximize_average(problem, "auto")
+    return compute_risks(problem.program, rule)[0] * problem.loss_unit
+
+
+def is_matched(loss: Floats, distortion: Floats) -> bool:
+    """Return whether the loss of answering y is the distortion of showing y, so that a closed form holds."""
+    return loss.shape[0] == loss.shape[1] and np.array_equal(loss, distortion.T) and not np.diagonal(loss).any()
+
+
+def has_unlisted_answers(loss: Loss, coordinates: ArrayLike | None) -> bool:
+    """Return whether the best answer to a loss may differ from all candidates.
+
+    Medians of numbers are candidates; means, and medians of points, need not be.
+
+    >>> has_unlisted_answers("absolute", [0.0, 1.0]), has_unlisted_answers("squared", [0.0, 1.0])
+    (False, True)
+    """
+    if not isinstance(loss, str) or loss == "hamming" or loss.endswith("_medoid"):
+        return False
+    points = np.asarray(coordinates)
+    return loss not in ("absolute", "euclidean") or (points.ndim > 1 and points.shape[1] > 1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
-    """A program whose largest loss and distortion are 1, and what they were; answers that are no rows of its loss."""
+class _Problem:
+    """A program whose largest loss and distortion are 1, the units that undo this, and the loss as it was given."""
 
-    program: Program
-    loss: float
-    distortion: float
-    answers: Answers | None
+    program: DesignProgram
+    loss_unit: float
+    distortion_unit: float
+    loss: Loss
+    coordinates: ArrayLike | None
+
+    @classmethod
+    def scale(
+        cls,
+        prior: ArrayLike,
+        privacy_loss: Loss,
+        distortion: ArrayLike,
+        budget: float,
+        coordinates: ArrayLike | None = None,
+        worst_case: float | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+    ) -> _Problem:
+        """Check the arguments and scale them."""
+        p = probabilities(prior, "the prior")
+        if isinstance(privacy_loss, str) or callable(privacy_loss):
+            loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
+        else:
+            loss = check_costs(privacy_loss, "privacy loss", (None, len(p)))
+        d = check_costs(distortion, "distortion matrix", (len(p), None))
+        for name, value in (("budget", budget), ("worst_case", worst_case), ("epsilon", epsilon), ("delta", delta)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise UnmaskError(f"{name} is {value}, expected a finite number at least 0")
+        prior_error = float((loss @ p).min())
+        if worst_case is not None and worst_case > prior_error:
+            raise UnmaskError(
+                f"worst_case is {worst_case:.9g}, expected at most {prior_error:.9g}, the adversary's expected loss "
+                "before any release: lower it"
+            )
+        loss_unit, distortion_unit = float(loss.max()) or 1.0, float(d.max()) or 1.0
+        program = DesignProgram(
+            prior=p,
+            loss=loss / loss_unit,
+            distortion=d / distortion_unit,
+            budget=min(float(budget), distortion_unit) / distortion_unit,
+            floor=None if worst_case is None else worst_case / loss_unit,
+            epsilon=None if epsilon is None or epsilon >= MAX_RATIO_NATS else epsilon,
+            delta=None if delta is None or delta >= MAX_RATIO_NATS else delta,
+        )
+        return cls(program, loss_unit, distortion_unit, privacy_loss, coordinates)
+
+    def describe(self, rule: Floats, method: str, bound: float) -> Design:
+        """Measure a rule in the units of the arguments; bound : the largest scaled average risk."""
+        program, channel = self.program, Channel(rule, self.program.prior)
+        average, worst = (risk * self.loss_unit for risk in compute_risks(program, rule))
+        limit = bound * self.loss_unit
+        if has_unlisted_answers(self.loss, self.coordinates):
+            error = bayes(channel.posterior(), self.loss, coordinates=self.coordinates)
+            average, worst, limit = error.average, error.worst, min(limit, error.prior)
+        return Design(
+            channel=channel,
+            privacy=average,
+            worst=worst,
+            distortion=float(program.prior @ (rule * program.distortion).sum(axis=1)) * self.distortion_unit,
+            leakage=mutual_information(program.prior, rule),
+            method=method,
+            gap=max(0.0, limit - average),
+        )
 
 
-def _way(program: Program, method: str) -> str:
+def _choose_method(program: DesignProgram, method: str) -> str:
     if method != "auto":
         return method
-    return "full" if len(program.loss) * program.distortion.size <= LARGEST_WHOLE else "cuts"
+    return "full" if len(program.loss) * program.distortion.size <= MAX_FULL_ENTRIES else "cuts"
 
 
-def _closed_form(asked: _Asked, *, average_alone: bool = False) -> Design | None:
-    """The design where the loss is the distortion and nothing else is asked; None where another has to be sought."""
-    program = asked.program
-    if program.floor is not None or program.coupled or not matched(program.loss, program.distortion):
-        return None
-    if asked.answers is None:
-        rule = constant_risk_channel(program.prior, program.loss, program.budget or 0.0).dense()
-        return _design(asked, program, rule, "closed form", risks(program, rule)[0])
-    cost, budget = program.prior @ program.distortion, program.budget or 0.0
-    if cost.min() <= budget * (1 + 1e-12):  # nothing need be shown
-        rule = np.zeros(program.distortion.shape)
-        rule[:, np.argmin(cost)] = 1.0
-        return _design(asked, program, rule, "closed form", 0.0)
-    own = asked.answers.own(program, average_alone=average_alone)
-    return None if own is None else _design(asked, program, own, "closed form", budget)
+def _solve(program: DesignProgram, method: str) -> Solution | None:
+    tight = _tighten(program)
+    if _choose_method(program, method) == "full":
+        return solve_full(tight)
+    return solve_by_cuts(tight, tolerance=1e-10)
 
 
-def _largest_average(asked: _Asked, method: str) -> tuple[Program, Solved, Floats]:
-    """The largest average and its rule, with all the answers that matter to it in the program.
-
-    Answers are sought to what the solver found and to mixtures of it with the best rule so far, which takes a third of
-    the rounds: the solver goes from corner to corner. The last program bounds what any rule reaches.
-    """
-    program = asked.program
-    first, best = _best_average(asked, program, _way(program, method))
-    found = best
-    for _ in range(MOST_ANSWERINGS if asked.answers else 0):
-        tried = [found, *((1 - share) * best + share * found for share in (0.5, 0.25, 0.1))]
-        program = asked.answers.to(program, *tried)  # type: ignore[union-attr]  # there are some
-        best = max([best, *tried], key=lambda one: risks(program, one)[0])
-        if -first.bound - risks(program, best)[0] <= SETTLED:
-            break
-        first, found = _best_average(asked, program, _way(program, method))
-    return program, first, best
-
-
-def _program(
-    prior: ArrayLike,
-    privacy_loss: Loss,
-    coordinates: ArrayLike | None,
-    distortion: ArrayLike,
-    budget: float,
-    worst_case: float | None,
-    epsilon: float | None,
-    delta: float | None,
-) -> _Asked:
-    p = probabilities(prior, "the prior")
-    if isinstance(privacy_loss, str) or callable(privacy_loss):
-        loss = as_matrix(privacy_loss, len(p), coordinates=coordinates)
-    else:
-        loss = costs(privacy_loss, "privacy loss", (None, len(p)))
-    d = costs(distortion, "distortion matrix", (len(p), None))
-    for name, value in (("budget", budget), ("worst_case", worst_case), ("epsilon", epsilon), ("delta", delta)):
-        if value is not None and not (math.isfinite(value) and value >= 0):
-            raise UnmaskError(f"{name} is {value}, expected a finite number at least 0")
-    before = float((loss @ p).min())
-    if worst_case is not None and worst_case > before:
-        raise UnmaskError(
-            f"worst_case is {worst_case:.9g}, expected at most {before:.9g}, the adversary's expected loss before any "
-            "release: lower it"
-        )
-    epsilon, delta = (None if value is None or value >= _ANY_RATIO else value for value in (epsilon, delta))
-    of_loss, of_distortion = float(loss.max()) or 1.0, float(d.max()) or 1.0
-    floor = None if worst_case is None else worst_case / of_loss
-    most = min(float(budget), of_distortion) / of_distortion  # no channel distorts by more than the largest
-    program = Program(p, loss / of_loss, d / of_distortion, most, floor=floor, epsilon=epsilon, delta=delta)
-    answers = None
-    if not among_candidates(privacy_loss, coordinates):
-        points = np.asarray(coordinates, dtype=np.float64).reshape(len(p), -1)
-        answers = Answers(cast("LossName", privacy_loss), points, of_loss)
-    return _Asked(program, of_loss, of_distortion, answers)
-
-
-def matched(loss: Floats, distortion: Floats) -> bool:
-    """Whether the closed form of `matched_optimum` holds: the loss of answering y is the distortion of showing it.
-
-    loss : (n_answers, n), distortion : (n, m)
-    """
-    alike = loss.shape == distortion.T.shape and loss.shape[0] == loss.shape[1]
-    return alike and np.array_equal(loss, distortion.T) and not np.diagonal(loss).any()
-
-
-def _best_average(asked: _Asked, program: Program, method: str) -> tuple[Solved, Floats]:
-    """The largest average: the program's solution, and the rule with rounding taken out."""
-    found = _solved(program, method) or _solved(replace(program, budget=(program.budget or 0.0) + ROUNDED), method)
-    if found is None:
-        raise _infeasible(asked, program)
-    rule = hold(program, found.rule)
-    if not meets(program, rule):
-        again = _solved(without_crumbs(program, rule), method)
-        rule = rule if again is None else hold(program, again.rule)
-    if not meets(program, rule):
+def _maximize_average(problem: _Problem, method: str) -> tuple[Solution, Floats]:
+    """Return the solution of largest average, and its rule with rounding removed."""
+    program = problem.program
+    relaxed = replace(program, budget=(program.budget or 0.0) + BUDGET_ROUNDING)
+    solution = _solve(program, method) or _solve(relaxed, method)
+    if solution is None:
+        raise _infeasible(problem)
+    rule = _repair(program, solution.rule)
+    if not _is_valid(program, rule):
+        second = _solve(_drop_rare_outputs(program, rule), method)
+        rule = rule if second is None else _repair(program, second.rule)
+    if not _is_valid(program, rule):
         raise FailedError(
             "the constraints hold only up to rounding, expected within 1e-9: leave out secrets of prior next to 0, or "
             "loosen the constraints a little"
         )
-    return found, rule
+    return solution, rule
 
 
-def _solved(program: Program, method: str) -> Solved | None:
-    tight = tightened(program)
-    if method == "full":
-        return solve_whole(tight)
-    return solve_by_cuts(tight, tolerance=1e-10 * float(program.loss.max()), entries=_feasible_entries(tight))
-
-
-def _feasible_entries(program: Program) -> Bools | None:
-    """Columns to begin with where there is a floor: those of the channel of least distortion above it."""
-    if program.floor is None or program.coupled:
-        return None
-    cheap = solve_by_cuts(replace(program, budget=None, aim=program.distortion), tolerance=0.0)
-    if cheap is None or program.budget is None or cheap.objective > program.budget + PRECISION:
-        return None
-    return cheap.entries
-
-
-def _infeasible(asked: _Asked, program: Program) -> UnmaskError:
-    cheap = solve_by_cuts(replace(tightened(program), budget=None, aim=program.distortion), tolerance=0.0)
-    if cheap is None:
+def _infeasible(problem: _Problem) -> UnmaskError:
+    cheapest = solve_by_cuts(replace(_tighten(problem.program), budget=None, objective="distortion"))
+    if cheapest is None:
         return FailedError("the least distortion of a channel with these constraints was not found: loosen them")
+    unit = problem.distortion_unit
     return UnmaskError(
-        f"the budget is {(program.budget or 0.0) * asked.distortion:.9g}, expected at least "
-        f"{cheap.objective * asked.distortion:.9g}, the least distortion of a channel with these constraints: raise "
-        "it, or loosen them"
+        f"the budget is {(problem.program.budget or 0.0) * unit:.9g}, expected at least "
+        f"{cheapest.objective * unit:.9g}, the least distortion of a channel with these constraints: raise it, or "
+        "loosen them"
     )
 
 
-def _best_worst(program: Program, first: Solved, rule: Floats) -> Floats:
-    """The largest worst case among the channels of largest average, which use no entry of positive reduced cost."""
-    scale = float(program.loss.max())
-    average = risks(program, rule)[0]
-    allowed = first.face | (rule > 0)
-    if program.coupled:  # an output is in use whole or not at all
+def _maximize_worst_case(program: DesignProgram, solution: Solution, rule: Floats) -> Floats:
+    """Return the rule of largest worst case among those of largest average, which use optimal entries only."""
+    average, worst = compute_risks(program, rule)
+    allowed = solution.optimal_entries | (rule > 0)
+    if program.is_coupled:  # an output is used with all its entries or not at all
         allowed &= allowed.all(axis=0)
-    within = replace(tightened(program), allowed=allowed, least_average=average - 1e-9 * scale)
-    better = raise_floor(within, start=rule, most=average, tolerance=5e-7 * scale, rows=first.rows)
-    held = hold(program, better)
-    return held if meets(program, held) and risks(program, held)[1] > risks(program, rule)[1] else rule
+    optimal = replace(_tighten(program), allowed=allowed, min_average=average - AVERAGE_TOLERANCE)
+    raised = _repair(program, _raise_floor(optimal, rule, average, solution.answers))
+    return raised if _is_valid(program, raised) and compute_risks(program, raised)[1] > worst else rule
 
 
-def _worst_first(program: Program, first: Solved, rule: Floats, method: str) -> tuple[Solved, Floats]:
-    """The largest worst case, then the largest average above it; `first` and `rule` maximize the average alone."""
-    scale = float(program.loss.max())
-    most = risks(program, rule)[0]
-    raised = raise_floor(tightened(program), start=rule, most=most, tolerance=5e-7 * scale, rows=first.rows)
-    held = hold(program, raised)
-    best = held if meets(program, held) else rule
-    floor = risks(program, best)[1]
-    found = _solved(replace(program, floor=max(floor - 1e-9 * scale, program.floor or 0.0)), method)
-    if found is None:
-        return first, best
-    rule = hold(program, found.rule)
-    good = meets(program, rule) and risks(program, rule)[1] >= floor - 5e-7 * scale
-    return found, rule if good else best
+def _maximize_worst_case_first(
+    program: DesignProgram, solution: Solution, rule: Floats, method: str
+) -> tuple[Solution, Floats]:
+    """Return the rule of largest worst case, then of largest average; `rule` has the largest average alone."""
+    average, _ = compute_risks(program, rule)
+    raised = _repair(program, _raise_floor(_tighten(program), rule, average, solution.answers))
+    rule = raised if _is_valid(program, raised) else rule
+    worst = compute_risks(program, rule)[1]
+    above = _solve(replace(program, floor=max(worst - AVERAGE_TOLERANCE, program.floor or 0.0)), method)
+    if above is None:
+        return solution, rule
+    best = _repair(program, above.rule)
+    is_better = _is_valid(program, best) and compute_risks(program, best)[1] >= worst - WORST_CASE_TOLERANCE
+    return above, best if is_better else rule
 
 
-def _design(asked: _Asked, program: Program, rule: Floats, method: str, bound: float) -> Design:
-    average, worst = risks(asked.answers.to(program, rule, by=0.0) if asked.answers else program, rule)
-    return Design(
-        channel=Channel(rule, program.prior),
-        privacy=average * asked.loss,
-        worst=worst * asked.loss,
-        distortion=float(program.prior @ (rule * program.distortion).sum(axis=1)) * asked.distortion,
-        leakage=mutual_information(program.prior, rule),
-        method=method,
-        gap=max(0.0, bound - average) * asked.loss,
-    )
+def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: Bools) -> Floats:
+    """Return the rule of largest worst case; `ceiling` is a floor that no rule exceeds.
+
+    A program with a fixed floor is linear: minimize what risks lack to reach it. The floor lies between the best worst
+    case so far and the lowest infeasible floor. The next trial is the floor that the lacking outputs would just reach
+    together, kept away from both ends, or the middle.
+    """
+    low, high, trial = compute_risks(program, rule)[1], ceiling, ceiling
+    best, entries = rule, program.allowed_entries
+    for _ in range(MAX_FLOOR_STEPS):
+        width = high - low
+        if width <= WORST_CASE_TOLERANCE:
+            break
+        floored = replace(program, floor=trial, objective="shortfall")
+        solution = solve_by_cuts(floored, entries=entries, answers=answers)
+        if solution is None:
+            break
+        entries, answers = solution.entries, solution.answers
+        candidate = clean_rule(solution.rule, program.prior)
+        worst = compute_risks(program, candidate)[1]
+        if worst < trial - WORST_CASE_TOLERANCE / 2 and solution.objective <= 10 * SOLVER_TOLERANCE:
+            candidate = _solve_without_rare_outputs(floored, candidate, answers)
+            worst = compute_risks(program, candidate)[1]
+        if worst > low:
+            best, low = candidate, worst
+        is_reached = worst >= trial - WORST_CASE_TOLERANCE / 2
+        if not is_reached:
+            high = min(high, trial)
+        elif high - trial <= WORST_CASE_TOLERANCE / 2:
+            break
+        trial, reach = (low + high) / 2, high - low
+        if not is_reached and (reach <= 0.7 * width or high == ceiling):  # otherwise the guesses creep: halve
+            guess = _balance_floor(program, candidate, high)
+            trial = min(max(guess, low + max(WORST_CASE_TOLERANCE, 0.01 * reach)), high - 0.1 * reach)
+    return best
+
+
+def _balance_floor(program: DesignProgram, rule: Floats, floor: float) -> float:
+    """Return the mean risk of the outputs that lack the floor."""
+    joint = program.prior[:, None] * rule
+    p_y, risk = joint.sum(axis=0), (program.loss @ joint).min(axis=0)
+    lacking = risk < floor * p_y * (1 - 1e-9)
+    return float(risk[lacking].sum() / p_y[lacking].sum()) if lacking.any() else floor
+
+
+def _drop_rare_outputs(program: DesignProgram, rule: Floats) -> DesignProgram:
+    """Return the program without the outputs that the rule hardly uses."""
+    return replace(program, allowed=program.allowed_entries & (program.prior @ rule >= RARE_OUTPUT))
+
+
+def _solve_without_rare_outputs(program: DesignProgram, rule: Floats, answers: Bools) -> Floats:
+    """Return the rule of the program without rare outputs if its worst case is larger."""
+    solution = solve_by_cuts(_drop_rare_outputs(program, rule), entries=program.allowed_entries, answers=answers)
+    if solution is None or solution.objective > 10 * SOLVER_TOLERANCE:
+        return rule
+    candidate = clean_rule(solution.rule, program.prior)
+    return max((rule, candidate), key=lambda each: compute_risks(program, each)[1])
+
+
+def _tighten(program: DesignProgram) -> DesignProgram:
+    """Return the program with a little smaller epsilon and delta, so that they hold after rounding."""
+    epsilon, delta = (None if value is None else value * (1 - 1e-10) for value in (program.epsilon, program.delta))
+    return replace(program, epsilon=epsilon, delta=delta)
+
+
+def _violations(program: DesignProgram, rule: Floats) -> list[tuple[Floats, Floats]]:
+    """Return by how much each output violates each kind of constraint, and the slack of a constant rule."""
+    p_y, possible = program.prior @ rule, rule[program.prior > 0]
+    violations = []
+    if program.epsilon is not None:
+        excess = rule.max(axis=0) - math.exp(program.epsilon) * rule.min(axis=0)
+        violations.append((excess, p_y * math.expm1(program.epsilon)))
+    if program.delta is not None:
+        ratio, slack = math.exp(program.delta), p_y * math.expm1(program.delta)
+        violations += [(possible.max(axis=0) - ratio * p_y, slack), (p_y - ratio * possible.min(axis=0), slack)]
+    if program.floor is not None:
+        risk = ((program.loss * program.prior) @ rule).min(axis=0)
+        prior_error = float((program.loss @ program.prior).min())
+        violations.append(((program.floor - SOLVER_TOLERANCE) * p_y - risk, p_y * (prior_error - program.floor)))
+    return violations
+
+
+def _repair(program: DesignProgram, rule: Floats) -> Floats:
+    """Return the rule with epsilon, delta and floor restored: each output moves to p(y) by the least sufficient share.
+
+    Shares are of the order of the solver's precision over p(y).
+    """
+    cleaned = clean_rule(rule, program.prior)
+    p_y, share = program.prior @ cleaned, np.zeros(cleaned.shape[1])
+    for excess, slack in _violations(_tighten(program), cleaned):
+        needed = np.where(excess > MIN_REPAIR, excess, 0.0)
+        share = np.maximum(share, needed / np.maximum(needed + slack, 1e-300))
+    share[p_y <= 0] = 0.0
+    if not share.any():
+        return cleaned
+    mixed = (1 - share) * cleaned + share * p_y
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _is_valid(program: DesignProgram, rule: Floats) -> bool:
+    """Return whether budget and constraints hold within the documented tolerances."""
+    p_y = program.prior @ rule
+    spent = float(program.prior @ (rule * program.distortion).sum(axis=1))
+    limits = (excess <= CONSTRAINT_TOLERANCE * p_y + MIN_REPAIR for excess, _ in _violations(program, rule))
+    return spent <= (program.budget or 0.0) + 2 * CONSTRAINT_TOLERANCE and all(map(np.all, limits))

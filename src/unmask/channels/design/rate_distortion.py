@@ -1,20 +1,36 @@
-"""Least information about a secret at a given distortion, when the secret itself is what is perturbed."""
+"""The least information about a secret at a distortion, if the secret itself or a related value is perturbed."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
-from unmask.channels._matrices import Floats, probabilities
+from unmask.channels._matrices import Bools, Floats, check_costs, probabilities
 from unmask.channels.channel import Channel
-from unmask.channels.design.lagrangian_curve import Point, RateDistortion, TradeOff, costs, curve, mutual_information
-from unmask.core.errors import FailedError
+from unmask.channels.design.lagrangian_curve import RateDistortion, RatePoint, mutual_information, solve_curve
+from unmask.core.errors import FailedError, UnmaskError
 
-MAX_STEPS = 200
-"""Newton steps for one slope; 6 to 15 are usual."""
+Inputs = Literal["released", "both"]
+
+MAX_NEWTON_STEPS = 200
+"""Newton steps for one slope. Six to fifteen are usual."""
+
+MAX_GRADIENT_STEPS = 20_000
+"""Gradient steps for one slope. Some hundreds are usual."""
+
+TINY = 1e-300
+"""Smallest argument of a logarithm or divisor."""
+
+BOUND_SMOOTHINGS = (1e-3, 1e-5, 1e-7)
+"""Shares of the constant rule at which the lower bound is tried too: there no logarithm is of 0."""
+
+BOUND_INTERVAL = 10
+"""Gradient steps between two smoothed bounds."""
 
 
 def rate_distortion(
@@ -25,76 +41,198 @@ def rate_distortion(
     distortion: ArrayLike | None = None,
     gap: float = 1e-6,
 ) -> RateDistortion:
-    """The rate-distortion function R(D) = min I(X;Y) over p(y given x) with E d(X, Y) <= D, with a certified gap.
+    """Compute the rate-distortion function R(D) = min I(X; Y) subject to E d(X, Y) <= D, with a certified gap.
 
-    prior             : (n,) p(x)
-    distortion_matrix : (n, m) d(x, y), at least 0 and finite
-    slopes            : the points of the curve where -dR/dD is this many nats per unit of d, or
-    distortion        : the points at these distortions; where rate 0 suffices the channel is constant. Below
-                        sum_x p(x) min_y d(x, y) none is feasible, which is refused with that number.
-    gap               : nats by which a rate may exceed the true curve
+    At slope s the problem is min_q -sum_x p(x) log sum_y q(y) exp(-s d(x, y)) over output distributions q. A
+    primal-dual interior point method solves it. The certificate is the dual: if nu(x) >= 0 and
+    sum_x p(x) nu(x) exp(-s d(x, y)) <= 1 for all y, then R(D) >= sum_x p(x) log nu(x) - s D.
 
-    At slope s the problem is min_q -sum_x p(x) log sum_y q(y) exp(-s d(x, y)) over output distributions q, the maximum
-    likelihood of mixture weights. It is solved by a primal-dual interior point method (six to fifteen Newton steps from
-    a uniform q, each O(n m^2); starting from the neighbor's solution saves none). The certificate is the dual: with
-    nu(x) >= 0 and sum_x p(x) nu(x) exp(-s d(x, y)) <= 1 for all y, R(D) >= sum_x p(x) log nu(x) - s D.
+    Parameters
+    ----------
+    prior : (n,) array
+        p(x).
+    distortion_matrix : (n, m) array
+        d(x, y), at least 0 and finite.
+    slopes : float or array, optional
+        Points of the curve with -dR/dD equal to these nats per unit of d. Give either slopes or distortion.
+    distortion : float or array, optional
+        Points at these distortions, at least sum_x p(x) min_y d(x, y).
+    gap : float
+        Nats by which a rate may exceed the curve.
 
-    >>> found = rate_distortion([0.5, 0.5], 1 - np.eye(2), distortion=0.1)
-    >>> found.rate.round(5), bool(found.gap[0] <= 1e-6)  # ln 2 - h(0.1)
-    (array([0.36806]), True)
-    >>> found.rule.p_y_given_x.round(3)
-    array([[0.9, 0.1],
-           [0.1, 0.9]])
+    Returns
+    -------
+    RateDistortion
+        A point for each slope or distortion.
 
+    Raises
+    ------
+    UnmaskError
+        If an argument is not valid, or no rule has so little distortion.
+
+    References
+    ----------
     C. E. Shannon, "Coding theorems for a discrete source with a fidelity criterion", 1959; T. Berger, "Rate distortion
     theory", 1971, theorem 2.5.3 (dual). D. Rebollo-Monedero et al. 2012, eq. (9) with X = X', Y = Y'. R. Koenker,
     I. Mizera, "Convex optimization, shape constraints, compound decisions, and empirical Bayes rules", JASA 2014.
+
+    Examples
+    --------
+    >>> curve = rate_distortion([0.5, 0.5], 1 - np.eye(2), distortion=0.1)
+    >>> curve.rate.round(5), bool(curve.gap[0] <= 1e-6)  # ln 2 - h(0.1)
+    (array([0.36806]), True)
+    >>> curve.rule.p_y_given_x.round(3)
+    array([[0.9, 0.1],
+           [0.1, 0.9]])
     """
     p = probabilities(prior, "the prior")
-    d = costs(distortion_matrix, "distortion matrix", (len(p), None))
-    return curve(
-        _trade_off(p, d),
-        lambda rule: (channel := Channel(rule, p), channel),
-        slopes=slopes,
-        distortion=distortion,
-        gap=gap,
-    )
+    d = check_costs(distortion_matrix, "distortion matrix", (len(p), None))
+    return solve_curve(_SecretProblem(p, d), slopes=slopes, distortion=distortion, gap=gap)
 
 
-def _trade_off(p: Floats, d: Floats) -> TradeOff:
-    used = p > 0
-    excess = d - d.min(axis=1, keepdims=True)
-    least = float(p @ d.min(axis=1))
-    constant = np.zeros(d.shape)
-    constant[:, np.argmin(p @ d)] = 1.0
+def private_rate_distortion(
+    joint: ArrayLike,
+    distortion_matrix: ArrayLike,
+    *,
+    slopes: ArrayLike | None = None,
+    distortion: ArrayLike | None = None,
+    observation: ArrayLike | None = None,
+    sees: Inputs = "released",
+    gap: float = 1e-6,
+) -> RateDistortion:
+    """Minimize I(X; Y) over rules p(y' given x') with E d(X', Y') <= D: X is secret, the publisher perturbs X'.
 
-    def tangent(slope: float, gap: float) -> Point:
+    Exponentiated gradient: W <- W exp(-t (g + s d)) / Z with g(x', y') = sum_x p(x given x') sum_y p(y given y')
+    log(p(y given x) / p(y)). The objective is 1-smooth relative to the entropy, so t = 1 always descends; t grows
+    while the same inequality, checked at each step, holds. With X = X' and t = 1 it is Blahut-Arimoto. The certificate
+    is the Frank-Wolfe bound sum_x' p(x') min_y' (g + s d), the best of all steps and of rules mixed with a constant
+    rule. Blahut-Arimoto on X' bounds I(X'; Y), not I(X; Y): its rule leaks more about X.
+
+    Parameters
+    ----------
+    joint : (n, k) array
+        p(x, x'), sums to 1. Every secret has positive probability.
+    distortion_matrix : (k, m) array
+        d(x', y'), at least 0 and finite.
+    slopes, distortion : float or array, optional
+        Points of the curve, as in `rate_distortion`.
+    observation : (m, l) array, optional
+        p(y given y'), the adversary's view of the release. By default they see all of it.
+    sees : {"released", "both"}
+        "released": the rule sees x' alone. "both": it sees x too, p(y' given x, x'); input (x, x') has number
+        x * n_x' + x'.
+    gap : float
+        Nats by which a rate may exceed the least. The gap of the result is larger, and still right, if 20,000 steps
+        do not reach it.
+
+    Returns
+    -------
+    RateDistortion
+        A point for each slope or distortion.
+
+    Raises
+    ------
+    UnmaskError
+        If an argument is not valid, or no rule has so little distortion.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al. 2012, eq. (9); D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer, "From t-closeness-like
+    privacy to postrandomization via information theory", TKDE 2010. K. He, J. Saunderson, H. Fawzi, "A Bregman proximal
+    perspective on classical and quantum Blahut-Arimoto algorithms", 2023.
+
+    Examples
+    --------
+    >>> joint = np.array([[0.45, 0.05], [0.05, 0.45]])  # X' is X, flipped with probability 0.1
+    >>> curve = private_rate_distortion(joint, 1 - np.eye(2), distortion=0.25)
+    >>> curve.rate.round(4)  # ln 2 - h(0.9 * 0.25 + 0.1 * 0.75)
+    array([0.0823])
+    """
+    table = check_costs(joint, "joint distribution", (None, None))
+    n, k = table.shape
+    table = probabilities(table.ravel(), "the joint distribution").reshape(n, k)
+    empty = np.flatnonzero(table.sum(axis=1) <= 0)
+    if empty.size:
+        raise UnmaskError(f"secret {empty[0]} of the joint distribution has probability 0: leave it out")
+    d = check_costs(distortion_matrix, "distortion matrix", (k, None))
+    view = np.eye(d.shape[1]) if observation is None else Channel(np.asarray(observation, dtype=np.float64)).dense()
+    if len(view) != d.shape[1]:
+        raise UnmaskError(
+            f"the observation has {len(view)} rows, expected {d.shape[1]}: one for each output of the rule"
+        )
+    if sees == "both":  # X' := (X, X'), with a distortion of x' alone
+        pairs = np.zeros((n, n, k))
+        pairs[np.arange(n), np.arange(n)] = table
+        table, d = pairs.reshape(n, n * k), np.tile(d, (n, 1))
+    elif sees != "released":
+        raise UnmaskError(f"sees is {sees!r}, expected 'released' or 'both'")
+    problem = _RelatedProblem(table, d, None if observation is None else view)
+    return solve_curve(problem, slopes=slopes, distortion=distortion, gap=gap)
+
+
+def _cheapest_constant_rule(p: Floats, d: Floats) -> Floats:
+    rule = np.zeros(d.shape)
+    rule[:, np.argmin(p @ d)] = 1.0
+    return rule
+
+
+@dataclass(frozen=True, eq=False)
+class _SecretProblem:
+    """The problem with X = X' and Y = Y': p(x) and d(x, y)."""
+
+    p: Floats
+    d: Floats
+
+    @property
+    def constant_rule(self) -> Floats:
+        return _cheapest_constant_rule(self.p, self.d)
+
+    def rate(self, rule: Floats) -> float:
+        return mutual_information(self.p, rule)
+
+    def distortion(self, rule: Floats) -> float:
+        return float(self.p @ (rule * self.d).sum(axis=1))
+
+    def channels(self, rule: Floats) -> tuple[Channel, Channel]:
+        channel = Channel(rule, self.p)
+        return channel, channel
+
+    def minimize(self, slope: float, gap: float) -> RatePoint:
+        least = self.d.min(axis=1)
+        excess = self.d - least[:, None]
         kernel = np.where(excess == 0, 1.0, 0.0) if math.isinf(slope) else np.exp(-slope * excess)
-        q, bound = mixture_weights(kernel[used], p[used], gap)
+        used = self.p > 0
+        q, bound = mixture_weights(kernel[used], self.p[used], gap)
         mass = kernel @ q
-        # only a secret of prior 0 can find all its outputs out of use: any row will do for it
+        # only a secret of prior 0 can find all its outputs unused: any row serves it
         rule = np.where(mass[:, None] > 0, kernel * q / np.where(mass > 0, mass, 1.0)[:, None], q)
-        rate, distortion = mutual_information(p, rule), float(p @ (rule * d).sum(axis=1))
-        return Point(rule, rate, distortion, bound if math.isinf(slope) else bound + slope * least)
-
-    return TradeOff(
-        tangent=tangent,
-        rate=lambda rule: mutual_information(p, rule),
-        distortion=lambda rule: float(p @ (rule * d).sum(axis=1)),
-        free=constant,
-    )
+        shift = 0.0 if math.isinf(slope) else slope * float(self.p @ least)
+        return RatePoint(rule, self.rate(rule), self.distortion(rule), bound + shift)
 
 
 def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, float]:
-    """Weights q (m,) that minimize -sum_x p(x) log (A q)(x) within `gap`, and a certified lower bound of the minimum.
-
-    kernel : (n, m) A, at least 0, no row of zeros and no column that matters of zeros
-    p      : (n,) positive, sums to 1
+    """Minimize -sum_x p(x) log (A q)(x) over distributions q within `gap`; return q and a certified lower bound.
 
     Primal-dual interior point, predictor and corrector. Unknowns q, nu and z = 1 - A'(p nu) >= 0; conditions
     nu(x) (A q)(x) = 1 and q(y) z(y) = mu -> 0. Steps of q and of (nu, z) differ in length. The linear system is scaled
-    by sqrt(q), so that outputs on their way out of use do no harm.
+    by sqrt(q), so that outputs with vanishing weight do no harm.
 
+    Parameters
+    ----------
+    kernel : (n, m) array
+        A, at least 0, without rows of zeros.
+    p : (n,) array
+        Positive, sums to 1.
+    gap : float
+        Largest difference of the objective and the bound.
+
+    Returns
+    -------
+    (m,) array, float
+        The weights and the bound.
+
+    Examples
+    --------
     >>> q, bound = mixture_weights(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.5, 0.5]), 1e-9)
     >>> q.round(6), round(bound, 6), round(float(-np.log(0.75)), 6)
     (array([0.5, 0.5]), 0.287682, 0.287682)
@@ -104,28 +242,28 @@ def mixture_weights(kernel: Floats, p: Floats, gap: float) -> tuple[Floats, floa
     nu = 1.0 / (kernel @ q)
     nu /= 1.1 * float((kernel.T @ (p * nu)).max())
     best, bound, value = q, -math.inf, math.inf
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         mass = kernel @ q
         primal = -float(p @ np.log(mass / q.sum()))
         if primal < value:
             best, value = q / q.sum(), primal
-        bound = max(bound, _dual(kernel, p, nu), _dual(kernel, p, 1.0 / mass))
+        bound = max(bound, _dual_value(kernel, p, nu), _dual_value(kernel, p, 1.0 / mass))
         if value - bound <= gap:
             break
-        moved = _newton(kernel, p, q, nu, mass)
-        if moved is None:
+        step = _newton_step(kernel, p, q, nu, mass)
+        if step is None:
             break
-        q, nu = moved
+        q, nu = step
     return best, bound
 
 
-def _dual(kernel: Floats, p: Floats, nu: Floats) -> float:
+def _dual_value(kernel: Floats, p: Floats, nu: Floats) -> float:
     return float(p @ np.log(nu)) - math.log(float((kernel.T @ (p * nu)).max()))
 
 
-def _newton(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> tuple[Floats, Floats] | None:
+def _newton_step(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> tuple[Floats, Floats] | None:
     m = len(q)
-    z = np.maximum(1.0 - kernel.T @ (p * nu), 1e-300)
+    z = np.maximum(1.0 - kernel.T @ (p * nu), TINY)
     root = np.sqrt(q)
     weighted = kernel * np.sqrt(p * nu / mass)[:, None] * root
     system = weighted.T @ weighted
@@ -143,17 +281,107 @@ def _newton(kernel: Floats, p: Floats, q: Floats, nu: Floats, mass: Floats) -> t
 
     d_q, d_mass, d_nu, d_z = direction(-q * z, 1.0 - nu * mass)
     mu = float(q @ z) / m
-    primal, dual = _length(q, d_q), min(_length(z, d_z), _length(nu, d_nu))
+    primal, dual = _step_length(q, d_q), min(_step_length(z, d_z), _step_length(nu, d_nu))
     center = float((q + primal * d_q) @ (z + dual * d_z)) / m
     target = mu * (max(center, 0.0) / mu) ** 3
     d_q, d_mass, d_nu, d_z = direction(target - q * z - d_q * d_z, 1.0 - nu * mass - d_nu * d_mass)
-    primal = 0.99 * min(_length(q, d_q), _length(mass, d_mass))
-    dual = 0.99 * min(_length(z, d_z), _length(nu, d_nu))
+    primal = 0.99 * min(_step_length(q, d_q), _step_length(mass, d_mass))
+    dual = 0.99 * min(_step_length(z, d_z), _step_length(nu, d_nu))
     if not (np.all(np.isfinite(d_q)) and np.all(np.isfinite(d_nu))):
         raise FailedError("the interior point method met a system that it cannot solve: rescale the distortion matrix")
-    return np.maximum(q + primal * d_q, 1e-300), nu + dual * d_nu
+    return np.maximum(q + primal * d_q, TINY), nu + dual * d_nu
 
 
-def _length(at: Floats, step: Floats) -> float:
-    down = step < 0
-    return min(1.0 / 0.99, float(np.min(-at[down] / step[down]))) if down.any() else 1.0 / 0.99
+def _step_length(value: Floats, step: Floats) -> float:
+    """Return the longest step, up to 1 / 0.99, that keeps all values at least 0."""
+    falling = step < 0
+    return min(1.0 / 0.99, float(np.min(-value[falling] / step[falling]))) if falling.any() else 1.0 / 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class _GradientState:
+    """A rule, its objective, the gradient of the objective by p(x') W, and p(y given x)."""
+
+    rule: Floats
+    value: float
+    gradient: Floats
+    leak: Floats
+
+
+class _RelatedProblem:
+    """The problem with a joint distribution p(x, x'), d(x', y') and, if given, p(y given y')."""
+
+    def __init__(self, table: Floats, d: Floats, view: Floats | None) -> None:
+        self.d, self.view = d, view
+        self.p_secret, self.p_released = table.sum(axis=1), table.sum(axis=0)
+        self.forward = table / self.p_secret[:, None]
+        self.backward = (table / np.where(self.p_released > 0, self.p_released, 1.0)).T
+        self.constant_rule = _cheapest_constant_rule(self.p_released, d)
+
+    def leak(self, rule: Floats) -> Floats:
+        """Return the (n, l) matrix p(y given x)."""
+        released: Floats = self.forward @ rule
+        return released if self.view is None else released @ self.view
+
+    def channels(self, rule: Floats) -> tuple[Channel, Channel]:
+        return Channel(rule, self.p_released), Channel(self.leak(rule), self.p_secret)
+
+    def rate(self, rule: Floats) -> float:
+        return mutual_information(self.p_secret, self.leak(rule))
+
+    def distortion(self, rule: Floats) -> float:
+        return float(self.p_released @ (rule * self.d).sum(axis=1))
+
+    def minimize(self, slope: float, gap: float) -> RatePoint:
+        least = self.d.min(axis=1, keepdims=True)
+        is_limit = math.isinf(slope)
+        allowed = self.d == least if is_limit else np.ones(self.d.shape, dtype=np.bool_)
+        cost = np.zeros(self.d.shape) if is_limit else slope * (self.d - least)
+        shift = 0.0 if is_limit else slope * float(self.p_released @ least[:, 0])
+        state = self._state(allowed / allowed.sum(axis=1, keepdims=True), cost, allowed)
+        bound, length = -math.inf, 1.0
+        for step in range(MAX_GRADIENT_STEPS):
+            bound = max(bound, self._bound(state, cost, allowed, smooth=step % BOUND_INTERVAL == 0))
+            if state.value - bound <= gap:
+                break
+            state, length = self._descend(state, length, cost, allowed)
+        rate = mutual_information(self.p_secret, state.leak)
+        return RatePoint(state.rule, rate, self.distortion(state.rule), bound + shift)
+
+    def _gradient(self, leak: Floats, share: float) -> Floats:
+        """Return the (k, m) gradient of I by p(x') W at the rule mixed with `share` of its own constant rule."""
+        p_y = np.maximum(self.p_secret @ leak, TINY)
+        gradient: Floats = self.backward @ np.log(np.maximum((1 - share) * (leak / p_y) + share, TINY))
+        return gradient if self.view is None else gradient @ self.view.T
+
+    def _state(self, rule: Floats, cost: Floats, allowed: Bools) -> _GradientState:
+        leak = self.leak(rule)
+        gradient = np.where(allowed, self._gradient(leak, 0.0) + cost, np.inf)
+        rate = mutual_information(self.p_secret, leak)
+        return _GradientState(rule, rate + float(self.p_released @ (rule * cost).sum(axis=1)), gradient, leak)
+
+    def _bound(self, state: _GradientState, cost: Floats, allowed: Bools, *, smooth: bool) -> float:
+        shares = BOUND_SMOOTHINGS if smooth else ()
+        smoothed = [np.where(allowed, self._gradient(state.leak, share) + cost, np.inf) for share in shares]
+        return max(float(self.p_released @ gradient.min(axis=1)) for gradient in (state.gradient, *smoothed))
+
+    def _descend(
+        self, state: _GradientState, length: float, cost: Floats, allowed: Bools
+    ) -> tuple[_GradientState, float]:
+        """Return the state after one step of exponentiated gradient, and the length to try next."""
+        log_rule = np.log(np.maximum(state.rule, TINY))
+        excess = state.gradient - state.gradient.min(axis=1, keepdims=True)
+        while True:
+            log_next = log_rule - length * excess
+            rule = np.exp(log_next - log_next.max(axis=1, keepdims=True))
+            rule /= rule.sum(axis=1, keepdims=True)
+            following = self._state(rule, cost, allowed)
+            if length <= 1.0:
+                return following, 1.2
+            log_ratio = np.log(np.maximum(rule, TINY)) - log_rule
+            divergence = float(self.p_released @ (rule * log_ratio).sum(axis=1))
+            change = (rule - state.rule) * np.where(allowed, state.gradient, 0.0)
+            expected = state.value + float(self.p_released @ change.sum(axis=1)) + divergence / length
+            if following.value <= expected + 1e-15:
+                return following, 1.2 * length
+            length = max(1.0, length / 2)

@@ -1,53 +1,69 @@
-"""The limit of privacy: what no mechanism of a distortion passes, as a curve."""
+"""The privacy-distortion curve that no mechanism passes."""
 
 from __future__ import annotations
-
-import math
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.channels._matrices import Floats
-from unmask.channels.design.answers import among_candidates
-from unmask.channels.design.closed_form import matched_optimum
-from unmask.channels.design.linear import largest_error, matched
+from unmask.channels.design.linear import has_unlisted_answers, is_matched, largest_error
+from unmask.core.posterior import Posterior
+from unmask.measures.error import bayes
 from unmask.measures.losses import Loss, as_matrix
 
-POINTS = 8
-"""Points of the limit curve that are solved by linear programs."""
+LP_POINTS, CLOSED_FORM_POINTS = 8, 41
+"""Points of the curve that are solved by linear programs, or computed in closed form."""
 
-LARGEST_LIMIT, LARGEST_ANSWERED, LARGEST_MATCHED = 60, 16, 150
-"""Secrets and outputs up to which the limit is solved where no closed form holds: with the answers given, with answers
-that have to be found, and with these where the loss is the distortion.
-"""
+MAX_SECRETS = 60
+"""Secrets and outputs up to which linear programs are solved."""
 
 
 def limit_curve(
     prior: Floats, loss: Loss, distortion: Floats, *, coordinates: ArrayLike | None = None, beyond: float = 0.0
 ) -> tuple[tuple[tuple[float, float], ...], str]:
-    """(distortion, privacy) of optimal mechanisms by rising distortion, or none and the reason why.
+    """Compute the largest privacy at each distortion, by rising distortion.
 
-    The arguments are those of `optimal_mechanism`; beyond : a distortion that the curve should reach in any case.
+    The curve is attained if the best answer to the loss is a listed value. Otherwise it is an upper bound: a
+    mechanism leaves at most this error to an adversary who may also answer with other points.
 
+    Parameters
+    ----------
+    prior : (n,) array
+        p(x).
+    loss : str, callable or (n_answers, n) array
+        The adversary's loss, as in `optimal_mechanism`.
+    distortion : (n, m) array
+        d(x, y), the user's loss of showing y for x.
+    coordinates : array, optional
+        (n,) or (n, n_dimensions), for a named loss that needs them.
+    beyond : float
+        A distortion that a curve in closed form reaches in any case.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Distortion and privacy of each point. Empty if the curve was not computed.
+    str
+        The reason why it was not computed, otherwise empty.
+
+    Examples
+    --------
     >>> curve, _ = limit_curve(np.array([0.5, 0.5]), "hamming", 1 - np.eye(2))
     >>> curve[0], curve[-1]
     ((0.0, 0.0), (1.0, 0.5))
     """
-    n_x, n_y = distortion.shape
-    table = as_matrix(loss, n_x, coordinates=coordinates)
-    closed, restricted = matched(table, distortion), among_candidates(loss, coordinates)
-    if closed and restricted:
-        before = float((table @ prior).min())
-        budgets = np.union1d(np.linspace(0, max(1.1 * beyond, 2 * before), 41), [before]).tolist()
-        return tuple((budget, matched_optimum(prior, table, budget)) for budget in budgets), ""
-    seek = restricted or max(n_x, n_y) <= LARGEST_ANSWERED
-    largest = LARGEST_MATCHED if closed else LARGEST_LIMIT if restricted else LARGEST_ANSWERED
-    if max(n_x, n_y) > largest:
-        return (), f"there are more than {largest} secrets or outputs: unmask design solves single points"
+    table = as_matrix(loss, len(prior), coordinates=coordinates)
+    prior_error = float((table @ prior).min())
+    if has_unlisted_answers(loss, coordinates):
+        prior_error = bayes(Posterior.from_dense(prior[None]), loss, coordinates=coordinates).average
+    if is_matched(table, distortion):
+        last = max(1.1 * beyond, 2 * prior_error)
+        budgets = np.union1d(np.linspace(0, last, CLOSED_FORM_POINTS), [prior_error]).tolist()
+        return tuple((budget, min(budget, prior_error)) for budget in budgets), ""
+    if max(distortion.shape) > MAX_SECRETS:
+        return (), f"there are more than {MAX_SECRETS} secrets or outputs: unmask design solves single points"
     least, most = float(prior @ distortion.min(axis=1)), float((prior @ distortion).min())
-    budgets = np.linspace(least, max(most, least), POINTS + 1)[1:].tolist()
-    solve = partial(largest_error, prior, loss, distortion, coordinates=coordinates, seek=seek)
-    points = [(budget, privacy) for budget in budgets if not math.isnan(privacy := solve(budget))]
-    highest = np.maximum.accumulate([privacy for _, privacy in points]).tolist()
-    return tuple(zip([budget for budget, _ in points], highest, strict=True)), ""
+    budgets = np.linspace(least, max(most, least), LP_POINTS + 1)[1:].tolist()
+    errors = [largest_error(prior, loss, distortion, budget, coordinates=coordinates) for budget in budgets]
+    privacy = np.maximum.accumulate(np.minimum(errors, prior_error)).tolist()
+    return tuple(zip(budgets, privacy, strict=True)), ""
