@@ -182,6 +182,7 @@ def audit(
     whose: NDArray[np.int64] | None = None,
     picked: Posterior | None = None,
     over_people: Posterior | None = None,
+    people: int | None = None,
 ) -> Audit:
     """Take every measure that the belief allows: without a truth the self-assessed ones, for mere scores none that
     needs probabilities.
@@ -194,6 +195,7 @@ def audit(
     picked     : the belief by which a candidate is picked, where `belief` only says how likely that is right: what
                  needs the truth is of it
     over_people : the belief with people for candidates, where they have several records: `OF_PEOPLE` are of it
+    people     : how many people the targets stand for, if each is an equivalence class; see `evaluate`
     A status that the truth refutes is taken away: the rows say `refuted`, and the note what was announced and what came
     true, see `earned`.
 
@@ -222,7 +224,10 @@ def audit(
                 known = of_kinds.get(measure.name)
                 if over_people is not None and measure.name in OF_PEOPLE:
                     of, known = over_people, None
-                rows.append(evaluate(measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known, whose=own))
+                found = evaluate(
+                    measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known, whose=own, people=people
+                )
+                rows.append(found)
             except UndefinedError as error:
                 not_run.append((measure.name, str(error)))
     status, why = earned(belief, truth, whose=whose, picked=picked)

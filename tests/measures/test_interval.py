@@ -12,7 +12,6 @@ from unmask.core.inference import from_classes
 from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
 from unmask.measures.base import QUANTILES, weighted_quantiles
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
-from unmask.measures.tally import joined, row, tally
 from unmask.tables.attacks.counted import from_sizes
 
 
@@ -52,20 +51,14 @@ def test_people_of_one_observation_count_one_by_one():
     assert found.quantiles == pytest.approx(weighted_quantiles(value, weight, QUANTILES), rel=1e-11)
 
 
-def test_many_small_parts_say_what_the_whole_says():
-    counts = np.random.default_rng(0).integers(1, 40, 300)
-    people = int(counts.sum())
-
-    def of(part):
-        belief = from_sizes(part, part / part.sum(), n_candidates=people)
-        return tally(effective_set_size, belief, int(part.sum()))
-
-    names = {"release": "r", "adversary": "a", "target": "t"}
-    whole = row(effective_set_size, of(counts), **names)
-    parts = row(effective_set_size, joined(effective_set_size, [of(part) for part in np.split(counts, 100)]), **names)
-    assert parts.posterior == pytest.approx(whole.posterior, rel=1e-12)
-    assert (parts.low, parts.high, parts.interval) == (None, None, EVERYBODY)
-    assert parts.worst_observation == whole.worst_observation == int(np.argmin(counts))
+def test_classes_as_targets_count_their_people():
+    sizes = np.random.default_rng(0).integers(1, 40, 300)
+    people, of_row = int(sizes.sum()), np.repeat(np.arange(300), sizes)
+    counted = evaluate(effective_set_size, from_sizes(sizes, sizes / people, n_candidates=people), people=people)
+    rows = evaluate(effective_set_size, from_classes(of_row, of_row))
+    assert counted.posterior == pytest.approx(rows.posterior, rel=1e-12)
+    assert (counted.n, counted.n_observations, counted.interval) == (people, 300, EVERYBODY)
+    assert counted.worst_observation == rows.worst_observation == int(np.argmin(sizes))
 
 
 def test_the_variance_between_few_clusters_has_bessels_factor():

@@ -1,4 +1,4 @@
-"""A table that stays in an engine has the criteria, beliefs, boxes and losses of the same table in memory."""
+"""A table that an engine counts has the criteria, beliefs, boxes and losses of the same table in memory."""
 
 import csv
 import json
@@ -33,18 +33,13 @@ from unmask.tables import (
     datasets,
     utility,
 )
+from unmask.tables.column import classes_of
 from unmask.tables.constraints import EntropyL, TCloseness
-from unmask.tables.counting import (
-    Roles,
-    check_together,
-    generalize,
-    plan,
-    reduce,
-    write_release,
-)
-from unmask.tables.counts import group
+from unmask.tables.counted_release import generalize, write_release
+from unmask.tables.counted_source import check_memory, count_source, estimate
 from unmask.tables.criteria import risk
 from unmask.tables.criteria.risk import fitting_people
+from unmask.tables.roles import Roles
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -112,13 +107,12 @@ def check_criteria(found, expected):
 @pytest.mark.parametrize("missing", RULES)
 def test_combinations_and_criteria_are_those_of_the_table_in_memory(engine, people, missing):
     more = {"missing": missing, "hierarchies": {"zip": TREE}, "orders": {"ill": ORDER}}
-    table, reduced = in_memory(people, **more), reduce(engine, str(people), roles(**more))
-    whole = reduced.whole()
-    assert np.array_equal(whole.classes.levels, table.classes.levels)
-    assert np.array_equal(whole.counts, table.classes.sizes)
-    assert whole.n_rows == reduced.n_rows == table.n_rows == 700
-    for parts in (1,) if missing == "wildcard" else (1, 4):
-        check_criteria(criteria.evaluate(replace(reduced, n_parts=parts)), criteria.evaluate(table))
+    table, counted = in_memory(people, **more), count_source(engine, str(people), roles(**more)).table
+    assert np.array_equal(counted.classes.levels, table.classes.levels)
+    assert np.array_equal(counted.classes.sizes, table.classes.sizes)
+    assert counted.n_rows == table.n_rows == 700
+    assert len(counted.counts) == len(classes_of(table.columns).sizes)
+    check_criteria(criteria.evaluate(counted), criteria.evaluate(table))
 
 
 def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memory(engine, tmp_path):
@@ -131,7 +125,7 @@ def test_decimals_and_large_whole_numbers_are_the_numbers_that_they_are_in_memor
         "sensitive": ("pay",),
         "types": {"visits": "number", "pay": "number"},
     }
-    table, whole = Table.read(path, **given), reduce(engine, str(path), Roles(**given)).whole()
+    table, whole = Table.read(path, **given), count_source(engine, str(path), Roles(**given)).table
     assert [column.levels.kind for column in whole.columns] == ["numeric"] * 3
     assert [column.levels.labels for column in whole.columns] == [column.levels.labels for column in table.columns]
     assert whole.column("fee").levels.labels[:3] == ("0", "0.5", "1")
@@ -144,7 +138,7 @@ def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
         cells = "(range % 3)::varchar as code, (range % 5)::bigint as age"
         connection.execute(f"copy (select {cells} from range(60)) to '{path}' (format parquet)")
     Mondrian(k=1)(Table.read(path, **given))[0].write(tmp_path / "expected.parquet")
-    reduced = reduce(engine, str(path), Roles(**given))
+    reduced = count_source(engine, str(path), Roles(**given))
     write_release(reduced, generalize(reduced, Mondrian(k=1)), tmp_path / "release.parquet")
     assert sorted(rows_of(tmp_path / "release.parquet")["rows"]) == rows_of(tmp_path / "expected.parquet")["rows"]
 
@@ -152,16 +146,16 @@ def test_numbers_that_the_source_stores_as_text_leave_as_text(engine, tmp_path):
 def test_criteria_with_a_hierarchy_of_the_secret_and_without_a_secret(engine, people):
     tree = Hierarchy.from_paths([("flu", "lung", "*"), ("gout", "joint", "*"), ("ä,b", "joint", "*")])
     more = {"sensitive": "ill", "hierarchies": {"ill": tree}}
-    reduced = reduce(engine, str(people), roles(**{**more, "sensitive": ("ill",)}))
-    check_criteria(criteria.evaluate(replace(reduced, n_parts=3)), criteria.evaluate(in_memory(people, **more)))
-    without = reduce(engine, str(people), roles(sensitive=()), counted=False)
-    check_criteria(criteria.evaluate(replace(without, n_parts=2)), criteria.evaluate(in_memory(people, sensitive=())))
+    counted = count_source(engine, str(people), roles(**{**more, "sensitive": ("ill",)})).table
+    check_criteria(criteria.evaluate(counted), criteria.evaluate(in_memory(people, **more)))
+    without = count_source(engine, str(people), roles(sensitive=()), sensitive=False).table
+    check_criteria(criteria.evaluate(without), criteria.evaluate(in_memory(people, sensitive=())))
 
 
 def test_both_engines_give_the_same_audit_and_release_to_the_last_digit(engine, people, tmp_path):
     def audited(engine):
-        reduced = reduce(engine, str(people), roles(sensitive=("ill",)), name="again")
-        found = audit_tables({"r": reduced})
+        reduced = count_source(engine, str(people), roles(sensitive=("ill",)), name="again")
+        found = audit_tables({"r": reduced.table})
         path = tmp_path / "release.parquet"
         write_release(reduced, generalize(reduced, Mondrian(k=8, l=2)), path, force=True)
         return json.dumps([row.as_dict() for row in found.rows]), dict(found.criteria), rows_of(path)
@@ -177,9 +171,9 @@ def test_mondrian_writes_the_release_of_the_table_in_memory(engine, people, tmp_
     more = {"missing": missing, "hierarchies": {"zip": TREE}, "sensitive": ("ill",), "keep": ("pay",)}
     table = in_memory(people, **more)
     release, origin = protection(table, rng=np.random.default_rng(0))
-    reduced = reduce(engine, str(people), roles(**more), counted=protection.l is not None)
+    reduced = count_source(engine, str(people), roles(**more), sensitive=protection.l is not None)
     made = generalize(reduced, protection)
-    assert np.array_equal(made.release.counts, release.classes.sizes)
+    assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
 
     lost, expected = made.loss, utility.evaluate(table, release, origin)
@@ -214,7 +208,7 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
         path, out = tmp_path / "p.csv", tmp_path / "release.parquet"
         path.write_text("age,ill,other\n" + "\n".join(",".join(map(str, row)) for row in cells[order]) + "\n")
         with open_engine("duckdb") as engine:
-            reduced = reduce(engine, str(path), Roles(("age",), ("ill",), keep=("other",)))
+            reduced = count_source(engine, str(path), Roles(("age",), ("ill",), keep=("other",)))
             write_release(reduced, generalize(reduced, Mondrian(k=10)), out, force=True)
         bytes_of.append(out.read_bytes())
         found = [(row[0], row[1], row[2]) for row in rows_of(out)["rows"]]
@@ -229,12 +223,12 @@ def test_the_order_of_a_release_says_nothing_about_the_order_of_the_source(tmp_p
 def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, coverage):
     table, known = in_memory(people, missing=missing), roles(missing=missing)
     people_known = replace(known, quasi_identifiers=QUASI[:2], sensitive=())
-    register = reduce(engine, str(people), people_known, name="register").whole()
-    held = {"r": reduce(engine, str(people), known)}
+    register = count_source(engine, str(people), people_known, name="register").table
+    held = {"r": count_source(engine, str(people), known).table}
     found = audit_tables(held, Evidence(register=register, coverage=coverage))
     named = in_memory(people, missing=missing, quasi_identifiers=QUASI[:2], sensitive=())
     expected = in_engine_too(audit_tables({"r": table}, Evidence(register=named, coverage=coverage)))
-    assert len(found.rows) == len(expected.rows) == 40
+    assert len(found.rows) == len(expected.rows) == 70
     for row, other in zip(found.rows, expected.rows, strict=True):
         assert (row.adversary, row.target, row.measure, row.n, row.n_observations, row.interval) == (
             other.adversary, other.target, other.measure, other.n, other.n_observations, other.interval,
@@ -256,12 +250,17 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
     ]
     assert (found.who, found.adversaries) == (expected.who, expected.adversaries)
     assert set(found.assumptions) <= set(expected.assumptions)
-    assert any("every released column" in what for what, _ in found.not_run)
+    assert any("what columns give away" in what for what, _ in found.not_run)
+    assert len(found.values) == len(expected.values) > 2
+    for value, other in zip(found.values, expected.values, strict=True):
+        assert (value.target, value.value, value.people, value.n) == (other.target, other.value, other.people, other.n)
+        assert alike(value.prior, other.prior)
+        assert alike(value.highest, other.highest)
 
 
 def in_engine_too(found):
     """What was found in memory, by those adversaries who attack in an engine, too."""
-    both = {"prosecutor", "register"}
+    both = {"prosecutor", "register", "insider"}
     return replace(
         found,
         rows=tuple(row for row in found.rows if row.adversary in both),
@@ -273,8 +272,8 @@ def in_engine_too(found):
 def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     named = {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     with open_engine("duckdb") as engine:
-        reduced = reduce(engine, str(people), roles())
-        counted = reduce(engine, str(people), replace(roles(), **named), name="register").whole()
+        reduced = count_source(engine, str(people), roles()).table
+        counted = count_source(engine, str(people), replace(roles(), **named), name="register").table
         table, register = in_memory(people), in_memory(people, **named)
         found = audit({"counted": reduced, "read": table}, register=register, attacker=ATTACKER)
         with pytest.raises(UnmaskError, match="needs every row"):
@@ -284,18 +283,18 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     of = {"counted": {}, "read": {}}
     for row in found.rows:
         of[row.release][row.adversary, row.target, row.measure] = row
-    assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register"}
+    assert {adversary for adversary, *_ in of["counted"]} == {"prosecutor", "register", "insider"}
     for whom, row in of["counted"].items():
         assert alike(row.posterior, of["read"][whom].posterior), whom
     assert [one.n for one in found.data.subject("price").releases] == [700, 700]
-    assert "Which values are inferred" in dict(found.not_run)
+    assert "What people of one value share" not in dict(found.not_run)
 
 
 @pytest.mark.parametrize("keep", [("pay",), ("pay", "note")])
 @pytest.mark.parametrize("missing", ["own", "excluded"])
 def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people, missing, keep):
     more = {"missing": missing, "sensitive": ("ill",), "keep": keep, "hierarchies": {"zip": TREE}}
-    found = audit_tables({"r": reduce(engine, str(people), roles(**more))})
+    found = audit_tables({"r": count_source(engine, str(people), roles(**more)).table})
     expected = audit_tables({"r": in_memory(people, **more)})
 
     def identified(audited):
@@ -304,7 +303,7 @@ def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people
     assert identified(found)
     for name, row in identified(found).items():
         other = identified(expected)[name]
-        for item in ("prior", "posterior", "gain", "worst", "n"):
+        for item in ("prior", "posterior", "gain", "worst", "n", "n_observations"):
             assert alike(getattr(row, item), getattr(other, item)), (name, item)
         for item in ("low", "high"):  # the draws of a bootstrap go by the order of the classes, which differs
             assert (getattr(row, item) is None) == (getattr(other, item) is None)
@@ -319,8 +318,8 @@ def test_whoever_knows_every_released_column_is_the_one_in_memory(engine, people
 def test_a_register_is_linked_by_containment(engine, people):
     protection = Mondrian(k=9)
     release, _ = protection(in_memory(people), rng=np.random.default_rng(0))
-    reduced = reduce(engine, str(people), roles())
-    made, listed = generalize(reduced, protection).release, reduced.whole()
+    reduced = count_source(engine, str(people), roles())
+    made, listed = generalize(reduced, protection).release, reduced.table
     for coverage in (1.0, 0.6):
         belief = RegisterAttack(coverage)(made, Background(listed))
         same_belief(belief, RegisterAttack(coverage=coverage)(release, Background(in_memory(people))))
@@ -349,8 +348,8 @@ def test_a_population_gives_the_journalist_and_the_marketer(engine, people, tmp_
     sample = tmp_path / "sample.csv"
     with sample.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows[::3]])
-    population = reduce(engine, str(people), roles(), name="population").whole()
-    found = criteria.evaluate(replace(reduce(engine, str(sample), roles()), n_parts=3), population=population)
+    population = count_source(engine, str(people), roles(), name="population").table
+    found = criteria.evaluate(count_source(engine, str(sample), roles()).table, population=population)
     expected = criteria.evaluate(in_memory(sample), population=in_memory(people))
     check_criteria(found, expected)
     assert expected.marketer < expected.prosecutor_average
@@ -361,7 +360,7 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
     (tmp_path / "register.csv").write_text("age\n30\n41\n")
     with open_engine("duckdb") as engine:
         release, register = (
-            reduce(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).whole()
+            count_source(engine, str(tmp_path / f"{name}.csv"), Roles(("age",)), name=name).table
             for name in ("release", "register")
         )
         belief = RegisterAttack(0.3)(release, Background(register))
@@ -371,74 +370,19 @@ def test_nobody_fits_a_record_that_the_register_does_not_know(tmp_path):
             RegisterAttack()(release, Background(register))
 
 
-# --- Adult, and more combinations than memory ---------------------------------------------------------------
-
-
-def test_adult_in_parts_has_its_reference_values(tmp_path):
+def test_counted_adult_has_its_reference_values(tmp_path):
     adult = datasets.adult()
     path = tmp_path / "adult.parquet"
     adult.write(path)
     quasi, secret = (tuple(c.name for c in columns) for columns in (adult.quasi_identifiers, adult.sensitive))
     types = {column.name: column.type for column in adult.columns}
     with open_engine("duckdb", memory_limit=200 << 20) as engine:
-        reduced = reduce(engine, str(path), Roles(quasi, secret, types=types))
-        found = criteria.evaluate(replace(reduced, n_parts=7))
-        in_parts = audit_tables({"adult": replace(reduced, n_parts=7)})
-        at_once = audit_tables({"adult": reduced})
+        counted = count_source(engine, str(path), Roles(quasi, secret, types=types)).table
+    found, audited = criteria.evaluate(counted), audit_tables({"adult": counted})
     check_criteria(found, criteria.evaluate(adult))
     assert (found.classes, found.unique_rows) == (6072, 3187)  # ARX and openmed agree on these
-    assert len(in_parts.rows) == len(at_once.rows) == 20
-    for row, other in zip(in_parts.rows, at_once.rows, strict=True):
-        assert (row.target, row.measure, row.n, row.n_observations, row.interval) == (
-            other.target, other.measure, other.n, other.n_observations, other.interval,
-        )  # fmt: skip
-        assert [row.prior, row.posterior, row.gain] == pytest.approx([other.prior, other.posterior, other.gain], 1e-6)
-        assert row.worst == other.worst
-        assert row.quantiles == pytest.approx(other.quantiles, rel=1e-6)
-        assert (row.low, row.high) == (None, None)
-    for spread, other in zip(in_parts.distribution, at_once.distribution, strict=True):
-        assert spread.shares == pytest.approx(other.shares, abs=1e-12)
-        assert (spread.above, spread.people) == (other.above, other.people)
-    assert in_parts.not_run == at_once.not_run
-    assert in_parts.column_risk == at_once.column_risk
-    assert len(in_parts.column_risk) == 2 * len(quasi)
-    assert in_parts.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
-
-
-@pytest.mark.parametrize(("missing", "gaps"), [("own", True), ("own", False), ("excluded", True)])
-def test_an_audit_in_parts_is_the_audit_at_once(engine, people, tmp_path, missing, gaps):
-    """With a register that knows two of three columns, may have gaps, and lacks the people of some records."""
-    rng, path = np.random.default_rng(8), tmp_path / "register.csv"
-    ages = [*([""] if gaps else []), *map(str, range(20, 27))]
-    cells = [(rng.choice(ages), rng.choice(["120", "121"])) for _ in range(300)]
-    path.write_text("age,zip\n" + "".join(f"{age},{zip_code}\n" for age, zip_code in cells))
-    known, motive = roles(missing=missing), Motive(replace(ATTACKER, gain=600))
-    reduced = reduce(engine, str(people), known, name="people")
-    of_register = replace(known, quasi_identifiers=("age", "zip"), sensitive=())
-    register = reduce(engine, str(path), of_register, name="register").whole()
-    given = {"evidence": Evidence(register=register, coverage=0.3), "motive": motive}
-    at_once, in_parts = (audit_tables({"r": replace(reduced, n_parts=parts)}, **given) for parts in (1, 5))
-    assert in_parts.criteria["r"]["classes"] > 50
-    for row, other in zip(in_parts.rows, at_once.rows, strict=True):
-        for item in fields(row):
-            found, expected = getattr(row, item.name), getattr(other, item.name)
-            if item.name == "quantiles":
-                assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
-            elif item.name == "worst_observation":
-                assert (found is None) == (expected is None)  # numbered in the order they are taken
-            else:
-                assert close(found, expected), (row.adversary, row.measure, item.name)
-    linked = [row for row in in_parts.rows if row.adversary == "register"]
-    assert {row.n for row in linked} == {reduced.n_complete}
-    nobody = next(row for row in linked if row.measure == "success_probability")
-    assert 0 < nobody.posterior < 1
-    assert in_parts.column_risk == at_once.column_risk
-    assert len(in_parts.column_risk) == 9
-    for spread, other in zip(in_parts.distribution, at_once.distribution, strict=True):
-        assert (spread.adversary, spread.target) == (other.adversary, other.target)
-        assert spread.shares == pytest.approx(other.shares, abs=1e-12)
-    check_price(in_parts.subject("price"), at_once.subject("price"), rel=1e-12)
-    assert in_parts.not_run == at_once.not_run
+    assert audited.rows[0].posterior == pytest.approx(ClassAttack()(adult).n_observations / 30_162, abs=1e-12)
+    assert len(audited.column_risk) == 2 * len(quasi)
 
 
 def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
@@ -455,7 +399,7 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
         for missing in RULES[::2]:
             given = Roles(("age", "sex"), missing=missing)
             release, register = (
-                reduce(engine, str(tmp_path / f"{name}.csv"), given, name=name).whole() for name in cells
+                count_source(engine, str(tmp_path / f"{name}.csv"), given, name=name).table for name in cells
             )
             belief = RegisterAttack(0.4)(release, Background(register))
             tables = {
@@ -468,18 +412,18 @@ def test_a_register_meets_cells_that_overlap(tmp_path, monkeypatch):
 
 
 def test_a_counted_table_is_not_protected_in_memory(people):
-    with open_engine("duckdb") as engine, pytest.raises(UnmaskError, match="a table in memory, given a Reduced"):
-        protect(reduce(engine, str(people), roles()), k=2)
+    with open_engine("duckdb") as engine, pytest.raises(UnmaskError, match="it has no rows to protect"):
+        protect(count_source(engine, str(people), roles()).table, k=2)
 
 
-@pytest.mark.parametrize(("parts", "coverage"), [(3, 1.0), (1, 0.8)])
-def test_the_price_is_that_of_the_table_in_memory(people, parts, coverage):
+@pytest.mark.parametrize("coverage", [1.0, 0.8])
+def test_the_price_is_that_of_the_table_in_memory(people, coverage):
     known, register = roles(), {"quasi_identifiers": QUASI[:2], "sensitive": ()}
     motive = Motive(replace(ATTACKER, gain=100 if coverage == 1 else 200))  # some are attacked, not all
     with open_engine("duckdb") as engine:
-        held = replace(reduce(engine, str(people), known), n_parts=parts)
+        held = count_source(engine, str(people), known).table
         found = audit_tables({"r": held}, motive=motive)
-        whole = reduce(engine, str(people), replace(known, **register), name="register").whole()
+        whole = count_source(engine, str(people), replace(known, **register), name="register").table
         linked = audit_tables({"r": held}, Evidence(register=whole, coverage=coverage), motive=motive)
     expected = in_engine_too(audit_tables({"r": in_memory(people)}, motive=motive))
     check_price(found.subject("price"), expected.subject("price"))
@@ -514,63 +458,18 @@ def test_random_tables_have_the_boxes_of_the_table_in_memory(tmp_path):
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
         with open_engine("duckdb") as engine:
-            made = generalize(reduce(engine, str(path), Roles(tuple(columns))), protection)
-        assert np.array_equal(made.release.counts, release.classes.sizes)
+            made = generalize(count_source(engine, str(path), Roles(tuple(columns))), protection)
+        assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
         assert [c.levels.labels for c in made.release.quasi_identifiers] == [
             c.levels.labels for c in release.quasi_identifiers
         ]
-
-
-def test_few_columns_divide_many_combinations_evenly(tmp_path):
-    """Those of most values first, and all columns where no fewer do; what is left out of them is counted in parts."""
-    rng = np.random.default_rng(1)
-    columns = {
-        "sex": rng.integers(0, 2, 40_000),
-        "zip": rng.integers(0, 500, 40_000),
-        "age": rng.integers(0, 90, 40_000),
-    }
-    path = tmp_path / "people.csv"
-    rows = "\n".join(",".join(map(str, row)) for row in zip(*columns.values(), rng.integers(0, 3, 40_000), strict=True))
-    path.write_text(f"sex,zip,age,ill\n{rows}\n")
-    with open_engine("duckdb") as engine:
-        reduced = reduce(engine, str(path), Roles(tuple(columns), ("ill",)))
-        assert reduced.divided_by == []
-        in_8 = replace(reduced, n_parts=8)
-        assert in_8.divided_by == ["zip"]
-        assert in_8.narrowed(["sex"]).divided_by == ["sex"]
-        sizes = [len(part.counts) for part in in_8.parts()]
-        assert len(sizes) == 8
-        assert max(sizes) < 1.2 * sum(sizes) / 8
-        in_parts, at_once = (audit_tables({"r": replace(reduced, n_parts=parts)}).column_risk for parts in (8, 1))
-    assert in_parts == at_once
-    whole, without = (
-        len(set(zip(*columns.values(), strict=True))),
-        len(set(zip(columns["zip"], columns["age"], strict=True))),
-    )
-    first = next(one for one in at_once if (one.column, one.target) == ("sex", "identity"))
-    assert (first.success_with, first.success_without) == (whole / 40_000, without / 40_000)
-
-
-@pytest.mark.parametrize("missing", ["own", "excluded"])
-def test_what_a_register_knows_of_a_table_is_a_reduced_table(engine, people, missing):
-    reduced = reduce(engine, str(people), roles(missing=missing))
-    known = reduced.narrowed(["zip", "Größe"])
-    table = known.whole()
-    assert known.n_rows == known.n_complete == table.n_rows == reduced.n_complete
-    assert known.n_coded == len(table.counts) == len(known.part("q1 >= 0").counts)
-    expected = reduced.whole()
-    expected = expected.take(expected.taking_part)
-    columns = [expected.column("zip"), expected.column("Größe")]
-    of_row, _, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
-    assert np.array_equal(table.classes.levels, levels)
-    assert np.array_equal(table.counts, expected.rows_in(of_row, len(levels)))
 
 
 def test_a_counted_table_is_attacked_as_its_rows_are(people):
     """With a population of its own, and by the holder of a register in rows."""
     table, population = in_memory(people), in_memory(people).take(slice(0, 200))
     with open_engine("duckdb") as engine:
-        whole = reduce(engine, str(people), roles()).whole()
+        whole = count_source(engine, str(people), roles()).table
     found, expected = (AttributeInference("ill")(one, Background(population=population)) for one in (whole, table))
     assert found.candidate_label == expected.candidate_label
     assert np.exp(found.log_prior) == pytest.approx(np.exp(expected.log_prior))
@@ -583,57 +482,30 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
 # --- what will fit --------------------------------------------------------------------------------------------
 
 
-def planned(path, *, memory_limit=1 << 30, **more):
+def estimated(path, **more):
     with open_engine("duckdb") as engine:
-        return plan(engine, str(path), roles(), memory_limit=memory_limit, **more)
+        return estimate(engine, str(path), roles(**more))
 
 
-def test_a_plan_counts_rows_and_combinations_and_says_so_in_one_line(people):
-    found = planned(people)
+def test_an_estimate_counts_rows_and_combinations_and_says_so_in_one_line(people):
+    found, true = estimated(people), in_memory(people)
+    distinct = len(classes_of(true.columns).sizes)
     assert found.rows == 700
-    true = in_memory(people)
-    distinct = len({tuple(c.codes[i] for c in true.columns[:5]) for i in range(700)})
     assert distinct <= found.combinations <= 1.4 * distinct + 50
-    assert found.parts == 1
-    assert str(found).startswith(
-        f"audit of 700 rows, about {found.combinations} combinations taken into memory at once"
-    )
+    assert str(found).startswith(f"700 rows, about {found.combinations} combinations that take ")
     assert "\n" not in str(found)
 
 
-def test_a_plan_counts_the_rows_that_every_column_tells_apart(people):
-    with open_engine("duckdb") as engine:
-        alone, known = (
-            plan(engine, str(people), roles(sensitive=(), keep=keep), memory_limit=1 << 30) for keep in ((), ("note",))
-        )
-    assert known.kept_bytes - alone.kept_bytes == pytest.approx(700 * 24 * 5, rel=0.15)  # a note tells every row
-
-
-def test_more_combinations_than_memory_are_taken_in_parts_or_refused(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**7, "protect": 10**7})
-    assert planned(people).parts > 5
-    few = replace(planned(people), combinations=20)
-    with open_engine("duckdb") as engine:
-        with pytest.raises(FailedError, match=r"missing cells as wildcards .* the arrays have 494 MiB: give more"):
-            plan(engine, str(people), roles(missing="wildcard"), memory_limit=1 << 30)
-        with pytest.raises(FailedError, match=r"the arrays have 304 MiB beside the register: give more"):
-            plan(engine, str(people), roles(missing="wildcard"), memory_limit=1 << 30, register=few)
-
-
-def test_a_register_leaves_less_memory_to_the_parts(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**5, "protect": 10**5})
-    alone = planned(people)
-    assert alone.parts == 1
-    few = replace(alone, combinations=alone.at_once // 2)
-    beside = planned(people, register=few)
-    assert beside.at_once == pytest.approx(alone.at_once - few.combinations, rel=0.01)
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"audit": 10**6, "protect": 10**6})
-    alone = planned(people)
-    assert planned(people, register=replace(alone, combinations=alone.at_once // 2)).parts > alone.parts
-    with pytest.raises(FailedError, match=r"the register has about .* expected at most three quarters of"):
-        planned(people, register=replace(alone, combinations=alone.at_once - 1))
-    with pytest.raises(FailedError, match=r"combinations and 1,000,000,000 pairs of its values with those of"):
-        planned(people, register=replace(alone, combinations=1, values={"age": 10**8}))
+def test_what_exceeds_the_memory_is_refused_in_one_sentence(people):
+    found = estimated(people)
+    check_memory({"r": found}, found.n_bytes)
+    with pytest.raises(FailedError, match=r"combinations of cells need .* of arrays, which have .*; give more memory"):
+        check_memory({"r": found, "other": found}, found.n_bytes)
+    with pytest.raises(FailedError, match=r"column 'age' has about .* different values, too many .* coarsen it"):
+        check_memory({"r": replace(found, values={"age": 10**9})}, 1 << 30)
+    register = replace(found, combinations=1, values={"age": 10**9})
+    with pytest.raises(FailedError, match=r"need .* of arrays"):
+        check_memory({"register": register, "r": found}, 1 << 40, register="register")
 
 
 def peak(work):
@@ -652,46 +524,26 @@ def write_numbers(path, columns):
     np.savetxt(path, np.stack([*columns.values()], axis=1), fmt="%d", delimiter=",", header=header, comments="")
 
 
-def test_an_audit_takes_the_arrays_that_its_plan_says(tmp_path):
+def test_an_audit_takes_the_arrays_that_its_estimate_says(tmp_path):
     rng, n, path = np.random.default_rng(0), 10_000, tmp_path / "people.csv"
     quasi, secrets = ([f"{letter}{at}" for at in range(6)] for letter in "qs")
     write_numbers(path, {name: rng.integers(0, 60, n) for name in quasi + secrets})
     given = Roles(tuple(quasi), tuple(secrets))
     with open_engine("duckdb") as engine:
-        made = plan(engine, str(path), given, memory_limit=1 << 30)
-        reduced = reduce(engine, str(path), given)
-        taken = peak(lambda: audit_tables({"r": reduced}))
-    assert reduced.n_coded > 0.9 * n
-    assert taken <= made.array_bytes / made.at_once * reduced.n_coded + (1 << 20)
+        size = estimate(engine, str(path), given)
+        counted = count_source(engine, str(path), given).table
+        taken = peak(lambda: audit_tables({"r": counted}))
+    assert len(counted.counts) > 0.9 * n
+    assert taken <= size.n_bytes + (1 << 20)
 
 
-def test_more_parts_take_less_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("unmask.measures.tally.KEPT", 100)  # many values of every measure
-    rng, path = np.random.default_rng(0), tmp_path / "people.csv"
-    of_class = rng.integers(0, 4_000, 40_000)
-    write_numbers(path, {"zip": of_class, "ill": rng.integers(0, 300, 40_000), "pay": rng.integers(0, 300, 40_000)})
-    with open_engine("duckdb") as engine:
-        roles = Roles(("zip",), ("ill", "pay"), types={"zip": "number"})  # codes need a table of 4,000 by 4,000
-        reduced = reduce(engine, str(path), roles)
-        few, many = (peak(lambda n=n: audit_tables({"r": replace(reduced, n_parts=n)})) for n in (5, 40))
-    assert many < 0.7 * few
-
-
-def test_a_part_that_is_too_large_after_counting_is_refused(people):
-    with open_engine("duckdb") as engine:
-        reduced = reduce(engine, str(people), roles())
-        audit_tables({"r": replace(reduced, n_parts=4, at_once=reduced.n_coded // 2)})
-        with pytest.raises(FailedError, match=r"a part has up to .* the arrays have room for 20: give more memory"):
-            audit_tables({"r": replace(reduced, n_parts=4, at_once=20)})
-        with pytest.raises(FailedError, match=f"a part has up to {reduced.n_coded} combinations"):
-            audit_tables({"r": replace(reduced, at_once=reduced.n_coded - 1)})
-
-
-def test_many_values_on_both_sides_take_little_besides_what_the_plan_says(tmp_path):
+def test_many_values_on_both_sides_take_little_besides_their_pairs(tmp_path):
     path = tmp_path / "zips.csv"
     path.write_text("zip\n" + "\n".join(f"z{at}" for at in range(3_000)) + "\n")
     with open_engine("duckdb") as engine:
-        release, register = (reduce(engine, str(path), Roles(("zip",)), name=name).whole() for name in ("one", "two"))
+        release, register = (
+            count_source(engine, str(path), Roles(("zip",)), name=name).table for name in ("one", "two")
+        )
     assert peak(lambda: RegisterAttack()(release, Background(register))) <= 2.2 * 3_000**2
 
 
@@ -704,26 +556,6 @@ def test_people_who_fit_many_classes_are_counted_in_little_memory():
     assert taken <= 20 * risk._CHUNK
 
 
-def test_tables_of_one_audit_share_the_disk(people, monkeypatch):
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_CELL", 1 << 18)
-    one = planned(people)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": one.disk_bytes + 1}))
-    check_together([one], None)
-    with pytest.raises(FailedError, match=r"may write for 2 tables .* to its temporary directory"):
-        check_together([one, one], None)
-
-
-def test_values_that_do_not_fit_and_a_full_disk_are_refused_before_the_work(people, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr("unmask.tables.counting.planning._PER_VALUE", 1 << 40)
-        with pytest.raises(FailedError, match=r"column 'age' has about .* different values, too many.*coarsen it"):
-            planned(people)
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_CELL", 1 << 30)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": 5}))
-    with pytest.raises(FailedError, match=r"may write .* to its temporary directory, which has 0 MiB; free some"):
-        planned(people)
-
-
 def test_a_memory_limit_that_is_too_small():
     with pytest.raises(UnmaskError, match="the memory limit is 100 MiB, expected at least 512 MiB"):
         divide_memory(100 << 20)
@@ -732,30 +564,30 @@ def test_a_memory_limit_that_is_too_small():
 def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
     with open_engine("duckdb") as engine:
         with pytest.raises(UnmaskError, match="column 'agee' is not in the source; did you mean 'age'"):
-            reduce(engine, str(people), roles(quasi_identifiers=("agee",)))
-        others = reduce(engine, str(people), roles(quasi_identifiers=("note",)), name="others").whole()
+            count_source(engine, str(people), roles(quasi_identifiers=("agee",)))
+        others = count_source(engine, str(people), roles(quasi_identifiers=("note",)), name="others").table
         with pytest.raises(UnmaskError, match="share no quasi-identifier"):
-            audit_tables({"r": reduce(engine, str(people), roles())}, Evidence(register=others))
+            audit_tables({"r": count_source(engine, str(people), roles()).table}, Evidence(register=others))
         with pytest.raises(UnmaskError, match="column 'age' is given twice"):
-            reduce(engine, str(people), roles(identifiers=("age",)))
+            count_source(engine, str(people), roles(identifiers=("age",)))
         (tmp_path / "none.csv").write_text("age\n")
         with pytest.raises(UnmaskError, match="has no rows"):
-            reduce(engine, str(tmp_path / "none.csv"), Roles(("age",)))
+            count_source(engine, str(tmp_path / "none.csv"), Roles(("age",)))
         (tmp_path / "gaps.csv").write_text("age,sex\n,f\n,m\n")
-        gaps = reduce(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
+        gaps = count_source(engine, str(tmp_path / "gaps.csv"), Roles(("age", "sex"), missing="excluded"))
         with pytest.raises(UnmaskError, match="every row has a missing quasi-identifier"):
-            criteria.evaluate(gaps)
+            criteria.evaluate(gaps.table)
         with pytest.raises(UnmaskError, match="relaxed Mondrian"):
             generalize(gaps, Mondrian(k=2, strict=False))
         with pytest.raises(FailedError, match="fewer than k = 701"):
-            generalize(reduce(engine, str(people), roles()), Mondrian(k=701))
+            generalize(count_source(engine, str(people), roles()), Mondrian(k=701))
         with pytest.raises(UnmaskError, match="has no sensitive column"):
-            generalize(reduce(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
+            generalize(count_source(engine, str(people), roles(sensitive=())), Mondrian(k=2, l=2))
         with pytest.raises(FailedError, match="cannot be satisfied"):
-            generalize(reduce(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
+            generalize(count_source(engine, str(people), roles()), Mondrian(k=2, constraints=(EntropyL(90),)))
         asked = Mondrian(k=2, constraints=(TCloseness(0.1, "ordered"),))
         with pytest.raises(UnmaskError, match="ordered distance"):
-            generalize(reduce(engine, str(people), roles(sensitive=("ill",))), asked)
+            generalize(count_source(engine, str(people), roles(sensitive=("ill",))), asked)
 
 
 # --- the command line -----------------------------------------------------------------------------------------
@@ -788,7 +620,7 @@ def test_the_command_line_audits_in_an_engine(people, tmp_path):
             (row["measure"], pytest.approx(float(row["posterior"]), rel=1e-6, abs=1e-6)) for row in rows
         ]
     assert {row[0] for row in both} == {adversary for adversary, _ in known}
-    assert "people: audit of 700 rows" in result.stderr
+    assert "people: 700 rows" in result.stderr
     assert report.read_text(encoding="utf-8").startswith("<!")
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
@@ -811,7 +643,7 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
         "--engine",
         "duckdb",
     )
-    assert "protect of 700 rows" in unmask(*asked, "--dry-run").stderr
+    assert "700 rows, about" in unmask(*asked, "--dry-run").stderr
     assert list(tmp_path.iterdir()) == []
     result = unmask(*asked, "--json", "--identifiers", "note")
     assert result.exit_code == 0, result.stderr

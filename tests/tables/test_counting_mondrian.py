@@ -1,8 +1,8 @@
-"""Mondrian makes the classes of the table in memory, however few of its combinations may be there at once."""
+"""Mondrian makes the classes of the table in memory from its combinations."""
 
 import csv
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import duckdb
 import numpy as np
@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
-from unmask import FailedError
 from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.constraints import EntropyL
-from unmask.tables.counting import Roles, generalize, plan, reduce, write_release
+from unmask.tables.counted_release import generalize, write_release
+from unmask.tables.counted_source import count_source
+from unmask.tables.roles import Roles
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
 
@@ -72,17 +73,17 @@ def rows_of(path):
 
 
 def same_classes(made, release):
-    assert np.array_equal(made.release.counts, release.classes.sizes)
+    assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
     assert np.array_equal(made.release.classes.levels, release.classes.levels)
     for found, wanted in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
         assert found.levels.labels == wanted.levels.labels
 
 
-def check_release(engine, people, folder, missing, protection, at_once):
+def check_release(engine, people, folder, missing, protection):
     table = Table.read(people, **given(missing))
     release, origin = protection(table, rng=np.random.default_rng(0))
-    reduced = reduce(engine, str(people), Roles(**given(missing)), counted=protection.t is not None)
-    made = generalize(replace(reduced, at_once=at_once), protection)
+    counted = count_source(engine, str(people), Roles(**given(missing)), sensitive=protection.t is not None)
+    made = generalize(counted, protection)
     same_classes(made, release)
 
     found, expected = made.loss, utility.evaluate(table, release, origin)
@@ -95,59 +96,45 @@ def check_release(engine, people, folder, missing, protection, at_once):
                     for value in (one, two))  # fmt: skip
         assert one == pytest.approx(two, rel=1e-12, abs=1e-12, nan_ok=True), item.name
 
-    write_release(reduced, made, folder / "release.parquet")
+    write_release(counted, made, folder / "release.parquet")
     release.write(folder / "expected.parquet")
     assert Counter(rows_of(folder / "release.parquet")) == Counter(rows_of(folder / "expected.parquet"))
 
 
 @pytest.mark.parametrize("protection", [Mondrian(k=10), Mondrian(k=5, t=0.3)])
-def test_both_engines_make_the_release_in_memory_in_many_turns(engine, people, tmp_path, protection):
-    check_release(engine, people, tmp_path, "excluded", protection, 250)
+def test_both_engines_make_the_release_in_memory(engine, people, tmp_path, protection):
+    check_release(engine, people, tmp_path, "excluded", protection)
 
 
 @pytest.mark.parametrize("missing", ["own", "excluded", "wildcard"])
-@pytest.mark.parametrize("at_once", [300, 40])
-@pytest.mark.parametrize("k", [3, 10])
-def test_a_release_of_many_turns_is_the_one_in_memory(duck, people, tmp_path, missing, at_once, k):
-    check_release(duck, people, tmp_path, missing, Mondrian(k=k), at_once)
+@pytest.mark.parametrize("protection", [Mondrian(k=1), Mondrian(k=3), Mondrian(k=450), Mondrian(k=2, t=0.0)])
+def test_a_release_of_combinations_is_the_one_of_rows(duck, people, tmp_path, missing, protection):
+    check_release(duck, people, tmp_path, missing, protection)
 
 
-@pytest.mark.parametrize(
-    ("protection", "n"),
-    [(Mondrian(k=1), 60), (Mondrian(k=5), 300), (Mondrian(k=450), 900), (Mondrian(k=2, t=0.0), 900)],
-)
-def test_boxes_without_a_cut_that_exceed_the_memory_stay_in_the_engine(duck, people, tmp_path, protection, n):
-    """The fewer in a class, the more statements: one for each combination with k = 1."""
-    lines = people.read_text(encoding="utf-8").splitlines(keepends=True)
-    (tmp_path / "some.csv").write_text("".join(lines[: n + 1]), encoding="utf-8")
-    check_release(duck, tmp_path / "some.csv", tmp_path, "own", protection, 1)
-
-
-@pytest.mark.parametrize("at_once", [200, 20])
 @pytest.mark.parametrize("missing", ["own", "excluded"])
-def test_constraints_hold_on_both_sides_of_the_cuts_in_the_engine(duck, people, missing, at_once):
+def test_constraints_hold_in_classes_of_combinations(duck, people, missing):
     asked = Mondrian(k=5, l=2, t=0.3, constraints=(EntropyL(1.2),))
     table = Table.read(people, **given(missing, ("ill", "pay")))
     release, _ = asked(table, rng=np.random.default_rng(0))
-    reduced = reduce(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
-    same_classes(generalize(replace(reduced, at_once=at_once), asked), release)
+    counted = count_source(duck, str(people), Roles(**given(missing, ("ill", "pay"))))
+    same_classes(generalize(counted, asked), release)
     alone, _ = Mondrian(k=5)(table, rng=np.random.default_rng(0))
     assert len(release.classes.sizes) < len(alone.classes.sizes)
 
 
 @pytest.mark.parametrize("k", [3, 10])
-def test_adult_in_many_turns_has_the_classes_of_adult(duck, tmp_path, k):
+def test_counted_adult_has_the_classes_of_adult(duck, tmp_path, k):
     adult = datasets.adult()
     adult.write(tmp_path / "adult.parquet")
     quasi = tuple(column.name for column in adult.quasi_identifiers)
     types = {column.name: column.type for column in adult.columns}
     release, _ = Mondrian(k=k)(adult, rng=np.random.default_rng(0))
-    reduced = reduce(duck, str(tmp_path / "adult.parquet"), Roles(quasi, types=types), counted=False)
-    for at_once in (3000, 200):
-        same_classes(generalize(replace(reduced, at_once=at_once), Mondrian(k=k)), release)
+    counted = count_source(duck, str(tmp_path / "adult.parquet"), Roles(quasi, types=types), sensitive=False)
+    same_classes(generalize(counted, Mondrian(k=k)), release)
 
 
-def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duck, tmp_path):
+def test_random_tables_have_the_classes_of_the_table_in_memory(duck, tmp_path):
     for seed in range(12):
         rng = np.random.default_rng(seed)
         n, d = int(rng.integers(20, 150)), int(rng.integers(1, 5))
@@ -156,40 +143,11 @@ def test_random_tables_in_many_turns_have_the_classes_of_the_table_in_memory(duc
         path.write_text("\n".join(",".join(row) for row in [tuple(columns), *zip(*columns.values(), strict=True)]))
         protection = Mondrian(k=int(rng.integers(1, 8)))
         release, _ = protection(Table.read(path, quasi_identifiers=tuple(columns)), rng=rng)
-        reduced = reduce(duck, str(path), Roles(tuple(columns)))
-        same_classes(generalize(replace(reduced, at_once=int(rng.integers(1, 40))), protection), release)
+        counted = count_source(duck, str(path), Roles(tuple(columns)))
+        same_classes(generalize(counted, protection), release)
 
 
-# --- what will fit, and the command line ----------------------------------------------------------------------
-
-
-def planned(duck, people, protection):
-    return plan(duck, str(people), Roles(**given()), memory_limit=1 << 30, protection=protection)
-
-
-def test_a_plan_says_how_often_the_engine_cuts_and_in_how_many_turns(duck, people, monkeypatch):
-    found = planned(duck, people, Mondrian(k=10))
-    assert (found.levels, found.parts) == (0, 1)
-    assert "combinations taken into memory at once" in str(found)
-    needed = 5 * found.array_bytes // found.combinations
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": needed})
-    found = planned(duck, people, Mondrian(k=10))
-    assert (found.levels, found.parts) == (3, 8)
-    assert found.combinations / 8 <= found.at_once <= found.combinations / 4
-    assert "combinations cut in the engine to 3 levels, then taken into memory in 8 parts" in str(found)
-
-
-def test_classes_and_constraints_that_do_not_fit_are_refused_in_a_sentence(duck, people, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr("unmask.tables.counting.planning._PER_CLASS", 1 << 20)
-        with pytest.raises(FailedError, match=r"may have 450 classes, .* at most three quarters of 494 MiB"):
-            planned(duck, people, Mondrian(k=2))
-        assert planned(duck, people, Mondrian(k=50)).levels == 0
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": 1 << 20})
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_PAIR", 1 << 24)
-    assert planned(duck, people, Mondrian(k=10)).levels > 0
-    with pytest.raises(FailedError, match=r"constraints on sensitive columns .* ask for k alone"):
-        planned(duck, people, Mondrian(k=10, l=2))
+# --- the command line -----------------------------------------------------------------------------------------
 
 
 def unmask(*arguments):
@@ -198,12 +156,11 @@ def unmask(*arguments):
     return result
 
 
-def test_the_command_line_protects_more_combinations_than_memory(people, tmp_path, monkeypatch):
+def test_the_command_line_protects_in_an_engine_as_in_memory(people, tmp_path):
     asked = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
     expected = parsed(unmask(*asked, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
-    monkeypatch.setattr("unmask.tables.counting.planning._PER_COMBINATION", {"protect": 3 << 20})
     asked = (*asked, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
-    assert "cut in the engine to" in unmask(*asked, "--dry-run").stderr
+    assert "900 rows, about" in unmask(*asked, "--dry-run").stderr
     assert not (tmp_path / "release.parquet").exists()
     result = unmask(*asked)
     assert result.exit_code == 0, result.stderr

@@ -1,5 +1,6 @@
 """Releases that empty sensitive cells: a hidden value is unknown, and no value of its own."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -13,8 +14,7 @@ from unmask.reports.data import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
 from unmask.tables.background import hidden_values
-from unmask.tables.counted import Combinations
-from unmask.tables.counts import class_counts
+from unmask.tables.column import classes_of
 from unmask.tables.knowledge import attribute_truth
 
 SHARES = {"north": (0.7, 0.2, 0.1), "south": (0.1, 0.3, 0.6)}
@@ -41,14 +41,10 @@ def emptied(table, hides):
 
 
 def counted(table):
-    """The same by its combinations."""
-    classes, secret = table.classes, table.column("ill")
-    place = table.column("place")
-    known = (place.take(np.unique(classes.of_row, return_index=True)[1]),)
-    every = np.arange(len(secret.levels), dtype=np.int32)
-    histogram = class_counts(classes.of_row, len(classes.sizes), secret.codes, len(every))
-    held = type(secret)(secret.name, every, secret.levels)
-    return Combinations(known, (held,), counts=classes.sizes, histograms=(histogram,))
+    """Return the same by its combinations."""
+    both = classes_of(table.columns)
+    rows = np.unique(both.of_row, return_index=True)[1]
+    return replace(table.take(rows), counts=both.sizes)
 
 
 def hiding(people, what):

@@ -16,11 +16,13 @@ from unmask.tables import Background, criteria, utility
 from unmask.tables.attacks import ClassAttack
 from unmask.tables.cells import compatible
 from unmask.tables.column_risk import printed_values
-from unmask.tables.counting import Roles, generalize, reduce, write_release
+from unmask.tables.counted_release import generalize, write_release
+from unmask.tables.counted_source import count_source
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells
 from unmask.tables.release import Table
+from unmask.tables.roles import Roles
 
 QUASI = ("birth", "zip", "sex", "admission", "weight")
 ROLES = {"quasi_identifiers": QUASI, "sensitive": ("diagnosis", "cost"), "identifiers": ("patient",)}
@@ -183,12 +185,12 @@ def test_the_engine_makes_the_same_release(file, people, released, tmp_path):
     release, _ = released
     roles = Roles(**ROLES)
     with open_engine("duckdb") as engine:
-        reduced = reduce(engine, str(file), roles, counted=False)
-        assert any(note.startswith("weight: 'NA' read as missing") for note in reduced.notes)
+        reduced = count_source(engine, str(file), roles, sensitive=False)
+        assert any(note.startswith("weight: 'NA' read as missing") for note in reduced.table.notes)
         made = generalize(reduced, Mondrian(k=5))
         for one, other in zip(made.release.quasi_identifiers, release.quasi_identifiers, strict=True):
             assert one.levels.labels == other.levels.labels
-        assert np.array_equal(made.release.counts, release.classes.sizes)
+        assert np.array_equal(made.release.classes.sizes, release.classes.sizes)
         for name, width in made.loss.width.items():
             expected = utility.evaluate(people, *released).width[name]
             assert (width.mean, width.largest, width.unit) == pytest.approx(
@@ -213,7 +215,7 @@ def test_values_of_an_engine_that_are_written_in_several_ways_share_a_level(tmp_
     from unmask.data.engine import open_engine
 
     with open_engine("duckdb") as engine:
-        found = reduce(engine, str(path), Roles(("name", "pay"))).whole()
+        found = count_source(engine, str(path), Roles(("name", "pay"))).table
     assert [column.levels.labels for column in found.columns] == [("Zo\u00eb",), ("3.5", "")]
     assert found.counts.tolist() == [8, 4]
 

@@ -12,7 +12,8 @@ from unmask.measures import success_probability
 from unmask.reports import ORIGINAL
 from unmask.tables import ClassAttack, Generalize, SuppressCells, Table, criteria
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.counting import Roles, reduce
+from unmask.tables.counted_source import count_source
+from unmask.tables.roles import Roles
 
 RULES = ("own", "wildcard", "excluded")
 TEXTS = {"a": {"a"}, "b": {"b"}, "c": {"c"}, "{a, b}": {"a", "b"}, "{b, c}": {"b", "c"}}
@@ -232,7 +233,7 @@ def test_an_engine_has_the_numbers_of_memory_or_refuses_with_the_next_step(tmp_p
     table = Table.read(file, quasi_identifiers=["a", "b"], **roles)
     inside = table.take(table.taking_part)
     with open_engine("duckdb") as engine:
-        counted = reduce(engine, str(file), Roles(("a", "b"), **roles))
+        counted = count_source(engine, str(file), Roles(("a", "b"), **roles)).table
         assert criteria.evaluate(counted) == criteria.evaluate(table)
         if relation_of(inside) is None:
             same(numbers(audit_releases({"release": counted}), "release"), numbers(audit_releases(table), "release"))

@@ -12,9 +12,9 @@ from unmask.cli.terminal import say
 
 if TYPE_CHECKING:
     from unmask.reports import ReportData
-    from unmask.tables.counting import Roles
     from unmask.tables.formulas import Formulas
     from unmask.tables.protections import Mondrian
+    from unmask.tables.roles import Roles
 
 
 def _bytes(_ctx: click.Context, _parameter: click.Parameter, value: str) -> int:
@@ -68,7 +68,7 @@ def refuse(given: dict[str, bool], why: str) -> None:
 
 def roles_of(reading: dict[str, Any]) -> Roles:
     """What the command line says about reading a table."""
-    from unmask.tables.counting import Roles
+    from unmask.tables.roles import Roles
 
     text = "is for tables that are read into memory; an engine finds it in the first line: leave it out"
     refuse({"--delimiter": reading["delimiter"] is not None, "--header": reading["header"] is not None}, text)
@@ -88,23 +88,24 @@ def audit_in_engine(
     attacker: str | None,
     **room: Any,
 ) -> ReportData | None:
-    """Audit the releases where they are; None after a dry run. room : of the engine, see `tables.counting.counted`."""
+    """Audit the releases where they are; None after a dry run. room : of the engine, see `count_sources`."""
     from unmask.cases.tables.evidence import Evidence
     from unmask.cases.tables.standard import audit_tables
     from unmask.cli.files import read_motive
-    from unmask.tables.counting import counted
+    from unmask.tables.counted_source import count_sources
 
     motive = None if attacker is None else read_motive(attacker)
     people = next(name for name in ("register", "register of people") if name not in sources)
     given = sources if register is None else {people: register, **sources}
 
     def role(name: str, names: list[str]) -> Roles:
-        return roles.listed(names) if name == people else roles.released(names)
+        return roles.of_register(names) if name == people else roles.of_release(names)
 
-    with counted(choice, given, role, register=people, say=_say, **room) as tables:
+    with count_sources(choice, given, role, register=people, say=_say, **room) as sources_counted:
+        tables = {name: source.table for name, source in sources_counted.items()}
         if not tables:
             return None
-        known = tables.pop(people).whole() if register is not None else None
+        known = tables.pop(people) if register is not None else None
         evidence, title = Evidence(register=known, coverage=coverage), f"Audit of {', '.join(sources)}"
         return audit_tables(tables, evidence, title=title, motive=motive)
 
@@ -130,26 +131,26 @@ def protect_in_engine(
     from unmask.cli.files import say_dropped, say_formulas
     from unmask.data.resources import check_output
     from unmask.tables import criteria
-    from unmask.tables.counting import counted, generalize, write_release
+    from unmask.tables.counted_release import generalize, write_release
+    from unmask.tables.counted_source import count_sources
 
     start = time.perf_counter()
     check_output(output, force=force)
-    with counted(choice, {source: source}, lambda *_: roles, protection=protection, say=_say, **room) as tables:
-        if not tables:
+    with count_sources(choice, {source: source}, lambda *_: roles, protection=protection, say=_say, **room) as counted:
+        if not counted:
             return None
-        table = tables[source]
-        made = generalize(table, protection)
-        dropped = [name for name in table.engine.names(source) if name not in roles.named]
+        made = generalize(counted[source], protection)
+        dropped = [name for name in counted[source].engine.names(source) if name not in roles.names]
         say_dropped(dropped)
-        found = write_release(table, made, output, formulas=formulas, force=force)
+        found = write_release(counted[source], made, output, formulas=formulas, force=force)
         say_formulas(found, formulas)
     lost = made.loss
     return {
         "rows": lost.released_rows,
-        "classes": len(made.release.counts),
+        "classes": len(made.release.classes.sizes),
         "k": criteria.evaluate(made.release, sensitive=()).k,
         "gcp": lost.gcp,
-        "average_class_size": lost.released_rows / len(made.release.counts),
+        "average_class_size": lost.released_rows / len(made.release.classes.sizes),
         "seconds": round(time.perf_counter() - start, 3),
         "dropped": dropped,
         "width": lost.width,

@@ -8,7 +8,7 @@ on both engines by the tests.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ something else: a cell of a text file, a date, a decimal, a boolean.
 
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"
 
-_PRIME, _FIELD = 4_294_967_291, 1_000_000_007
 
 BLANKS = " \t\r\n"
 """What is removed around a text; an engine's own idea of blanks differs from the next one's."""
@@ -83,26 +82,6 @@ def estimates(table: str, columns: Sequence[str], joint: Mapping[str, Sequence[s
     found = sets | {column: column for column in columns}
     counts = "".join(f", approx_count_distinct({what}) as {name}" for name, what in found.items())
     return f"select count(*) as n{counts} from {table}"
-
-
-def totals(
-    table: str, columns: Sequence[str] = (), *, where: str = "", distinct: bool = False, sized: bool = False
-) -> str:
-    """Rows n of a table that counts rows already, summed over all other columns; over all of them NULL for no rows.
-
-    distinct : there are no other columns, so that nothing is to be summed. sized : also `size`, its rows of the
-    counting table.
-
-    >>> totals("t", ["q0"], where="s0 > 1")
-    'select q0, cast(sum(n) as bigint) as n from t where s0 > 1 group by q0'
-    >>> totals("t")
-    'select cast(sum(n) as bigint) as n from t'
-    """
-    names, from_ = ", ".join(columns), f"from {table}{_where(where)}"
-    if distinct:
-        return f"select {names}, n {from_}"
-    sums = f"cast(sum(n) as bigint) as n{', count(*) as size' if sized else ''}"
-    return f"select {names}, {sums} {from_} group by {names}" if names else f"select {sums} {from_}"
 
 
 def _where(condition: str) -> str:
@@ -187,101 +166,6 @@ def unpacked(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str]
     return f"select {', '.join([*chosen, *more])} from {table}"
 
 
-def masks(words: Sequence[Mapping[str, int]], columns: Collection[str]) -> list[int]:
-    """For each word of `packed` the bits of these columns.
-
-    >>> masks([{"q0": 3, "q1": 2}], ["q0"])
-    [28]
-    """
-    found = []
-    for word in words:
-        mask = 0
-        for column, bits in word.items():
-            mask = mask << bits | ((1 << bits) - 1 if column in columns else 0)
-        found.append(mask)
-    return found
-
-
-def masked(
-    table: str, words: Sequence[Mapping[str, int]], columns: Collection[str], *, where: str = "", how: str = "sum"
-) -> str:
-    """The words of `packed` with the bits of other columns 0, and the rows n of each that occurs.
-
-    how : "max" for the largest of the rows that fall together instead of their sum.
-
-    >>> masked("t", [{"q0": 3, "q1": 2}], ["q0"])
-    'select k0 & 28 as k0, cast(sum(n) as bigint) as n from t group by 1'
-    """
-    keys = [f"k{at} & {mask} as k{at}" for at, mask in enumerate(masks(words, columns))]
-    places = ", ".join(str(at + 1) for at in range(len(words)))
-    return f"select {', '.join(keys)}, cast({how}(n) as bigint) as n from {table}{_where(where)} group by {places}"
-
-
-def largest(
-    table: str, words: Sequence[Mapping[str, int]], columns: Sequence[str], secret: str, *, where: str = ""
-) -> str:
-    """One row: the classes that the columns make, and n, the rows that have the most frequent secret of their class.
-
-    secret : a column; with "" every row counts.
-
-    >>> largest("t", [{"q0": 3, "s0": 2}], ["q0"], "s0")
-    'select count(*) as classes, cast(sum(n) as bigint) as n from
-    (select k0 & 28 as k0, cast(max(n) as bigint) as n from
-    (select k0 & 31 as k0, cast(sum(n) as bigint) as n from t group by 1) t group by 1) t'
-    """
-    together = masked(table, words, [*columns, secret], where=where)
-    most = masked(f"({together}) t", words, columns, how="max")
-    return f"select count(*) as classes, cast(sum(n) as bigint) as n from ({most}) t"
-
-
-def boxed(table: str, columns: Sequence[str], *, box: int = 0, where: str = "", distinct: bool = False) -> str:
-    """The rows of a table, or those that fulfill a condition, all in one `box`. distinct : equal ones once.
-
-    >>> boxed("t", ["q0", "n"])
-    'select q0, n, 0 as box from t'
-    """
-    return f"select {'distinct ' if distinct else ''}{', '.join(columns)}, {box} as box from {table}{_where(where)}"
-
-
-def in_boxes(boxes: Sequence[int]) -> str:
-    """A condition: the box is one of these.
-
-    >>> in_boxes([2, 5])
-    'box in (2, 5)'
-    """
-    return f"box in ({', '.join(map(str, boxes))})"
-
-
-def moved(table: str, columns: Sequence[str], axes: Mapping[int, str], halves: str) -> str:
-    """A counting table with boxes, after some of them were cut.
-
-    axes : box -> the column that it is cut along. halves : table (parent, code, child), the values of this column whose
-    rows leave the box `parent` for the box `child`.
-
-    >>> moved("t", ["q0", "q1"], {4: "q1"}, "h")
-    'select t.q0 as q0, t.q1 as q1, t.n as n, coalesce(h.child, t.box) as box from t
-    left join h on t.box = h.parent and case t.box when 4 then t.q1 end = h.code'
-    """
-    cells = ", ".join(f"{table}.{column} as {column}" for column in [*columns, "n"])
-    value = " ".join(f"when {box} then {table}.{column}" for box, column in axes.items())
-    on = f"{table}.box = {halves}.parent and case {table}.box {value} end = {halves}.code"
-    return f"select {cells}, coalesce({halves}.child, {table}.box) as box from {table} left join {halves} on {on}"
-
-
-def numbered(tables: Sequence[str], columns: Sequence[str], classes: str) -> str:
-    """The rows of several tables (columns, box) with the class of their box; classes : table (made, box), the class of
-    every box that was made.
-
-    >>> numbered(["a", "b"], ["q0"], "c")
-    'select t.q0 as q0, c.box as box from (select q0, box from a union all select q0, box from b) t
-    join c on t.box = c.made'
-    """
-    names = ", ".join(columns)
-    together = " union all ".join(f"select {names}, box from {table}" for table in tables)
-    cells = ", ".join(f"t.{column} as {column}" for column in columns)
-    return f"select {cells}, {classes}.box as box from ({together}) t join {classes} on t.box = {classes}.made"
-
-
 def placed(
     table: str,
     boxes: str,
@@ -358,18 +242,6 @@ def escaped(query: str, columns: Sequence[str], every: Sequence[str], starts: st
 def _formula(column: str, starts: str) -> str:
     begins = f"substr({column}, 1, 1) in ({', '.join(map(literal, starts))})"
     return f"{begins} and length({column}) > 1 and try_cast({column} as double) is null"
-
-
-def part(keys: Sequence[str], parts: int) -> str:
-    """A number below `parts`, the same for equal combinations of bigints, and about equally often each.
-
-    >>> part(["k0", "k1"], 8)
-    '(k0 % 1000000007 * 4294967291 % 1000000007 + k1 % 1000000007) * 4294967291 % 1000000007 % 8'
-    """
-    key = f"{keys[0]} % {_FIELD} * {_PRIME} % {_FIELD}"  # words end in bits that are 0, which a remainder would keep
-    for one in keys[1:]:
-        key = f"({key} + {one} % {_FIELD}) * {_PRIME} % {_FIELD}"  # below 2^63 whatever the numbers
-    return f"{key} % {parts}"
 
 
 def sizes(table: str, part: str, *, where: str = "") -> str:

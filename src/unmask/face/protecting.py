@@ -99,6 +99,8 @@ def protect(
 
     if not isinstance(table, Table):
         raise UnmaskError(f"protect takes a table in memory, given {spoken(table)}; make one with unmask.read_table")
+    if table.counts is not None:
+        raise UnmaskError("an engine counted this table, so it has no rows to protect; use unmask protect --engine")
     chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
     people = held(table, hold_back, rng=rng) if hold_back else Sample(table)
     made = chosen(people.members) if rng is None else chosen(people.members, rng=rng)

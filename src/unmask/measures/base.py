@@ -128,6 +128,7 @@ def evaluate(
     drawn_from: float | None = None,
     of_kinds: NDArray[np.float64] | None = None,
     whose: NDArray[np.int64] | None = None,
+    people: int | None = None,
 ) -> Row:
     """A measure of a belief beside the same measure of the prior: mean, gain, interval, worst-off target, quantiles.
 
@@ -138,10 +139,12 @@ def evaluate(
     of_kinds   : the measure at each kind of observation (`alike`), where it is known already
     whose      : (n_targets,) who each target is of, by numbers from 0, where people are several targets: n and the
                  interval are of people, whose value is the mean over their targets, by weight. None: each is a person
+    people     : how many people the targets stand for, if a target is an equivalence class of people. The observations
+                 are then the targets. None: each target is a person
     A measure that needs probabilities is refused for a belief made of mere scores.
     """
     measure.check(belief)
-    taken = _judged_values(measure, belief, truth) if measure.realized else _values(measure, belief, of_kinds)
+    taken = _judged_values(measure, belief, truth) if measure.realized else _values(measure, belief, of_kinds, people)
     posterior, value = _mean(taken.value, taken.mass), taken.value
     worst = value.max() if measure.direction == "high" else value.min()
     n, everybody = (taken.n, belief.n_targets) if whose is None else (taken.people(whose), how_many(whose))
@@ -213,7 +216,7 @@ def of_each(
     return np.bincount(whose, weight * value)[some] / mass[some], mass[some]
 
 
-def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] | None) -> _Taken:
+def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] | None, people: int | None) -> _Taken:
     """Targets of one observation have one value, and so have those of observations that are alike."""
     assert measure.self_assessed is not None
     kinds = Kinds(belief, np.arange(belief.n_observations)) if measure.of_rows is None else alike(belief)
@@ -224,7 +227,11 @@ def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] |
     def of_targets() -> OfTargets:
         return each[kinds.belief.observation], belief.weight / whole, np.arange(belief.n_targets)
 
-    return _Taken(prior, each[seen], mass / whole, kinds.first[seen], belief.n_targets, len(belief.seen), of_targets)
+    first, n, n_observations = kinds.first[seen], belief.n_targets, len(belief.seen)
+    if people is not None:  # an observation for each target
+        first = np.unique(kinds.belief.observation, return_index=True)[1]
+        n, n_observations = people, belief.n_targets
+    return _Taken(prior, each[seen], mass / whole, first, n, n_observations, of_targets)
 
 
 def _judged_values(measure: Measure, belief: Posterior, truth: Truth | None) -> _Taken:

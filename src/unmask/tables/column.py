@@ -97,6 +97,9 @@ class Classes:
         return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels))
 
 
-def classes_of(columns: Sequence[Column]) -> Classes:
-    """The rows that are alike in some columns."""
-    return Classes(*group([column.codes for column in columns], [len(column.levels) for column in columns]))
+def classes_of(columns: Sequence[Column], *, counts: NDArray[np.int64] | None = None) -> Classes:
+    """Return the equivalence classes of rows that agree in some columns; counts : (n,) how often each row occurs."""
+    of_row, sizes, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    if counts is not None:
+        sizes = np.bincount(of_row, counts, len(sizes)).astype(np.int64)
+    return Classes(of_row, sizes, levels)

@@ -67,13 +67,19 @@ def first_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
 
 
 def class_counts(
-    of_row: NDArray[np.int32], n_classes: int, codes: NDArray[np.integer], n_levels: int
+    of_row: NDArray[np.int32],
+    n_classes: int,
+    codes: NDArray[np.integer],
+    n_levels: int,
+    *,
+    weight: NDArray[np.int64] | None = None,
 ) -> sparse.csr_array[Any, Any]:
     """Count matrix n_cs: how many rows of class c carry sensitive value s.
 
-    of_row, codes : (n_rows,) class and value of each row. Returns a CSR array (n_classes, n_levels) of int64 whose
-    stored entries are the positive counts, columns ascending within a class; there are at most n_rows of them, so the
-    matrix is never larger than the table, however many classes and values there are.
+    of_row, codes : (n_rows,) class and value of each row. weight : (n_rows,) how often each row occurs.
+
+    Returns a CSR array (n_classes, n_levels) of int64. Its stored entries are the positive counts, columns ascending
+    within a class. There are at most n_rows of them, so the matrix is never larger than the table.
 
     >>> class_counts(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 0], np.int32), 2).toarray()
     array([[0, 2], [1, 0]])
@@ -81,7 +87,7 @@ def class_counts(
     if n_classes * n_levels > KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
         raise UnmaskError(f"{n_classes} classes of {n_levels} values exceed 63 bits; drop unused values")
     space = n_classes * n_levels
-    pairs, data = distinct(_fuse(of_row, codes, n_levels), space)
+    pairs, data = distinct(_fuse(of_row, codes, n_levels), space, weight=weight)
     rows, columns = np.divmod(pairs, max(n_levels, 1))
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])

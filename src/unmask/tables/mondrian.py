@@ -5,7 +5,7 @@ points, and not with the number of boxes. Only arrays come in and go out; `unmas
 table.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -104,39 +104,6 @@ def mondrian(
     begins[start_of] = True
     number = np.cumsum(begins, dtype=np.int32) - np.int32(1)
     return number[start_of]
-
-
-def first_cut(
-    columns: Sequence[tuple[NDArray[Any], NDArray[np.int64]]],
-    *,
-    k: int,
-    span: NDArray[np.float64],
-    histograms: Callable[[int], Sequence[csr_array]],
-    allows: Sequence[Allows] = (),
-    trees: Sequence[NDArray[np.int64] | None],
-) -> tuple[int, Any] | None:
-    """The first strict cut that `mondrian` makes of a box: its column and the largest value on the left, if any.
-
-    It takes no more than the margins of the box. columns : for each the values that occur (R,) and their rows (R,).
-    histograms : from a column to the sensitive histograms at its values, (R, m) each. The rest is as in `mondrian`.
-
-    >>> ages, zips = (np.array([1, 2, 9]), np.array([2, 2, 3])), (np.array([5, 6]), np.array([3, 4]))
-    >>> first_cut([ages, zips], k=3, span=np.array([8.0, 4.0]), histograms=lambda _: (), trees=(None, None))
-    (0, 2)
-    """
-    margins = []
-    for (values, counts), width, tree in zip(columns, span, trees, strict=True):
-        points = ranked(values[:, None], counts, np.array([width]), (tree,))
-        ends, one = np.array([0, counts.size], dtype=np.intp), np.zeros(1, dtype=np.int64)
-        margins.append((points, _fresh(points, np.arange(counts.size), ends, one, counts.sum(keepdims=True))))
-    for j in np.argsort([-boxes.widths[0, 0] for _, boxes in margins], kind="stable").tolist():
-        points, boxes = margins[j]
-        if _final(boxes, k=k, strict=True)[0]:
-            return None
-        boxes, cuts, _, _ = _best(points, boxes, _tests(histograms(j), allows), k=k, rng=None)
-        if cuts.size:
-            return j, columns[j][0][boxes.items[cuts[0]]].item()
-    return None
 
 
 def _tests(histograms: Sequence[NDArray[Any] | csr_array], allows: Sequence[Allows]) -> list[Test]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,11 @@ class Table:
     notes : what was recognized or guessed while reading, a sentence each.
     person : (n_rows,) the person of each row; None if each row is a person.
     unit : what counts as one person, and how that was decided.
+    counts : (n,) how many source rows each row of the columns stands for, of a table that an engine counted: its rows
+        are the distinct combinations of quasi-identifiers and sensitive values, `n_rows` counts source rows, and
+        attacks that need single rows refuse it. None if each row stands for itself.
+    record_sizes : (2, m) of a counted table, numbers of source rows that agree in every released column, and how many
+        such sets have each; None if the released columns are all in the table.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -60,6 +65,8 @@ class Table:
     notes: tuple[str, ...] = ()
     person: NDArray[np.int64] | None = None
     unit: str = ASSUMED.words
+    counts: NDArray[np.int64] | None = None
+    record_sizes: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -68,7 +75,7 @@ class Table:
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
         check_columns(self.names, (), where="the table")
         lengths = {column.codes.size for column in self.columns}
-        lengths |= {array.size for array in (self.weight, self.person) if array is not None}
+        lengths |= {array.size for array in (self.weight, self.person, self.counts) if array is not None}
         if len(lengths) != 1:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
@@ -129,6 +136,8 @@ class Table:
     def written(self) -> tuple[Column, ...]:
         """All columns as they stand in a file, the weight among them: in the order of the source."""
         columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
+        if self.counts is not None:
+            raise UnmaskError("an engine counted this table, so it has no rows to write; read its rows")
         place = {name: at for at, name in enumerate(self.order)}
         return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
@@ -142,8 +151,8 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.quasi_identifiers[0].codes.size)
+        """Number of rows; of a counted table, of the source."""
+        return int(self.quasi_identifiers[0].codes.size if self.counts is None else self.counts.sum())
 
     @property
     def taking_part(self) -> NDArray[np.int64]:
@@ -154,6 +163,21 @@ class Table:
             )
         return kept
 
+    @property
+    def complete(self) -> Table:
+        """The table of the rows that take part."""
+        every = len(self.taking_part) == self.quasi_identifiers[0].codes.size
+        return self if every else self._without_incomplete
+
+    @cached_property
+    def _without_incomplete(self) -> Table:
+        return self.take(self.taking_part)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Names of the released columns that are not in a counted table: those that are kept."""
+        return () if self.counts is None else tuple(name for name in self.order if name not in self.names)
+
     @cached_property
     def _complete(self) -> NDArray[np.int64]:
         gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
@@ -162,7 +186,7 @@ class Table:
     @cached_property
     def classes(self) -> Classes:
         """The equivalence classes of the quasi-identifiers, computed once."""
-        return classes_of(self.quasi_identifiers)
+        return classes_of(self.quasi_identifiers, counts=self.counts)
 
     @property
     def n_people(self) -> int:
@@ -195,22 +219,18 @@ class Table:
 
     def rows_in(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
         """(n,) how many rows are in each of n groups, given the group of each entry of its columns."""
-        return np.bincount(group_of, minlength=n)
+        return np.bincount(group_of, self.counts, n).astype(np.int64)
 
     def histogram(self, column: Column) -> csr_array[Any, Any]:
         """(J, L) how many rows of each class have each level of a column of the table, CSR."""
-        return class_counts(self.classes.of_row, len(self.classes.sizes), column.codes, len(column.levels))
+        classes, n_levels = self.classes, len(column.levels)
+        return class_counts(classes.of_row, len(classes.sizes), column.codes, n_levels, weight=self.counts)
 
     def totals_of(self, column: Column) -> NDArray[np.int64]:
         """(L,) how many of the rows that take part have each level of a column of the table."""
-        return np.bincount(column.codes[self._complete], minlength=len(column.levels))
-
-    divided_by: ClassVar[Sequence[str]] = ()
-    """The quasi-identifiers that tell the part of a row: a table in memory is one part."""
-
-    def parts(self) -> Iterator[Table]:
-        """The table."""
-        yield self
+        rows = self._complete
+        counts = None if self.counts is None else self.counts[rows]
+        return np.bincount(column.codes[rows], counts, len(column.levels)).astype(np.int64)
 
     def named(self, left_out: str) -> dict[str, int]:
         """By target, the rows that an adversary gets who sees classes without one of the quasi-identifiers.
@@ -219,7 +239,7 @@ class Table:
         """
         rest = [column for column in self.quasi_identifiers if column.name != left_out]
         key, space = pack([column.codes for column in rest], [len(column.levels) for column in rest])
-        found = {c.name: commonest(key, space, c.codes, len(c.levels)) for c in self.sensitive}
+        found = {c.name: commonest(key, space, c.codes, len(c.levels), weight=self.counts) for c in self.sensitive}
         right = {name: most for name, (_, most) in found.items()}
         return {"identity": next(iter(found.values()))[0] if found else len(distinct(key, space)[0]), **right}
 
@@ -242,6 +262,7 @@ class Table:
             kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
             person=None if self.person is None else self.person[rows],
+            counts=None if self.counts is None else self.counts[rows],
         )
 
     @classmethod

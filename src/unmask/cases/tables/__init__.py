@@ -21,9 +21,9 @@ from unmask.cases.price import Motive
 from unmask.cases.tables import words
 from unmask.cases.tables.as_read import as_read
 from unmask.cases.tables.case import OPTIONAL, Scene
-from unmask.cases.tables.counted import covering
 from unmask.cases.tables.evidence import Evidence, of_each, placed, row_numbers, two_parts
 from unmask.cases.tables.facts import Counts
+from unmask.cases.tables.found import add_excluded_people
 from unmask.cases.tables.membership import TOLD, asked_of, judged_of
 from unmask.cases.tables.moved import refuse_contradicted
 from unmask.cases.tables.parts import linked
@@ -288,7 +288,7 @@ def attack(cell: Cell, population: Sample, made: Released, attack: Any) -> list[
     case = asked(scene, cell.adversary.name, attack, rng)
     wanted = [measure for measure in STANDARD + _prices(cell.adversary, case.drawn_from) if cell.wants(measure.name)]
     wanted += [MORE[name] for name in cell.measures if name in MORE]
-    return [*covering(case.audited(wanted).rows, release), *useful]
+    return [*add_excluded_people(case.audited(wanted).rows, release), *useful]
 
 
 def criteria(cell: Cell, population: Sample, made: Released) -> dict[str, float]:
@@ -297,7 +297,6 @@ def criteria(cell: Cell, population: Sample, made: Released) -> dict[str, float]
     origin = None if cell.protection.settings.get("synthetic") else origin
     evidence = Evidence(people, {} if origin is None else {name: origin})
     counts = Counts(name, release, evidence.complete.original, origin is None, evidence.people_of(name, release))
-    counts.see(release, Scene.of(name, release, origin).table)
     return {name: float(value) for name, value in counts.criteria().items() if isinstance(value, int | float)}
 
 

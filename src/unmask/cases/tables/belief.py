@@ -29,8 +29,9 @@ class Case:
     linked_to  : the other data that names are from, as in `Row`
     boxes      : (n_targets,) whose guesses share their luck, see `together`, where control people are asked about, too
     control    : the same of control people
-    people     : of a part of a release that is counted, how many people its targets stand for; 0 of all parts together,
-                 as they are priced; None: each target is a person
+    people     : of a counted release, how many people its targets stand for, which are classes; None: each target is a
+                 person
+    n_sets     : how many sets of equal records the targets of a counted release stand for; None: a set each
     modeled    : whether the belief is a model where it says to be exact, which it is of people in the release:
                  somebody asked about is not in it and fits a record, or their value is guessed without one
     picked     : where people have several records, the belief by which one is picked, and held against the truth;
@@ -52,6 +53,7 @@ class Case:
     boxes: NDArray[np.int64] | None = None
     control: Case | None = None
     people: int | None = None
+    n_sets: int | None = None
     modeled: bool = False
     picked: Posterior | None = None
     over_people: Posterior | None = None
@@ -69,7 +71,14 @@ class Case:
     @property
     def n_people(self) -> int:
         """How many people the targets are."""
+        if self.people is not None:
+            return self.people
         return self.belief.n_targets if self.whose is None else int(self.whose.max(initial=-1)) + 1
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets; of a counted release, of people."""
+        return self.belief.n_targets if self.people is None else self.people
 
     @property
     def unreleased(self) -> NDArray[np.bool_] | None:
@@ -93,10 +102,13 @@ class Case:
             whose=self.whose,
             picked=self.picked,
             over_people=self.over_people,
+            people=self.people,
             measures=measures,
         )
         sample = self._sample()
         rows = (replace(row, linked_to=self.linked_to, **sample, **beside.get(row.measure, {})) for row in found.rows)
+        if self.n_sets is not None:
+            rows = (replace(row, n_observations=self.n_sets) for row in rows)
         if self.modeled:  # after `audit`, which allows exact beliefs less
             rows = (replace(row, status="model") if row.status == "exact" else row for row in rows)
         return replace(found, rows=tuple(rows))

@@ -22,11 +22,11 @@ from unmask.reports.data import COLUMNS, INSIDER, ORDER, SEVERAL
 from unmask.reports.data import PROSECUTOR as PROSECUTOR
 from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
+from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.background import Attack, Background, hidden_values
 from unmask.tables.calibration import held_against
 from unmask.tables.column import Column
 from unmask.tables.column_risk import known_as_values
-from unmask.tables.counted import Combinations
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.reinterpret import changed
 from unmask.tables.release import Table
@@ -101,15 +101,12 @@ class Scene:
 
     @classmethod
     def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
-        """The rows that the table's rule for missing cells leaves; origin : the row of the original behind each. Of a
-        part of a counted table, all there is.
-        """
-        if isinstance(table, Combinations):
-            return cls(release, table, np.zeros(0, dtype=np.int64))
+        """Return the rows that the table's rule for missing cells leaves; origin : the row of the original of each."""
         kept = table.taking_part
-        part = table if len(kept) == table.n_rows else table.take(kept)
         drawn_from = None if known is None else known.population.n_people
-        return cls(release, part, kept if origin is None else origin[kept], origin is not None, known, drawn_from)
+        return cls(
+            release, table.complete, kept if origin is None else origin[kept], origin is not None, known, drawn_from
+        )
 
     def case(self, adversary: str, attack: Attack) -> Case:
         """What somebody believes who attacks the people known."""
@@ -270,13 +267,24 @@ class Scene:
         """
         truth = found_in(self.origin, person) if self.traced and person is not None else None
         belief = attack(self.table, Background(register))
-        return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER)
+        people = None if self.table.counts is None else self.table.n_rows
+        return Case(self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER, people=people)
+
+    def known_records(self, adversary: str) -> Case:
+        """Return the belief about identity of those who know every column of a counted release that is not sensitive.
+
+        All sets of equal records that have one size are one target.
+        """
+        assert self.table.record_sizes is not None
+        (sizes, n_sets), n = self.table.record_sizes, self.table.n_rows
+        belief = from_sizes(sizes, sizes * n_sets / n, n_candidates=n)
+        return Case(self.release, adversary, "identity", belief, people=n, n_sets=int(n_sets.sum()))
 
     def _of_people(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> Case:
         rows, whose = (self.origin if self.known is None else self.known.person), self.whose
         if whose is not None:
             belief = replace(belief, weight=each_once(whose))
-        people = self.table.n_rows if isinstance(self.table, Combinations) else None
+        people = None if self.table.counts is None else self.table.n_rows
         more: dict[str, Any] = {"note": note, "people": people, "whose": whose}
         return Case(self.release, adversary, target, belief, truth, rows, self.drawn_from, **more)
 

@@ -17,7 +17,6 @@ from unmask.core.truth import ABSENT
 from unmask.reports import ORIGINAL
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.control_similarity import Shift, shift, shift_by
-from unmask.tables.counting import Reduced
 from unmask.tables.holdout import held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
@@ -63,21 +62,21 @@ class Evidence:
         """The rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
 
-    def people_of(self, release: str, table: Table | Reduced) -> NDArray[np.int64] | None:
+    def people_of(self, release: str, table: Table) -> NDArray[np.int64] | None:
         """(n_rows,) who each row of a release, or of the original, is of; None where each is a person, or not known.
         Without an original its own identifiers say it.
         """
         if self.original is None:
-            return table.person if isinstance(table, Table) else None
+            return table.person
         if self.person is None or release == ORIGINAL:
             return self.person
         origin = self.origins.get(release)
         return None if origin is None or np.any(origin < 0) else self.person[origin]
 
-    def population_of(self, release: Table | Reduced) -> Table | None:
+    def population_of(self, release: Table) -> Table | None:
         """Return the register if it lists everybody who may be in a release, by all that others know of them."""
         register = self.register
-        if self.coverage < 1 or not isinstance(register, Table) or not isinstance(release, Table):
+        if self.coverage < 1 or register is None:
             return None
         names = {column.name for column in register.quasi_identifiers}
         return register if names == {column.name for column in release.quasi_identifiers} else None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,12 +26,9 @@ from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
 from unmask.reports.words import IDENTITY, Value
 from unmask.tables import criteria, utility
-from unmask.tables.attacks.counted import from_sizes
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column_risk import column_facts, printed_values, restored_cells
-from unmask.tables.counted import Combinations
-from unmask.tables.counting import Reduced
-from unmask.tables.criteria.evaluation import Criteria, Examined, examine, together
+from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import changed
 from unmask.tables.release import Table
@@ -113,7 +109,7 @@ def distribution(case: Case) -> Distribution:
     about the likeliest secret, which the commonest value is not. Nobody is right about a record that is not released.
     Of several targets of one person the one counts by which they are most at risk.
     """
-    (success, weight), people = _spread(case), case.people or case.n_people
+    (success, weight), people = _spread(case), case.n_people
     values = np.unique(success)
     mass = np.bincount(np.searchsorted(values, success), weight)
     bins = np.maximum(np.searchsorted(EDGES, values, side="left") - 1, 0)
@@ -166,18 +162,6 @@ def promises(case: Case) -> Iterator[Promise]:
         a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))
         n = int(people[own].sum()) if case.whose is None else len(np.unique(case.whose[known[own]]))
         yield Promise(*names, n, a, r, *wilson(r, n))
-
-
-def people_of_both(one: Distribution, two: Distribution) -> Distribution:
-    """The distribution over the people of two."""
-    people = one.people + two.people
-    shares = tuple((a * one.people + b * two.people) / people for a, b in zip(one.shares, two.shares, strict=True))
-    above = {limit: int(n) + int(two.above[limit]) for limit, n in one.above.items()}
-    each: dict[float, float] = defaultdict(float)
-    for own in (one, two):
-        for p, share in own.each:
-            each[p] += share * own.people / people
-    return replace(one, shares=shares, people=people, above=above, each=tuple(sorted(each.items())))
 
 
 def by_value(case: Case) -> tuple[ValueRisk, ...]:
@@ -242,7 +226,7 @@ def _found(case: Case, row: NDArray[np.int64], value: NDArray[np.int32], p: NDAr
     said, sure = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
     said[row[surer]], sure[row[surer]] = value[surer], p[surer]
     told = np.flatnonzero(said >= 0)
-    weight = belief.observation_weight[told] * belief.n_targets
+    weight = belief.observation_weight[told] * case.n_targets
     mass, believed = (_sums(said[told], each, belief) for each in (weight, weight * sure[told]))
     people = mass
     if case.whose is not None:
@@ -278,58 +262,45 @@ def utility_of(original: Table, release: Table, origin: NDArray[np.int64]) -> di
 
 @dataclass(eq=False)
 class Counts:
-    """What is counted about a release besides beliefs, part by part; a table in memory is one part.
+    """Counts of a release besides beliefs.
 
     original : the table before protection; foreign : no row of the release is a person's of it
     person   : (n_rows,) who each row is of, where one person has several; None where that is not known
     population : everybody who may be in the release; None if that is not known
-    examined : what each part contributes to the criteria
-    without  : quasi-identifier -> `named` without it
-    sizes    : (2, J) of each part, sizes of classes and how many classes have each
     """
 
     release: str
-    table: Table | Reduced
+    table: Table
     original: Table | None = None
     foreign: bool = False
     person: NDArray[np.int64] | None = None
     population: Table | None = None
-    examined: list[Examined] = field(default_factory=list)
-    without: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    sizes: list[NDArray[np.int64]] = field(default_factory=list)
-
-    def see(self, part: Table, attacked: Table) -> None:
-        """Take a part; attacked : what of it the rule for missing cells leaves."""
-        self.examined.append(self._examined(part))
-        self.sizes.append(np.stack(np.unique(attacked.classes.sizes, return_counts=True)))
-        many = len(attacked.quasi_identifiers) > 1 and self.release != ORIGINAL
-        if many and (isinstance(attacked, Combinations) or relation_of(attacked) is None):
-            for column in attacked.quasi_identifiers:
-                if column.name not in self.table.divided_by:  # classes that differ in it are in several parts
-                    self.without[column.name].update(attacked.named(column.name))
-
-    def _examined(self, part: Table) -> Examined:
-        """Return what a part contributes; nothing of the population if it lacks people of the release."""
-        if self.population is not None:
-            with suppress(UnmaskError):
-                found = examine(part, reference=self.original, population=self.population)
-                together([found], missing=self.table.missing, n_rows=self.table.n_rows)
-                return found
-        return examine(part, reference=self.original)
 
     @cached_property
-    def _found(self) -> Criteria:
-        return together(self.examined, missing=self.table.missing, n_rows=self.table.n_rows)
+    def found(self) -> Criteria:
+        """Criteria of the release; without the population if it lacks people of the release."""
+        if self.population is not None:
+            with suppress(UnmaskError):
+                return criteria.evaluate(self.table, reference=self.original, population=self.population)
+        return criteria.evaluate(self.table, reference=self.original)
+
+    @cached_property
+    def without(self) -> dict[str, dict[str, int]]:
+        """Quasi-identifier -> `named` without it; nothing of an original, or if classes overlap."""
+        attacked = self.table.complete
+        if len(attacked.quasi_identifiers) < 2 or self.release == ORIGINAL or relation_of(attacked) is not None:
+            return {}
+        return {column.name: attacked.named(column.name) for column in attacked.quasi_identifiers}
 
     def criteria(self) -> dict[str, Value]:
         """As a report shows them."""
-        told = {item.name: getattr(self._found, item.name) for item in fields(Criteria) if item.name != "columns"}
+        told = {item.name: getattr(self.found, item.name) for item in fields(Criteria) if item.name != "columns"}
         found = {name: None if self.foreign and name in _OF_PEOPLE else value for name, value in told.items()}
         return found | (dict(self._repeated()) if self.foreign else {}) | self._of_people() | dict(self._near())
 
     def _near(self) -> Iterator[tuple[str, Value]]:
-        """How near the classes of a table in memory tell numbers, where its rows are people."""
-        if self.foreign or not isinstance(self.table, Table):
+        """How near the classes of a table tell numbers, where its rows are people."""
+        if self.foreign or self.table.counts is not None:
             return
         before = {} if self.original is None else {column.name: column for column in self.original.columns}
         told = {
@@ -346,14 +317,14 @@ class Counts:
 
     def _of_people(self) -> dict[str, Value]:
         """What k counts where rows are not people."""
-        if self.person is None or not isinstance(self.table, Table):
+        if self.person is None:
             return {}
         found = criteria.people_in_classes(self.table, self.person)
         return {"k_people": found.fewest, "person_share": found.share}
 
     def _repeated(self) -> Iterator[tuple[str, Value]]:
         """What a release whose rows are nobody's repeats of the original."""
-        if self.original is None or not isinstance(self.table, Table):
+        if self.original is None:
             return
         yield "replicated_uniques", criteria.replicated_uniques(self.table, self.original)
         for column in self.table.sensitive:
@@ -361,21 +332,14 @@ class Counts:
                 share = criteria.correctly_disclosed(self.table, self.original, column.name)
                 yield f"correctly_disclosed ({column.name})", share
 
-    def by_size(self) -> Posterior:
-        """The prosecutor's belief about identity of all parts, classes of one size put together."""
-        size, classes = np.concatenate(self.sizes, axis=1)
-        return from_sizes(size, size * classes / self._found.rows, n_candidates=self._found.rows)
-
     def column_risks(self) -> Iterator[ColumnRisk]:
         """Mean success of the adversary who sees classes, with every quasi-identifier and without each of them."""
-        n, columns = self._found.rows, self._found.columns.items()
-        right = {"identity": self._found.classes, **{name: round(c.average_privacy_risk * n) for name, c in columns}}
-        known = self.table.quasi_identifiers
-        for column in known if len(known) > 1 and (self.without or self.table.divided_by) else ():
-            less = self.without.get(column.name) or self.table.named(column.name)
+        n, columns = self.found.rows, self.found.columns.items()
+        right = {"identity": self.found.classes, **{name: round(c.average_privacy_risk * n) for name, c in columns}}
+        for column, less in self.without.items():
             for target, rows in right.items():
                 if not (self.foreign and target == "identity"):
-                    yield ColumnRisk(self.release, target, column.name, rows / n, less[target] / n)
+                    yield ColumnRisk(self.release, target, column, rows / n, less[target] / n)
 
 
 def given_by(

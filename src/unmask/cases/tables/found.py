@@ -13,7 +13,6 @@ from unmask.cases.tables import facts
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER
 from unmask.cases.tables.classes import Seen
-from unmask.cases.tables.counted import Sums
 from unmask.cases.tables.evidence import Evidence
 from unmask.core.posterior import Posterior
 from unmask.measures import Measure
@@ -22,7 +21,6 @@ from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
-from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 
@@ -30,13 +28,13 @@ from unmask.tables.release import Table
 class Found:
     """What cases give, as they come: no belief is held longer than its turn, but those that are priced.
 
-    people : release -> how many its targets stand for, where they are not everybody themselves
+    people : release -> how many its targets stand for, if they are not everybody themselves
     """
 
     motive: Motive | None
     evidence: Evidence
     foreign: Mapping[str, float | None]
-    people: dict[str, int]
+    people: dict[str, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     not_run: list[tuple[str, str, str]] = field(default_factory=list)
     unasked: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -53,10 +51,9 @@ class Found:
         for name in ("people", "unasked", "priced"):
             getattr(self, name).update(getattr(other, name))
 
-    def take(self, release: str, table: Table | Reduced, cases: Iterable[Case | Audit]) -> Self:
-        """All cases of a release; those of one adversary and target add up."""
-        sums: dict[tuple[str, str], Sums] = {}
-        seen = Seen(release, table.taking_part) if isinstance(table, Table) and release != ORIGINAL else None
+    def take(self, release: str, table: Table, cases: Iterable[Case | Audit]) -> Self:
+        """Take all cases of a release."""
+        seen = None if release == ORIGINAL or table.counts is not None else Seen(release, table.taking_part)
         for case in cases:
             if isinstance(case, Audit):
                 self.rows += case.rows
@@ -64,18 +61,13 @@ class Found:
                 continue
             if case.adversary in self.evidence.without:
                 continue
-            if self._is_priced(case) and not case.people:
+            if self._is_priced(case):
                 self.priced[case.release] = case.belief
-                if case.drawn_from is not None or case.whose is not None:
+                if case.drawn_from is not None or case.whose is not None or case.people is not None:
                     self.people[case.release] = int(case.drawn_from or case.n_people)
-            if case.people is None:
-                self._add(case, seen)
-            elif case.people:
-                whom, said = (case.adversary, case.target), Sums.of(case, self._measures(case))
-                sums[whom] = sums[whom] + said if whom in sums else said
+            self._add(case, seen)
             del case  # before the next is made
-        self.rows = list(beside_best(self.rows + [row for said in sums.values() for row in said.rows()]))
-        self.spread += [said.distribution for said in sums.values()]
+        self.rows = list(beside_best(self.rows))
         self.classes += [] if seen is None else seen.found
         return self
 
@@ -142,3 +134,15 @@ def facing(motive: Motive, evidence: Evidence) -> Motive:
     """The probability that a target is among the candidates is known here: the coverage of the register, or 1."""
     inside = 1.0 if evidence.register is None else evidence.coverage
     return replace(motive, attacker=replace(motive.attacker, prior=inside))
+
+
+def add_excluded_people(rows: Iterable[Row], table: Table) -> list[Row]:
+    """Return the rows of a release with the share of its people whom the rule for missing cells leaves."""
+    people, judged = table.n_people, table.complete.n_people
+    if judged == people:
+        return list(rows)
+    drawn = ((row, people if row.n_drawn is None else row.n_drawn) for row in rows)
+    return [
+        replace(row, n_people=row.n_people or people, n_drawn=n, n_judged=round(n * judged / people))
+        for row, n in drawn
+    ]

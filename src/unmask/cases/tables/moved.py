@@ -22,7 +22,6 @@ from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighb
 from unmask.tables.background import Attack, Background
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
-from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import TOLERATED
 
@@ -46,8 +45,6 @@ def by_distance(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
     known = scene.known
     protection = evidence.protections.get(scene.release)
     if known is None or not scene.traced or scene.foreign or (protection is not None and declares(protection)):
-        return
-    if isinstance(scene.table, Combinations):
         return
     some = _some(scene, evidence.seed)
     assert some.known is not None

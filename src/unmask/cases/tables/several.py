@@ -10,16 +10,15 @@ from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
 from unmask.reports.words import release_name
-from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 
-def unit_of(table: Table | Reduced, evidence: Evidence) -> str:
+def unit_of(table: Table, evidence: Evidence) -> str:
     """What counts as one person, and how that was decided. table : the first release"""
     return (table if evidence.original is None else evidence.original).unit
 
 
-def counted(table: Table | Reduced, evidence: Evidence) -> str:
+def counted(table: Table, evidence: Evidence) -> str:
     """What numbers of people count. table : the first release"""
     return _ROWS if _of_several(table, evidence) is None else _ONCE
 
@@ -32,10 +31,10 @@ _ONCE = (
 )
 
 
-def _of_several(table: Table | Reduced, evidence: Evidence) -> Table | None:
+def _of_several(table: Table, evidence: Evidence) -> Table | None:
     """The table that says which rows are one person's, where some people have several: the original if there is one."""
     whole = table if evidence.original is None else evidence.original
-    return whole if isinstance(whole, Table) and whole.person is not None else None
+    return whole if whole.person is not None else None
 
 
 def unreleased(evidence: Evidence) -> Iterator[str]:
@@ -77,9 +76,7 @@ _TAKEN = (
 )
 
 
-def several_rows(
-    table: Table | Reduced, evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]
-) -> Iterator[str]:
+def several_rows(table: Table, evidence: Evidence, criteria: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """That rows are no people, where some people have several. table : the first release; criteria : by release"""
     whole = _of_several(table, evidence)
     if whole is None:

@@ -13,11 +13,10 @@ from unmask.cases.tables import cautions, facts, several, words
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import LEARNER, PROSECUTOR, REGISTER, Scene
 from unmask.cases.tables.cores import MANY, two_at_once
-from unmask.cases.tables.counted import by_every_column, by_register, covering, overlaps
 from unmask.cases.tables.crossing import crossing
 from unmask.cases.tables.evidence import Evidence, placed
 from unmask.cases.tables.facts import Counts
-from unmask.cases.tables.found import Found, facing
+from unmask.cases.tables.found import Found, add_excluded_people, facing
 from unmask.cases.tables.mechanism import by_mechanism
 from unmask.cases.tables.membership import membership
 from unmask.cases.tables.moved import by_distance
@@ -34,13 +33,11 @@ from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
-from unmask.tables.counted import Combinations
-from unmask.tables.counting import Reduced
 from unmask.tables.release import Table
 
 
 def audit_tables(
-    releases: Mapping[str, Table | Reduced],
+    releases: Mapping[str, Table],
     evidence: Evidence | None = None,
     *,
     title: str = "Audit of a table",
@@ -55,14 +52,12 @@ def audit_tables(
     is at risk goes to `Evidence.watched` alone.
 
     A release that an engine counts is attacked by those who need no rows, and has no original. The numbers are those of
-    the same table in memory, whose beliefs list every record: equal to 1e-12, and to 1e-6 where the records are so many
-    that they are held in single precision. Where its combinations exceed the memory they are taken in parts, and what
-    the parts say is added up. A register stays in memory. With more than 131,072 different values of a measure its
-    quantiles are rounded to about that part of its range.
+    the same table read row by row, whose beliefs list every record: equal to 1e-12, and to 1e-6 if beliefs about many
+    records are held in single precision.
     """
     evidence = evidence or Evidence()
     _check(releases, evidence)
-    tables = {name: table for name, table in releases.items() if isinstance(table, Table)}
+    tables = {name: table for name, table in releases.items() if table.counts is None}
     foreign: Mapping[str, float | None] = (
         dict.fromkeys(tables) if evidence.synthetic else facts.foreign(tables, evidence.original, evidence.origins)
     )
@@ -74,7 +69,7 @@ def audit_tables(
         )
         for name, one in everything.items()
     }
-    asked = (None if motive is None else facing(motive, evidence)), complete, foreign, _people(releases)
+    asked = (None if motive is None else facing(motive, evidence)), complete, foreign
 
     def attacked(count: Counts) -> Found:
         return Found(*asked).take(count.release, count.table, _cases(count, complete))
@@ -86,31 +81,31 @@ def audit_tables(
     for scene, cases in crossing(own, complete):
         found.join(Found(*asked).take(scene.release, scene.table, cases))
     of_each = {name: [row for row in found.rows if row.release == name] for name in everything}
-    found.rows = [row for name, own_rows in of_each.items() for row in covering(own_rows, everything[name])]
+    found.rows = [row for name, own_rows in of_each.items() for row in add_excluded_people(own_rows, everything[name])]
     if evidence.watched is not None:
         evidence.watched.by_release(tuple(releases))
     return _reported(title, found, releases, tables, counts, evidence)
 
 
-def _check(releases: Mapping[str, Table | Reduced], evidence: Evidence) -> None:
+def _check(releases: Mapping[str, Table], evidence: Evidence) -> None:
     """Refuse evidence that cannot be held against these releases."""
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
     if evidence.together and len(releases) < 2:
         raise UnmaskError("1 release was given, and who has several together crosses two at least (--together)")
-    counted = [name for name, table in releases.items() if not isinstance(table, Table)]
+    counted = [name for name, table in releases.items() if table.counts is not None]
     if evidence.original is not None and counted:
         raise UnmaskError("an original was given, and what it is compared with needs every row; read the releases")
     if evidence.original is None and evidence.control is not None:
         raise UnmaskError("control people stand beside those of the original, and none was given; give both")
-    if len(counted) < len(releases) and isinstance(evidence.register, Combinations):
+    if len(counted) < len(releases) and evidence.register is not None and evidence.register.counts is not None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
 
 
 def _reported(
     title: str,
     found: Found,
-    releases: Mapping[str, Table | Reduced],
+    releases: Mapping[str, Table],
     tables: Mapping[str, Table],
     counts: Mapping[str, Counts],
     evidence: Evidence,
@@ -123,7 +118,6 @@ def _reported(
     )
     given, ungiven = facts.given_by(tables if original is None else {ORIGINAL: original})
     knowing = words.adversaries(first, evidence) | words.insiders(first, original) | dict(wp216.WORDS)
-    notes = (said for name, table in releases.items() if name not in tables for said in overlaps(name, table))
     hidden = words.hidden(tables, original)
     criteria = {name: count.criteria() for name, count in counts.items()}
     return ReportData(
@@ -146,7 +140,6 @@ def _reported(
             *words.assumptions(first, evidence),
             *words.alone(releases, any(row.adversary == CROSSING for row in found.rows)),
             *words.columns_known(tables),
-            *notes,
             *hidden,
         ),
         cautions=(
@@ -167,9 +160,7 @@ def _reported(
     )
 
 
-def _not_run(
-    found: Found, releases: Mapping[str, Table | Reduced], tables: Mapping[str, Table]
-) -> Iterator[tuple[str, str]]:
+def _not_run(found: Found, releases: Mapping[str, Table], tables: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
     """What was not asked at all, and what it needs."""
     evidence, foreign, original = found.evidence, found.foreign, found.evidence.original
     yield from words.nobodys(foreign)
@@ -188,10 +179,6 @@ def _not_run(
         yield words.NO_CONTROL
 
 
-def _people(releases: Mapping[str, Table | Reduced]) -> dict[str, int]:
-    return {name: table.n_complete for name, table in releases.items() if isinstance(table, Reduced)}
-
-
 def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: Evidence) -> Exposure | None:
     if not tables:
         return None
@@ -200,41 +187,30 @@ def _exposure(tables: Mapping[str, Table], foreign: Collection[str], evidence: E
 
 
 def _cases(count: Counts, evidence: Evidence) -> Iterator[Case | Audit]:
-    """What adversaries believe of a release, part by part, and what else is asked of one in memory; no part is held
-    when the next is made.
-    """
+    """Return beliefs of adversaries about a release, and answers to further questions."""
     name, table = count.release, count.table
     origin = evidence.origins.get(name)
-    if name == ORIGINAL and isinstance(table, Table):
+    if name == ORIGINAL:
         origin = placed(np.arange(table.n_rows), among=table.taking_part)
-    for part in table.parts():
-        scene = evidence.beside(replace(Scene.of(name, part, origin, evidence.known), foreign=count.foreign))
-        count.see(part, scene.table)
-        yield from standard(scene, evidence)
-        if isinstance(table, Table) and name != ORIGINAL:
-            yield from by_mechanism(scene, evidence)
-            yield from by_distance(scene, evidence)
-            yield membership(scene, evidence)
-            yield singling_out(scene, evidence)
-            yield linkability(scene, evidence)
-        del part, scene
-    if isinstance(table, Reduced):
-        yield Case(name, PROSECUTOR, "identity", count.by_size(), people=0)
-        yield from by_every_column(name, table)
-        if evidence.register is not None:
-            yield from by_register(name, table, evidence.register, evidence.coverage)
+    scene = evidence.beside(replace(Scene.of(name, table, origin, evidence.known), foreign=count.foreign))
+    _ = count.found, count.without  # in the thread of the release
+    yield from standard(scene, evidence)
+    if name != ORIGINAL and table.counts is None:
+        yield from by_mechanism(scene, evidence)
+        yield from by_distance(scene, evidence)
+        yield membership(scene, evidence)
+        yield singling_out(scene, evidence)
+        yield linkability(scene, evidence)
 
 
 def standard(scene: Scene, evidence: Evidence) -> Iterator[Case | Audit]:
-    """The standard adversaries of a release, or of a part of a counted one: those who need no rows."""
+    """Return beliefs of the standard adversaries about a release."""
     link = scene.link()
     if not scene.foreign:
         yield scene.identity(PROSECUTOR, link)
     for column in scene.table.sensitive:
         yield from values(scene, column, link)
     del link
-    if isinstance(scene.table, Combinations):
-        return
     yield from _by_columns(scene)
     if scene.foreign:
         return
@@ -251,7 +227,7 @@ def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Aud
     the baseline of the other. Where no row is anybody's, by the latter alone.
     """
     why, attack = _unlearned(scene, column), BackOff(column.name)
-    if scene.known is None or isinstance(scene.table, Combinations) or why:
+    if scene.known is None or why:
         yield from why
         yield scene.value(PROSECUTOR, AttributeInference(column.name), link)
         return
@@ -263,7 +239,7 @@ def values(scene: Scene, column: Column, link: Posterior) -> Iterator[Case | Aud
 
 def _unlearned(scene: Scene, column: Column, more: Sequence[Column] = ()) -> list[Audit]:
     """Why all rows are not asked about a value, if they are not."""
-    if scene.known is None or isinstance(scene.table, Combinations):
+    if scene.known is None:
         return []
     told = scene.told(column.name, scene.known, more)
     why = BackOff(column.name).refusal(scene.learned_from(column.name, more), told)
@@ -277,6 +253,10 @@ def _by_columns(scene: Scene) -> Iterator[Case | Audit]:
     attribute is inferred from every other column; the insider, from the other sensitive ones, too. Without an original
     each person's own row is taken as what is known.
     """
+    if scene.table.uncounted:
+        if scene.table.record_sizes is not None:
+            yield scene.known_records(COLUMNS)
+        return
     kept, sensitive = scene.as_it_was(scene.table.kept), scene.as_it_was(scene.table.sensitive)
     if kept:
         link = scene.link(kept)

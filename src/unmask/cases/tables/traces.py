@@ -20,7 +20,6 @@ from unmask.core.truth import Truth
 from unmask.reports.data import SEVERAL
 from unmask.tables.attacks import SeveralRows, Traces
 from unmask.tables.column import Column
-from unmask.tables.counted import Combinations
 
 SEEN = 4
 """How often each person was seen."""
@@ -77,7 +76,7 @@ def put_together(
 
 def whose(scene: Scene) -> Column | None:
     """The column that says which rows are one person's; without an original one that by its name may be such."""
-    if scene.foreign or isinstance(scene.table, Combinations):
+    if scene.foreign:
         return None
     if scene.known is None:
         found = pseudonym(scene.table.kept, scene.table.person)

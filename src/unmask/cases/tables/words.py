@@ -14,12 +14,11 @@ from unmask.reports.words import percent, release_name
 from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control_similarity import Shift
-from unmask.tables.counting import Reduced
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.release import Table
 
 
-def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
+def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:
     """What holders of quasi-identifiers or of a register know, in words that complete "an adversary who ..."."""
     register = evidence.register
     where = "in the original" if evidence.synthetic else "in the table"
@@ -40,10 +39,10 @@ def adversaries(table: Table | Reduced, evidence: Evidence) -> dict[str, str]:
     return words
 
 
-def insiders(table: Table | Reduced, original: Table | None) -> dict[str, str]:
+def insiders(table: Table, original: Table | None) -> dict[str, str]:
     """What those know who know released columns as they were released, or their order."""
-    if isinstance(table, Reduced):
-        return {COLUMNS: _knows_all(len(table.quasi_identifiers) + len(table.kept))} if table.all_known else {}
+    if table.uncounted:
+        return {COLUMNS: _knows_all(len(table.quasi_identifiers) + len(table.uncounted))}
     words, known = {}, None if original is None else original.names
     kept, sensitive = ([c for c in some if known is None or c.name in known] for some in (table.kept, table.sensitive))
     if kept:
@@ -65,7 +64,7 @@ def _listed(columns: Sequence[Column]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def who(table: Table | Reduced, evidence: Evidence) -> str:
+def who(table: Table, evidence: Evidence) -> str:
     """The first line of the report: who attacks what, knowing what."""
     asked = [*([] if evidence.synthetic else ["which record is theirs"])]
     after = " and ".join([*asked, *(f"what their {column.name} is" for column in table.sensitive)]) or "nothing"
@@ -76,7 +75,7 @@ def who(table: Table | Reduced, evidence: Evidence) -> str:
     return text + f"; another links every record to a register of {evidence.register.n_rows:,} people."
 
 
-def assumptions(table: Table | Reduced, evidence: Evidence) -> Iterator[str]:
+def assumptions(table: Table, evidence: Evidence) -> Iterator[str]:
     """What the numbers take for granted, a sentence each."""
     prior = "the release's own" if evidence.original is None else "the original's"
     yield f"Missing cells: {_MISSING[table.missing]}."
@@ -219,9 +218,9 @@ def missing_evidence(evidence: Evidence, releases: Iterable[str]) -> Iterator[tu
     yield "Population uniqueness", "not part of this audit: unmask.tables.population estimates it"
 
 
-def unweighted(tables: Iterable[Table | Reduced]) -> Iterator[tuple[str, str]]:
+def unweighted(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
     """That weights do not tell how many people of the population a class has."""
-    n_rows = max((undefined_weights(table.weight) for table in tables if isinstance(table, Table)), default=0)
+    n_rows = max((undefined_weights(table.weight) for table in tables), default=0)
     if n_rows:
         why = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
         yield "Risk by survey weights", why
@@ -237,8 +236,7 @@ NEED_ROWS = (
     ("What all rows say of people like somebody", "needs the original in memory"),
     ("The order of the rows", "needs the original in memory"),
     ("Whether columns say which rows are one person's", "needs the table in memory"),
-    ("Sensitive values by every released column, insiders, and what columns give away", "needs the table in memory"),
-    ("Which values are inferred", "needs the table in memory"),
+    ("Sensitive values by kept columns, and what columns give away", "needs the table in memory"),
     ("Who is in the table", "needs the table in memory"),
     ("Singling out, and linkability of two parts of a record", "needs the table in memory"),
 )

@@ -15,7 +15,6 @@ from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.background import Attack, Background, Rng, before, hidden_values
-from unmask.tables.counted import Combinations
 from unmask.tables.release import Table
 
 
@@ -87,7 +86,7 @@ class AttributeInference:
         labels, prior, source = before(column, known.population)
         provenance = {"attack": repr(self), "prior": source}
         said, means = self.said(release, known)
-        if isinstance(release, Combinations):
+        if release.counts is not None:
             given = None if known.population is None else prior
             found = values(release, column, said, means, labels=labels, prior=given, provenance=provenance)
         else:
@@ -109,8 +108,6 @@ class AttributeInference:
         missing[column.levels.missing] = 1 - share
         means = csr_array(vstack([eye_array(m), csr_array(missing + share * p)]))
         said = (m + of).astype(np.int32)
-        if isinstance(release, Combinations):
-            return said, means
         return np.where(column.codes == column.levels.missing, said, column.codes), means
 
     def _of_nobody(

@@ -21,7 +21,6 @@ from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.product_sums import product
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
-from unmask.tables.counted import Combinations
 from unmask.tables.counts import class_counts, first_of, group
 from unmask.tables.release import Table
 
@@ -160,11 +159,7 @@ class BackOff:
         people = release if known.people is None else known.people
         columns, of_row = _of_classes(list(_shared(release, people, known.population, self.bins)))
         n = len(columns[0].row)
-        if isinstance(release, Combinations):
-            each = release.histogram(secret).tocoo()
-            counts = csr_array((each.data, (of_row[each.row], each.col)), shape=(n, n_values))
-        else:
-            counts = class_counts(of_row, n, secret.codes, n_values)
+        counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts)
         if hidden_values(release, secret, known.population)[0]:
             counts.data[counts.indices == secret.levels.missing] = 0
             counts.eliminate_zeros()
@@ -172,7 +167,7 @@ class BackOff:
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
         """Why nothing is learned from a release about the people known; "" where it is."""
-        if isinstance(release, Combinations):
+        if release.counts is not None:
             return "rows are asked what they say of people like others, and this table is counted; read its rows"
         known = Background.of(knowledge)
         sides = zip(*shared_columns(release if known.people is None else known.people, release), strict=True)

@@ -18,7 +18,6 @@ from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
-from unmask.tables.counted import Combinations
 from unmask.tables.matching import are_disjoint
 from unmask.tables.release import Table
 
@@ -74,7 +73,7 @@ class ClassAttack:
         """The same belief with one record of each class for all of it, in the memory of what is known and released."""
         provenance = {"attack": repr(self), "missing": release.missing}
         people = Background.of(knowledge).people
-        if isinstance(release, Combinations):
+        if release.counts is not None:
             if people is not None or self.prior_present < 1.0:
                 raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
             if relation_of(release) is not None:
@@ -82,8 +81,8 @@ class ClassAttack:
                     "rows of several classes may be one person's, as some cells are suppressed (`*`), wildcards or "
                     "sets that overlap, and an engine takes each class alone; leave --engine out"
                 )
-            share = release.counts / release.n_rows
-            return from_sizes(release.counts, share, n_candidates=release.n_whole, provenance=provenance)
+            sizes = release.classes.sizes
+            return from_sizes(sizes, sizes / release.n_rows, n_candidates=release.n_rows, provenance=provenance)
         if people is None:
             people = release
         if people is release and self.prior_present == 1.0 and not classes_intersect(release):
@@ -211,7 +210,7 @@ class RegisterAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about the person behind each released record; the people known are the register."""
         people, provenance = people_of(knowledge, self), {"attack": repr(self), "missing": release.missing}
-        if isinstance(release, Combinations) or isinstance(people, Combinations):
+        if release.counts is not None or people.counts is not None:
             return linked(release, people, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, people)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))

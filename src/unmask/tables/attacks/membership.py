@@ -20,7 +20,6 @@ from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.counted import Combinations
 from unmask.tables.counts import group
 from unmask.tables.release import Table
 
@@ -70,7 +69,7 @@ class MarginalRatio:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
-        if isinstance(release, Combinations) or isinstance(reference, Combinations):
+        if release.counts is not None or reference.counts is not None:
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
         return self.by(margins_of(people, (release, reference), reference, bins=self.bins))
 

@@ -57,14 +57,13 @@ class Owners:
     overlaps: NDArray[np.bool_]
 
 
-def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: float, z: float | None = None) -> Owners:
+def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: float) -> Owners:
     """The belief of the holder of a register about every pair of a record and a person who fit.
 
     records, people : (n_observations,) records that look alike, at least 1; (n_classes,) people who do
     row, klass      : (n_pairs,) observation and class that go together
     coverage        : c, the probability that the owner of a record is in the register; UnmaskError where the counts
                       contradict it
-    z               : `outsiders` of the whole release, where this is a part of it that shares nobody with the rest
 
     lam is not given: outsiders are spread over the boxes like all records and people, lam = z' (n + N), and there are
     as many as leave c M owners of the M records in the register on average, see `outsiders`. Where boxes overlap, a
@@ -83,8 +82,7 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
     overlaps = np.bincount(row, several[klass], minlength=n_rows) > 0
     among = np.flatnonzero(overlaps[row])
     matched = int(np.minimum(records, fitting)[~overlaps].sum()) + _most(records, people, row[among], klass[among])
-    if z is None:
-        refuse_contradiction(matched, coverage=coverage, released=int(records.sum()))
+    refuse_contradiction(matched, coverage=coverage, released=int(records.sum()))
     spread = np.divide(records, fitting, out=np.zeros(n_rows), where=fitting > 0)
     size = np.asarray(fits @ (people * (1.0 + fits.T @ spread)))
     parts = [among[part] for part in _components(row[among], klass[among])]
@@ -100,8 +98,7 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
         inside[overlaps] = np.bincount(row, each * people[klass], n_rows)[overlaps]
         return each, np.where(inside > 1.0 - SETTLED * (z == 0), 1.0, inside)
 
-    if z is None:
-        z = outsiders(lambda z: float(records @ belief(z)[1]), coverage * int(records.sum()), matched)
+    z = outsiders(lambda z: float(records @ belief(z)[1]), coverage * int(records.sum()), matched)
     return Owners(*belief(z), overlaps)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -34,7 +33,7 @@ from unmask.tables.meanings import undefined_weights
 from unmask.tables.sensitive import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -127,30 +126,15 @@ class Criteria:
     columns: Mapping[str, Disclosure]
 
 
-class Parted(Protocol):
-    """A table, whole or taken part by part."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all parts."""
-
-    @property
-    def missing(self) -> Missing:
-        """What a missing quasi-identifier is."""
-
-    def parts(self) -> Iterator[Table]:
-        """The parts, no class in two of them."""
-
-
 def evaluate(
-    table: Parted,
+    table: Table,
     *,
     sensitive: str | Sequence[str] | None = None,
     population: Table | None = None,
     reference: Table | None = None,
     weight: Floats | None = None,
 ) -> Criteria:
-    """All criteria of a release in one pass over its rows, or over the combinations that an engine counts.
+    """All criteria of a release in one pass over its rows, or over the combinations of a counted one.
 
     sensitive : columns to judge, all sensitive columns of the table unless given.
     population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
@@ -169,114 +153,35 @@ def evaluate(
     """
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
-    weight = None if weight is None else _check_weight(weight, table.n_rows)
-    asked = partial(examine, sensitive=sensitive, population=population, reference=reference, weight=weight)
-    return together([*map(asked, table.parts())], missing=table.missing, n_rows=table.n_rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """What some of the classes of a table contribute to its criteria: all of them, or a part.
-
-    rows, rows_missing : evaluated rows, and those of them with a missing quasi-identifier. named : sum of 1 /
-    candidates over its rows. against : (2, J) rows of each class, and people of the population who fit it.
-    """
-
-    rows: int
-    rows_missing: int
-    classes: int
-    k: int
-    unique: int
-    named: float
-    columns: Mapping[str, Disclosure]
-    against: NDArray[np.int64] | None = None
-    survey: Risk | None = None
-    reference: Literal["original", "release"] = "release"
-
-
-def examine(
-    table: Table,
-    *,
-    sensitive: str | Sequence[str] | None = None,
-    population: Table | None = None,
-    reference: Table | None = None,
-    weight: Floats | None = None,
-) -> Examined:
-    """The criteria of a table, or of a part of one that is counted; the arguments are those of `evaluate`."""
+    weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
     frame = Frame.of(table)
     judged = _sensitive(frame.table, sensitive)
     before = _before(judged, reference)
+    columns = {c.name: disclosure(c, frame, before.get(c.name)) for c in judged}
+    rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
-    weight = frame.table.weight if weight is None else weight[table.taking_part]
-    return Examined(
-        rows=int(frame.rows.sum()),
-        rows_missing=frame.rows_missing,
-        classes=len(frame.rows),
-        k=int(frame.sizes.min()),
-        unique=int(frame.rows[frame.sizes == 1].sum()),
-        named=float(np.sum(frame.rows / frame.sizes)),
-        columns={c.name: disclosure(c, frame, before.get(c.name)) for c in judged},
-        against=None if people is None else np.stack((frame.rows, people)),
-        survey=None if weight is None or undefined_weights(weight) else frame.survey_risk(weight),
-        reference="original" if before else "release",
-    )
-
-
-def together(found: Sequence[Examined], *, missing: Missing, n_rows: int) -> Criteria:
-    """The criteria of a table of n_rows from those of all its parts.
-
-    Every criterion is a function of one class and of the distribution q of the whole table, so the weakest class is
-    that of all parts, and averages are sums over rows: the same in any number of parts up to the order of summation.
-    """
-    if not found:
-        raise UnmaskError(EXCLUDED)
-    rows, k = sum(part.rows for part in found), min(part.k for part in found)
-    columns = {name: _merged([part.columns[name] for part in found], found) for name in found[0].columns}
-    pairs = [part.against for part in found if part.against is not None]
-    against = np.concatenate(pairs, axis=1) if pairs else None
-    reached = None if against is None else journalist(*against)
-    survey = found[0].survey
+    reached = None if people is None else journalist(frame.rows, people)
+    weight = None if weight is None else weight[table.taking_part]
+    survey = None if weight is None or undefined_weights(weight) else frame.survey_risk(weight)
     return Criteria(
         rows=rows,
-        classes=sum(part.classes for part in found),
+        classes=len(frame.rows),
         k=k,
-        unique_rows=sum(part.unique for part in found),
-        prosecutor_average=sum(part.named for part in found) / rows,
+        unique_rows=int(frame.rows[frame.sizes == 1].sum()),
+        prosecutor_average=float(np.sum(frame.rows / frame.sizes)) / rows,
         prosecutor_max=1 / k,
         journalist_average=None if reached is None else reached.average,
         journalist_max=None if reached is None else reached.maximum,
-        marketer=None if against is None else marketer(*against),
+        marketer=None if people is None else marketer(frame.rows, people),
         sample_weight_average=None if survey is None else survey.average,
         sample_weight_max=None if survey is None else survey.maximum,
-        reference=found[0].reference,
-        missing=missing,
-        rows_missing=n_rows - rows if missing == "excluded" else sum(part.rows_missing for part in found),
-        rows_excluded=n_rows - rows,
+        reference="original" if before else "release",
+        missing=table.missing,
+        rows_missing=table.n_rows - rows if table.missing == "excluded" else frame.rows_missing,
+        rows_excluded=table.n_rows - rows,
         columns=columns,
         **{f.name: weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
     )
-
-
-EXCLUDED = "every row has a missing quasi-identifier cell and is excluded; choose missing='own'"
-
-_MEANS = {"map_error", "information_bits"}
-
-
-def _merged(found: Sequence[Disclosure], parts: Sequence[Examined]) -> Disclosure:
-    """The weakest of several parts; means over rows are means of the parts, by rows."""
-    if len(found) == 1:
-        return found[0]
-    merged: dict[str, Any] = {}
-    for item in fields(Disclosure):
-        values = [getattr(one, item.name) for one in found]
-        if item.name in _MEANS:
-            merged[item.name] = float(np.average(values, weights=[part.rows for part in parts]))
-        elif None in values:
-            merged[item.name] = None
-        else:
-            merged[item.name] = min(values) if item.name in LOWER_IS_WEAKER else max(values)
-    merged["average_privacy_risk"] = 1 - merged["map_error"]
-    return Disclosure(**merged)
 
 
 LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_error", "prior_error"})
@@ -304,7 +209,7 @@ class Frame:
     @classmethod
     def of(cls, table: Table) -> Frame:
         """Return the classes of the rows that the table's rule for missing cells leaves."""
-        table = table if len(table.taking_part) == len(table.classes.of_row) else table.take(table.taking_part)
+        table = table.complete
         classes, gap = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
         with_gap = ((classes.levels == gap) & (gap >= 0)).any(axis=1)
         rows = np.asarray(classes.sizes, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the columns of a table that stays in an engine are for, and the meaning of their values."""
+"""Roles of the columns of a table that an engine counts, and the meaning of their values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,18 @@ from unmask.tables.unit import ROW
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """What the columns of a table are for and how their cells are read; the arguments are those of `Table.read`."""
+    """Roles of columns and the notation of their cells.
+
+    Parameters
+    ----------
+    quasi_identifiers, sensitive, keep, identifiers, person, types, orders, hierarchies, cells, missing, na, decimal
+        As in `Table.read`.
+
+    Examples
+    --------
+    >>> Roles(("age", "zip"), ("ill",)).columns
+    {'q0': 'age', 'q1': 'zip', 's0': 'ill'}
+    """
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
@@ -38,52 +49,55 @@ class Roles:
     decimal: Decimal | None = None
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """Every column that has a role."""
-        people = (self.person,) if self.person not in (None, ROW, *self.identifiers) else ()
-        return (*self.quasi_identifiers, *self.sensitive, *self.keep, *self.identifiers, *filter(None, people))
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns that have a role."""
+        person = (self.person,) if self.person not in (None, ROW, *self.identifiers) else ()
+        return (*self.quasi_identifiers, *self.sensitive, *self.keep, *self.identifiers, *filter(None, person))
 
     @property
     def columns(self) -> dict[str, str]:
-        """Short name -> name, of the columns that the combinations are made of."""
+        """Short name -> name, of the columns that make combinations."""
         named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
         return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
 
     @property
-    def kept(self) -> dict[str, str]:
+    def kept_columns(self) -> dict[str, str]:
         """Short name -> name, of the columns that are released unchanged."""
         return {f"o{at}": name for at, name in enumerate(self.keep)}
 
-    def released(self, names: Sequence[str]) -> Roles:
-        """The roles in a release with these columns: what leaves without a role may be known, as what is kept."""
-        others = {*self.named} - {*self.keep}
+    def of_release(self, names: Sequence[str]) -> Roles:
+        """Return the roles in a release with these columns: columns without a role may be known, like kept ones."""
+        others = {*self.names} - {*self.keep}
         return replace(self, keep=tuple(name for name in names if name not in others))
 
-    def listed(self, names: Sequence[str]) -> Roles:
-        """The roles in a register with these columns: some of the quasi-identifiers, and no others."""
+    def of_register(self, names: Sequence[str]) -> Roles:
+        """Return the roles in a register with these columns: the quasi-identifiers that it has."""
         shared = tuple(name for name in self.quasi_identifiers if name in names)
         if not shared:
             raise UnmaskError(
                 f"the register has none of the quasi-identifiers {', '.join(self.quasi_identifiers)}; its columns are "
                 f"{', '.join(names)}: name at least one column alike"
             )
-
-        def only(said: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: what for name, what in said.items() if name in shared}
-
-        of: dict[str, Any] = {one: only(getattr(self, one)) for one in ("types", "orders", "hierarchies")}
-        return replace(self, quasi_identifiers=shared, sensitive=(), keep=(), identifiers=(), person=None, **of)
+        notation: dict[str, Any] = {
+            option: {name: value for name, value in getattr(self, option).items() if name in shared}
+            for option in ("types", "orders", "hierarchies")
+        }
+        return replace(self, quasi_identifiers=shared, sensitive=(), keep=(), identifiers=(), person=None, **notation)
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse unknown columns, and columns with two roles."""
+        """Raise an error for unknown columns and for columns with two roles."""
         roles = {role: getattr(self, role) for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")}
         check_roles(roles)
-        check_columns(names, [*self.named, *self.types, *self.orders, *self.hierarchies], where="the source")
+        check_columns(names, [*self.names, *self.types, *self.orders, *self.hierarchies], where="the source")
 
-    def read(self, values: Mapping[str, NDArray[Any]], *, n_rows: int) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """The meaning of the distinct values of every column: a code for each, the levels, and what is to be said.
+    def read_levels(
+        self, values: Mapping[str, NDArray[Any]], *, n_rows: int
+    ) -> tuple[dict[str, Column], tuple[str, ...]]:
+        """Return for each column the codes and levels of its distinct values, and notes on how they were read.
 
-        Several values may have one code: 3.5 and 3,50, or an accent that is written in two ways. n_rows : of the source
+        Several values may have one code: 3.5 and 3,50, or an accent that is written in two ways.
+
+        values : name -> distinct values. n_rows : of the source
         """
         if not all(map(len, values.values())):
             raise UnmaskError("the source has no rows; expected at least one row")

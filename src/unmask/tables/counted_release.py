@@ -1,0 +1,177 @@
+"""Mondrian on the combinations of a counted source, and its release, which the engine writes row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from unmask.core.errors import UnmaskError
+from unmask.data import sql
+from unmask.data.engine import Engine
+from unmask.data.resources import check_output
+from unmask.tables.column import Column
+from unmask.tables.counted_source import CountedSource
+from unmask.tables.counts import group
+from unmask.tables.formulas import Formulas, check_formulas
+from unmask.tables.protections import Mondrian
+from unmask.tables.recoding import merged
+from unmask.tables.release import Table
+from unmask.tables.utility.columns import ColumnLoss, Loss
+from unmask.tables.utility.evaluation import InformationLoss
+from unmask.tables.writing import stored_type
+from unmask.writing import STARTS, escape, is_formula
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized:
+    """A release of a counted source; table `name`_box of its engine has the class `box` of every combination.
+
+    Parameters
+    ----------
+    release : Table
+        Its classes, counted, without sensitive values.
+    loss : InformationLoss
+        Over all rows. Rows that are not released count as suppressed. Comparisons of distributions and random queries
+        need rows and are not part of it.
+    """
+
+    release: Table
+    loss: InformationLoss
+
+
+def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
+    """Cut a counted table into the boxes that `protection` cuts its rows into.
+
+    A strict cut separates values, so rows that agree never part, and a class is a point with its rows as weight. The
+    relaxed form parts them at random and needs the rows themselves.
+
+    Parameters
+    ----------
+    counted : CountedSource
+        The source and its table.
+    protection : Mondrian
+        A strict form without levels.
+
+    Returns
+    -------
+    Generalized
+        The classes of the release, and what they lost.
+
+    Raises
+    ------
+    UnmaskError
+        The protection needs rows.
+    """
+    if protection.levels:
+        raise UnmaskError("recoding columns to levels before they are cut needs the table in memory; leave levels out")
+    if not protection.strict:
+        raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
+    table = counted.table.complete
+    classes = table.classes
+    rows_of_levels = [table.totals_of(column) for column in table.quasi_identifiers]
+    box = protection.search(table, rows_of_levels).boxes(table)
+    recoded = [merged(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
+    of_class, _, levels = group([code for _, code in recoded], [len(levels) for levels, _ in recoded])
+    columns = tuple(
+        replace(column, codes=np.ascontiguousarray(levels[:, j]), levels=recoded[j][0])
+        for j, column in enumerate(table.quasi_identifiers)
+    )
+    sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
+    release = Table(columns, missing=table.missing, counts=sizes)
+    cells = {f"q{j}": np.ascontiguousarray(classes.levels[:, j]) for j in range(len(columns))}
+    counted.engine.put(f"{counted.name}_box", {**cells, "box": of_class})
+    lost = {}
+    for j, (column, (_, code)) in enumerate(zip(columns, recoded, strict=True)):
+        source = counted.levels[f"q{j}"]
+        every = np.bincount(counted.table.quasi_identifiers[j].codes, counted.table.counts, len(source.levels))
+        shape = (len(source.levels), len(column.levels))
+        pairs = csr_array((classes.sizes, (classes.levels[:, j], code)), shape=shape)
+        gone = every.astype(np.int64) - rows_of_levels[j]
+        lost[column.name] = ColumnLoss.of(Loss.of(source, column, pairs, gone))
+    suppressed = counted.table.n_rows - release.n_rows
+    return Generalized(release, InformationLoss.of(lost, sizes, suppressed_rows=suppressed))
+
+
+def write_release(
+    counted: CountedSource,
+    made: Generalized,
+    path: Path,
+    *,
+    formulas: Formulas = "keep",
+    force: bool = False,
+) -> dict[str, int]:
+    """Write the rows of a source with the cells of its release as Parquet, whole or not at all.
+
+    Rows are sorted by their class and by all that is released with them. So the row order does not depend on the order
+    of the source, and the same release is the same file. Columns without a role are left out; the others keep the order
+    of the source.
+
+    Parameters
+    ----------
+    counted : CountedSource
+        The source.
+    made : Generalized
+        Its release.
+    path : Path
+        A Parquet file.
+    formulas : {"keep", "escape", "refuse"}
+        What to do about cells that a spreadsheet would run.
+    force : bool
+        Overwrite a file.
+
+    Returns
+    -------
+    dict of str to int
+        Name of a column -> its cells that a spreadsheet would run.
+    """
+    check_output(path, force=force)
+    engine, name, columns, other = counted.engine, counted.name, counted.roles.columns, counted.roles.kept_columns
+    kinds = engine.table(f"{name}_rows", counted.source, {**columns, **other})
+    released = {f"q{j}": column for j, column in enumerate(made.release.quasi_identifiers)}
+    secret = {short: column for short, column in counted.levels.items() if short[0] == "s"}
+    cells = {short: _labels(column)[column.codes] for short, column in released.items()}
+    engine.put(f"{name}_label", {"box": np.arange(len(made.release.classes.sizes), dtype=np.int32), **cells})
+    labels = {}
+    for short, column in secret.items():
+        engine.put(f"{name}_{short}_label", {"code": column.codes, "label": _labels(column)})
+        labels[short] = (f"{name}_{short}_label", _type(column))
+    types = {short: _type(column) for short, column in released.items()}
+    dictionaries, codes = ({short: f"{name}_{short}" for short in some} for some in (released, secret))
+    rows = sql.placed(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(other))
+    engine.keep(f"{name}_placed", rows)
+    text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
+    order = ["box", *(f"code_{short}" for short in secret), *other]
+    place = engine.names(counted.source).index
+    named = dict(sorted({**columns, **other}.items(), key=lambda column: place(column[1])))
+    texts = [*(short for short in types if types[short] == "string"), *(s for s in labels if labels[s][1] == "string")]
+    texts += [short for short in other if kinds[short] in ("text", "untyped")]
+    found = _formulas(engine, text, {short: named[short] for short in texts})
+    check_formulas(found, formulas)
+    if found and formulas == "escape":
+        text = sql.escaped(text, texts, [*named, *(column for column in order if column not in named)], STARTS)
+        named = {short: escape(column) for short, column in named.items()}
+    engine.write_parquet(text, path, named, order=order)
+    return found
+
+
+def _formulas(engine: Engine, text: str, texts: dict[str, str]) -> dict[str, int]:
+    """Return by name the number of cells that a spreadsheet would run. texts : column of the query -> name."""
+    counts = engine.rows(sql.formulas(text, list(texts), STARTS)) if texts else {}
+    every = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
+    return {column: n for column, n in every.items() if n}
+
+
+def _labels(column: Column) -> NDArray[Any]:
+    """(L,) text of each level, None for a missing cell."""
+    return np.array([label or None for label in column.levels.labels], dtype=object)
+
+
+def _type(column: Column) -> str:
+    """Return the type of the cells, as in the file of `Table.write`, by the name that both engines know."""
+    stored = stored_type(column)
+    return "string" if stored == "VARCHAR" else stored.lower()
