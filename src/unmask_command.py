@@ -39,13 +39,6 @@ def main() -> None:
         _end(EXIT_INTERRUPTED)
 
 
-def load(name: str, *rest: str) -> None:
-    """Import what the options of a command are made of, which is most of what it needs, for `main` to begin at once."""
-    from unmask.cli import main as command
-
-    _ = (command.commands.get(" ".join((name, *rest[:1]))) or command.commands[name]).params
-
-
 def _hear(number: int, _frame: Any) -> NoReturn:
     """End the work at once; a second signal is not heard, so that what the first one cleans up is not cut in two."""
     _heard.append(number)

@@ -14,10 +14,8 @@ from click.testing import CliRunner
 
 import unmask as package
 from tests.envelopes import of, parsed
-from unmask import files
 from unmask.cli import main
 from unmask.reports.words import percent
-from unmask.tables import reading
 
 SECRET = "SECRET77"
 ROLES = ("-q", "age,sex,zip", "-s", "diagnosis", "--type", "zip=number")  # whose classes are disjoint
@@ -544,32 +542,6 @@ def test_an_origin_that_is_none_is_refused(folder, content, code, message):
         Path("bad.csv").write_bytes(text)
     done = unmask("audit", "release.csv", *ROLES, "--original", "people.csv", "--origin", "bad.csv")
     refused(done, code, message)
-
-
-def test_what_protect_wrote_is_read_no_more_where_commands_keep_what_they_read(folder, monkeypatch):
-    protect = (
-        "protect",
-        "people.csv",
-        *ROLES,
-        "--identifiers",
-        "name",
-        "-o",
-        "new.csv",
-        "--origin",
-        "o.csv",
-        "--force",
-    )
-    audit = ("audit", "new.csv", *ROLES, "--identifiers", "name", "--original", "people.csv", "--origin", "o.csv")
-    monkeypatch.setenv("UNMASK_KEPT", "kept")
-    assert unmask(*protect).exit_code == 0
-    one, readings = reading._read, []
-    monkeypatch.setattr(reading, "_read", lambda *how: (readings.append(Path(how[0]).name), one(*how))[1])
-    monkeypatch.setattr(files, "text_of", lambda path: pytest.fail(f"{path} is read"))
-    handed = unmask(*audit, "--json")
-    assert readings == []
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    assert handed.stdout == unmask(*audit, "--json").stdout
 
 
 def test_one_origin_for_each_release(folder):

@@ -4,63 +4,57 @@ import io
 import json
 import re
 import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.app.conftest import Browser
 from unmask.app import verdict
-from unmask.app.jobs import EXIT_ABOVE, Command, Jobs
+from unmask.app.jobs import DONE, END, EXIT_ABOVE, Command, Jobs
 from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 
 
 class Commands:
-    """Commands that write what they should, each once it is begun and let go."""
+    """Commands that write what they should, each once it is let go."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.run, self.loaded = folder, list[tuple[str, ...]](), 0
-        self.waiting = list[int]()  # while each runs, how many are loaded that have not begun
+        self.folder, self.run, self.code = folder, list[tuple[str, ...]](), 0
         self.let_go = threading.Semaphore(0)
-        self.code, self.ended = 0, list[str]()
 
-    def __call__(self, _jobs: Jobs, command: Command, to: str | None) -> "Process":
-        self.loaded += 1
-        return Process(self, tuple(command), to)
+    def __call__(self, _jobs: Jobs, commands: Sequence[Command], to: Mapping[int, str]) -> "Process":
+        return Process(self, commands, to)
 
 
 class Process(io.BytesIO):
-    """One of them; its standard input, which hears that it begins, and its standard error."""
+    """A process that runs them, and its standard error."""
 
-    def __init__(self, commands: Commands, command: tuple[str, ...], to: str | None) -> None:
+    def __init__(self, commands: Commands, listed: Sequence[Command], to: Mapping[int, str]) -> None:
         super().__init__()
-        self.commands, self.command, self.to, self.code = commands, command, to, commands.code
-        self.stdin = self.stderr = self
-        if to:
-            (commands.folder / to).write_text("")
+        self.commands, self.listed, self.to, self.stderr = commands, listed, to, self
 
-    def write(self, _begin: object) -> int:
-        self.commands.run.append(self.command)
-        return 1
+    def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
+        for at, command in enumerate(self.listed):
+            self.commands.run.append(tuple(command))
+            assert self.commands.let_go.acquire(timeout=30)
+            code = self._ended(command, self.to.get(at))
+            yield END + str(code).encode()
+            if code not in DONE:
+                return
 
-    def __iter__(self) -> "Process":
-        self.commands.waiting.append(self.commands.loaded - len(self.commands.run))
-        assert self.commands.let_go.acquire(timeout=30)
+    def _ended(self, command: Command, to: str | None) -> int:
         folder = self.commands.folder
-        if self.command[0] == "audit":
-            self.code = EXIT_ABOVE
+        if command[0] == "audit":
             page = f"<body><main>Is it acceptable? {len(self.commands.run)}</main><script></script>"
             (folder / REPORT).write_text(page)
         for name in (RELEASE, ORIGIN):
             (folder / name).touch()
-        if self.to:
-            (folder / self.to).write_text(json.dumps({"tables": {"verdicts": []}}))
-        return self
-
-    def wait(self) -> int:
-        return self.code
+        if to:
+            (folder / to).write_text(json.dumps({"tables": {"verdicts": []}}))
+        return EXIT_ABOVE if command[0] == "audit" else self.commands.code
 
     def terminate(self) -> None:
-        self.commands.ended.append(self.command[0])
+        """End it."""
 
 
 @pytest.fixture
@@ -110,7 +104,6 @@ def test_some_people_are_attacked_before_all_are(
     assert "Not the verdict yet" not in found
     assert browser.at("/sign").url.path == "/sign"
     assert [one[0] for one in commands.run[:3]] == ["protect", "audit", "audit"]
-    assert commands.waiting[:3] == [2, 1, 0]  # all others are loaded while the first runs
     assert "--targets" in commands.run[1]
     assert AT_RISK not in commands.run[1]
     assert "--targets" not in commands.run[2]
@@ -129,13 +122,15 @@ def test_the_last_audit_is_there_until_the_next_one_is(browser: Browser, project
     project.jobs.wait("verdict", 30)
 
 
-def test_a_command_that_was_not_begun_ends_with_its_job(browser: Browser, project: Project, commands: Commands):
+def test_no_command_starts_after_one_that_failed(browser: Browser, project: Project, commands: Commands):
     commands.code = 1
     commands.let_go.release()
     browser.sends("/adversaries", policy="ema-0.09", do="continue")
     project.jobs.wait("verdict", 30)
     assert [one[0] for one in commands.run] == ["protect"]
-    assert "audit" in commands.ended
+    job = project.jobs.find("verdict")
+    assert job is not None
+    assert job.state == "failed"
 
 
 def test_few_people_are_attacked_at_once(browser: Browser, project: Project, commands: Commands):

@@ -1,48 +1,61 @@
-"""A command as a process that ends when the server does: its standard input is a pipe, whose end is that of the server.
-
-It loads what it needs, waits for one byte, and begins.
-"""
+"""Commands in a process that ends with the server: its standard input is a pipe from the server."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Sequence
 
-from unmask.toml_text import DOCUMENT
-
-LATE = ("scipy.sparse.csgraph", "unmask.reports.page", "unmask.reports.result")
-"""What the audit of a table imports once it comes to it, a third of a second: the release is made meanwhile."""
+from unmask.app.jobs import DONE, END
 
 
 def main() -> None:
-    """Run the command line, or count columns; the end of the standard input is heard as a termination."""
-    command, pipe = _loaded(*sys.argv[1:]), sys.stdin.fileno()
-    if not os.read(pipe, 1):
-        sys.exit("the server ended before the command began")
-    threading.Thread(target=_ended_with, args=(pipe,), daemon=True).start()
-    command()
+    """Run commands, a JSON list with a file for each standard output, until one fails; report each exit code."""
+    threading.Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
+    for command, output in json.loads(sys.argv[1]):
+        _redirect(output or os.devnull)
+        code = _run(command)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.write(2, END + str(code).encode() + b"\n")
+        if code not in DONE:
+            sys.exit(code)
 
 
-def _loaded(name: str, *rest: str) -> Callable[[], object]:
-    """What does the work, with what it needs."""
-    if name == "count":
-        from unmask.app.counting import count
-
-        return lambda: count(*rest)
+def _run(command: Sequence[str]) -> int:
+    """Run a command line, or count columns; return the exit code."""
     import unmask_command
 
-    unmask_command.load(name, *rest)
-    if (name, *rest[:1]) == ("audit", DOCUMENT):
-        for module in LATE:
-            import_module(module)
-    return unmask_command.main
+    for number in unmask_command.ENDING:  # which the command before this one ignores since its end
+        signal.signal(number, signal.SIG_DFL)
+    sys.argv = ["unmask", *command]
+    try:
+        if command[0] == "count":
+            from unmask.app.counting import count
+
+            count(*command[1:])
+        else:
+            unmask_command.main()
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)  # noqa: T201
+            return 1
+        return ended.code or 0
+    return 0
 
 
-def _ended_with(pipe: int) -> None:
+def _redirect(path: str) -> None:
+    """Make a private file the standard output."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(file, 1)
+    os.close(file)
+
+
+def _end_with(pipe: int) -> None:
+    """Wait for the end of the pipe, then end this process."""
     os.read(pipe, 1)
     os.kill(os.getpid(), signal.SIGTERM)
 

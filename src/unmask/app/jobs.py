@@ -9,14 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from unmask.core.errors import UnmaskError
-from unmask.kept import FOLDER, KEPT
 from unmask.writing import write_text
 
 State = Literal["running", "finished", "failed", "stopped"]
@@ -26,17 +25,11 @@ Command = Sequence[str]
 EXIT_ABOVE = 3
 """What an audit ends with that did its work, and found too much."""
 
-BEGIN = b"\n"
-"""What a command is told that is loaded."""
+DONE = (0, EXIT_ABOVE)
+"""Exit codes of commands that did their work."""
 
-ALLOCATED = {
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": f"{32 << 20}",
-    "MALLOC_TRIM_THRESHOLD_": f"{512 << 20}",
-}
-"""Bytes up to which glibc keeps the memory of an array for the next one, which need not be cleared again; in one lot
-for all threads, each of which would keep its own.
-"""
+END = b"\x04"
+"""First byte of the line with which a process says that a command ended, before its exit code."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +121,9 @@ class Jobs:
     def ask(self, command: Command) -> None:
         """Run a command that is soon done; its error is one here."""
         said: list[str] = []
-        with self._process(command, None) as process:
-            _begin(process)
-            code = _ended(process, said)
-        if code:
+        with self._process([command], {}) as process:
+            codes = list(_exit_codes(process, said))
+        if codes != [0]:
             raise UnmaskError(_error(said))
 
     def _called(self, job: Job, function: Callable[[], object]) -> None:
@@ -176,73 +168,59 @@ class Jobs:
         beside.replace(self.folder / f"{job.name}.json")
 
     def _run(self, job: Job, to: Mapping[int, str], then: Callable[[int], None]) -> None:
-        """One command after the other; while the first runs the others are loaded, and those not begun are ended."""
-        with ExitStack() as stack:
-
-            def load(at: int) -> subprocess.Popen[bytes]:
-                process = stack.enter_context(self._process(job.commands[at], to.get(at)))
-                stack.callback(process.terminate)
-                return process
-
-            loaded = [load(0)]
-            for at in range(len(job.commands)):
-                process = loaded[at]
-                with self.lock:
-                    if self._stopped(job):
-                        return
-                    job = replace(job, at=at)
-                    self._keep(job)
-                    self.processes[job.name], self.said[job.name] = process, []
-                    _begin(process)
-                if not at:  # which makes the release on one core
-                    loaded += map(load, range(1, len(job.commands)))
-                code = _ended(process, self.said[job.name])
-                spent = time.time() - job.started
-                with self.lock:
-                    if self._stopped(job):
-                        return
-                    if code not in (0, EXIT_ABOVE):
-                        self._keep(replace(job, state="failed", message=_error(self.said[job.name]), seconds=spent))
-                        return
-                    if at == len(job.commands) - 1:
-                        then(code)
-                        self._keep(replace(job, state="finished", seconds=spent))
+        """Run the commands in one process, one after the other, until one fails or the job is stopped."""
+        with self.lock:
+            if self._stopped(job):
+                return
+            process, said = self._process(job.commands, to), list[str]()
+            self.processes[job.name], self.said[job.name] = process, said
+        codes: list[int] = []
+        with process:
+            for code in _exit_codes(process, said):
+                codes.append(code)
+                if code in DONE and len(codes) < len(job.commands):
+                    with self.lock:
+                        if self._stopped(job):
+                            return
+                        job = replace(job, at=len(codes))
+                        self._keep(job)
+                        said.clear()
+        with self.lock:
+            if self._stopped(job):
+                return
+            spent = time.time() - job.started
+            if len(codes) < len(job.commands) or codes[-1] not in DONE:
+                self._keep(replace(job, state="failed", message=_error(said), seconds=spent))
+                return
+            then(codes[-1])
+            self._keep(replace(job, state="finished", seconds=spent))
 
     def _stopped(self, job: Job) -> bool:
         now = self.find(job.name)
         return now is None or now.state != "running"
 
-    def _process(self, command: Command, to: str | None) -> subprocess.Popen[bytes]:
-        """A command that is loaded, and begins when it is told to. to : file for its standard output"""
+    def _process(self, commands: Sequence[Command], to: Mapping[int, str]) -> subprocess.Popen[bytes]:
+        """Start a process for commands, which ends with this server. to : number -> file for the standard output"""
         root, paths = self.folder.parent, os.pathsep.join(filter(None, sys.path))
-        keeps = {} if command[0] == "count" else {KEPT: str(root / FOLDER)}  # of all columns, which nobody reads again
-        out = subprocess.DEVNULL if to is None else os.open(root / to, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            return subprocess.Popen(
-                [sys.executable, "-m", "unmask.app.child", *command],
-                cwd=root, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.PIPE, bufsize=0,
-                env={**os.environ, **ALLOCATED, **keeps, "TMPDIR": str(root), "PYTHONPATH": paths},
-            )  # fmt: skip
-        finally:
-            if to is not None:
-                os.close(out)
+        listed = json.dumps([(command, to.get(at)) for at, command in enumerate(commands)])
+        return subprocess.Popen(
+            [sys.executable, "-m", "unmask.app.child", listed],
+            cwd=root, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0,
+            env={**os.environ, "TMPDIR": str(root), "PYTHONPATH": paths},
+        )  # fmt: skip
 
 
-def _begin(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    with suppress(OSError):  # it has ended, and says why
-        process.stdin.write(BEGIN)
+def _exit_codes(process: subprocess.Popen[bytes], said: list[str]) -> Iterator[int]:
+    """Yield the exit code of each command that ended; add each other line of the standard error to a list.
 
-
-def _ended(process: subprocess.Popen[bytes], said: list[str]) -> int:
-    """The exit code of a process; what it says on its standard error is added line by line.
-
-    Its standard input stays open meanwhile: its end would end the process.
+    The standard input of the process stays open meanwhile: its end would end the process.
     """
     assert process.stderr is not None
     for line in process.stderr:
-        said.append(line.decode(errors="replace").rstrip())  # noqa: PERF401  # seen while there are more to come
-    return process.wait()
+        if line.startswith(END):
+            yield int(line[1:])
+        else:
+            said.append(line.decode(errors="replace").rstrip())
 
 
 def _error(said: Sequence[str]) -> str:

@@ -22,7 +22,6 @@ from unmask.app.jobs import Jobs
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.source_files import SUFFIXES
 from unmask.document import load, populations
-from unmask.kept import FOLDER
 from unmask.toml_text import DOCUMENT, text_of_document
 from unmask.writing import write_text
 
@@ -46,7 +45,7 @@ COUNTED = "counted.pickle"
 
 RESERVED = (
     DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, PAGE, STUDY, STUDIED, COUNTED, MECHANISM, CURVE,
-    TRIED, GUESSED, PASSED, GAME, PRICED, FOLDER, "jobs", "lock",
+    TRIED, GUESSED, PASSED, GAME, PRICED, "jobs", "lock",
 )  # fmt: skip
 """Names in the folder that are no user's."""
 

@@ -15,7 +15,6 @@ from unmask.app.progress import CHANGES, busy_with
 from unmask.app.project import AT_RISK, ATTACK, AUDIT, REPORT, Project
 from unmask.app.protection import with_protection
 from unmask.core.errors import UnmaskError
-from unmask.kept import FOLDER
 from unmask.toml_text import DOCUMENT
 
 QUIET = ("--force", "--json", "--no-changes")
@@ -59,7 +58,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
 def start(project: Project) -> None:
     """Make the release, attack it, and where it is not acceptable try what could be done."""
     project.jobs.stop(CHANGES)
-    project.forget(AT_RISK, FOLDER)
+    project.forget(AT_RISK)
     of, asked = project.digest, kind_of(project.given).commands(project.given)
     commands = (*asked[:-1], _first(), asked[-1]) if _is_long(project) else asked
 

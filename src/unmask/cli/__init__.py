@@ -58,7 +58,7 @@ from unmask.cli.options import (
     with_option,
     without_seed,
 )
-from unmask.cli.origins import hand_on_release, read_origin, text_of_origin
+from unmask.cli.origins import read_origin, text_of_origin
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.price import price
 from unmask.cli.report import report as report_command
@@ -380,7 +380,6 @@ def _protect_in_memory(
     warnings: list[str] = []
     text = text_of_origin(made.origin) if origin else ""
     write_release(leaving, output, text, origin, show=lambda: warnings.extend(show(result)))
-    hand_on_release(leaving, output, origin=origin, rows=made.origin, n_original=table.n_rows)
     return result, warnings
 
 

@@ -1,19 +1,16 @@
-"""The row of the original behind each record of a release: its file, and what an audit is handed of it."""
+"""The file with the row of the original behind each record of a release."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.kept import hand_on, kept
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from unmask.tables import Table
 
 
 def text_of_origin(rows: NDArray[np.int64]) -> str:
@@ -23,23 +20,6 @@ def text_of_origin(rows: NDArray[np.int64]) -> str:
 
 def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
     """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
-    return kept(path, _how(n_released, n_original), lambda: _read(path, n_released, n_original))
-
-
-def hand_on_release(
-    release: Table, output: Path, *, origin: Path | None, rows: NDArray[np.int64], n_original: int
-) -> None:
-    """What was just written, for the audit that follows where commands are given a folder for that."""
-    release.hand_on(output)
-    if origin is not None:
-        hand_on(origin, _how(release.n_rows, n_original), lambda: rows)
-
-
-def _how(n_released: int, n_original: int) -> tuple[str, int, int]:
-    return "origin", n_released, n_original
-
-
-def _read(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
     import numpy as np
 
     from unmask.files import text_of

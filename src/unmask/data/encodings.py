@@ -13,13 +13,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError, nearest
-from unmask.kept import kept
 
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
@@ -99,8 +98,7 @@ def decode_text(path: Path, folder: str, encoding: str | None = None) -> TextFil
     name = f"file {path.name!r}"
     try:
         mark, at = _mark(path), path.stat()
-        looked = partial(_scan, path, encoding, (at.st_size, at.st_mtime_ns))
-        scan = _Scan(mark) if mark else kept(path, ("UTF-8", encoding), looked)
+        scan = _Scan(mark) if mark else _scan(path, encoding, (at.st_size, at.st_mtime_ns))
         plain = not _packing(path) or (path.name.lower().endswith(".gz") and _packing(path) is gzip.open)
         if scan.encoding == "utf-8" and plain and scan.usual_ends:
             return TextFile(path, path.name, "", scan.n_bytes, scan.n_lines)

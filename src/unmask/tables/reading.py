@@ -11,14 +11,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask import files
 from unmask.core.errors import FailedError, UnmaskError
@@ -26,8 +25,7 @@ from unmask.data import source_files
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
 from unmask.databases import failure
-from unmask.kept import hand_on, kept
-from unmask.tables.coding import Encoded, encode, encode_array, encode_column
+from unmask.tables.coding import Encoded, encode, encode_array
 
 _LISTED = 40  # column names in a message
 
@@ -42,13 +40,6 @@ class Source:
     columns: Mapping[str, Encoded]
     notes: tuple[str, ...] = ()
     dropped: Mapping[str, Encoded] = field(default_factory=dict)
-
-
-class Written(NamedTuple):
-    """A column that was written: `labels[codes[i]]` is the cell of row i, empty where it is missing."""
-
-    labels: Sequence[str]
-    codes: NDArray[np.int32]
 
 
 def read_encoded(
@@ -76,7 +67,7 @@ def read_encoded(
     (('20', '30'), [1, 0, 1])
     """
     as_text = _AsText(delimiter, header, encoding)
-    return kept(source, (asked, dropped, as_text), lambda: _read(source, asked, dropped, as_text))
+    return _read(source, asked, dropped, as_text)
 
 
 def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
@@ -120,30 +111,6 @@ def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
         names, relation, notes = _relation(connection, folder, path, (), _as_text(as_text))
         rows = f"(select * from {relation} limit {int(n)})"
         return Source(encode(connection, rows, names, names), notes)
-
-
-def hand_on_written(path: Path, written: Mapping[str, Written], *, asked: Sequence[str]) -> None:
-    """Hand on what `read_encoded` finds in a text file that was just written, to the commands that read it next.
-
-    written : the columns in the order of the file
-    asked   : their names, as they will be asked for
-    """
-    guessed = _AsText(None, None, None)
-    if source_files.read_head(path).names == tuple(written):
-        hand_on(path, (asked, (), guessed), lambda: Source({name: _as_read(one) for name, one in written.items()}))
-
-
-def _as_read(written: Written) -> Encoded:
-    """What is read of a column that was written; only the labels in use are."""
-    used = np.flatnonzero(np.bincount(written.codes, minlength=len(written.labels)))
-    with engine() as (connection, _):
-        connection.execute(
-            "create temp table cells as select unnest($1) as c0", [[written.labels[at] for at in used.tolist()]]
-        )
-        found = encode_column(connection, "c0", "", real=False)
-    place = np.zeros(len(written.labels), dtype=np.int32)
-    place[used] = found.codes
-    return replace(found, codes=place[written.codes])
 
 
 @contextmanager

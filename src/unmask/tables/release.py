@@ -23,7 +23,7 @@ from unmask.tables.counts import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.numerals import Decimal
-from unmask.tables.reading import Written, check_columns, hand_on_written, read_encoded
+from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
@@ -383,12 +383,6 @@ class Table:
         ['age', '"[20, 29]"', '*']
         """
         write_table(self.written, Path(path), force=force)
-
-    def hand_on(self, path: Path) -> None:
-        """Spare commands that follow reading the CSV file of `write`, where they are given a folder for that."""
-        if path.suffix == ".csv":
-            written = {column.name: Written(column.levels.labels, column.codes) for column in self.written}
-            hand_on_written(path, written, asked=[*self.names, *(name for name in written if name not in self.names)])
 
 
 def _names(given: str | Sequence[str]) -> tuple[str, ...]:
