@@ -1,20 +1,40 @@
-"""No test is timed; one that needs a public data set is skipped, with the reason, where it is not to be had."""
+"""No test is timed. A test that needs a public data set is skipped with the reason if the file is missing.
+
+Secret draws of a test follow a seed that a failure prints; `--secret-seed` repeats them.
+"""
 
 import os
+import secrets
 import signal
 from collections.abc import Generator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from unmask import FailedError
+from unmask.core import randomness
 
 settings.register_profile("untimed", settings(), deadline=None)  # a busy machine fails no test
 settings.load_profile("untimed")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # what a shell starts in the background cannot be interrupted,
     signal.signal(signal.SIGINT, signal.default_int_handler)  # nor can the commands that tests start and interrupt
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--secret-seed", type=int, help="seed of the draws that are secret outside of tests")
+
+
+@pytest.fixture(autouse=True)
+def secret_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derive the keys of secret generators from a seed, which pytest prints with a failure."""
+    seed = request.config.getoption("--secret-seed")
+    seed = secrets.randbits(32) if seed is None else seed
+    print(f"secret draws are repeated by --secret-seed {seed}")  # noqa: T201
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(randomness, "draw_key", lambda: int.from_bytes(rng.bytes(16), "big"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,8 @@
-"""Where chance comes from: the operating system for what protects people, a seed for what must be repeated."""
+"""Random generators: keyed by the operating system for what protects people, seeded for what must be repeated."""
 
 from __future__ import annotations
+
+import secrets
 
 import numpy as np
 
@@ -8,19 +10,24 @@ from unmask.core.errors import UnmaskError
 
 
 def secret_unless(rng: object) -> np.random.Generator:
-    """The given generator, or one that nobody can guess. A seed is refused: no release is drawn by one unawares.
+    """Return the given generator, or a secret one. A seed is rejected, so that no release is seeded by accident.
 
     The secret generator is Philox 4x64-10 under a key of 128 bits from the operating system. NumPy's default, PCG64,
-    would not do: its state was recovered from its output (C. Bouillaguet, F. Martinez, J. Sauvage, "Practical
+    is not used: its state was recovered from its output (C. Bouillaguet, F. Martinez, J. Sauvage, "Practical
     seed-recovery for the PCG pseudo-random number generator", ToSC 2020).
 
     >>> bool(secret_unless(None).integers(2**62) == secret_unless(None).integers(2**62))
     False
     """
     if rng is None:
-        return np.random.Generator(np.random.Philox())
+        return np.random.Generator(np.random.Philox(key=draw_key()))
     if not isinstance(rng, np.random.Generator):
         wanted = "a generator of NumPy, or None for a draw that nobody can guess"
         repeat = "numpy.random.default_rng(seed) repeats a draw, and whoever guesses the seed can, too"
         raise UnmaskError(f"rng is of type {type(rng).__name__}, expected {wanted}; {repeat}")
     return rng
+
+
+def draw_key() -> int:
+    """Return 128 bits from the operating system."""
+    return secrets.randbits(128)
