@@ -229,8 +229,9 @@ def _values(measure: Measure, belief: Posterior, of_kinds: NDArray[np.float64] |
 
     first, n, n_observations = kinds.first[seen], belief.n_targets, len(belief.seen)
     if people is not None:  # an observation for each target
-        first = np.unique(kinds.belief.observation, return_index=True)[1]
-        n, n_observations = people, belief.n_targets
+        first_target = np.zeros(kinds.belief.n_observations, dtype=np.int64)
+        first_target[kinds.belief.observation[::-1]] = np.arange(belief.n_targets)[::-1]
+        first, n, n_observations = first_target[seen], people, belief.n_targets
     return _Taken(prior, each[seen], mass / whole, first, n, n_observations, of_targets)
 
 
