@@ -16,7 +16,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets, population, utility
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from unmask.results import Row
 from unmask.tables import criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, Known, attribute_truth
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 TARGETS = 2_000
 CONTROL = 2_000

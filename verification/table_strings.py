@@ -19,7 +19,7 @@ from unmask.tables.attacks.noisy import sums_over
 from unmask.tables.attacks.pairing import pair
 from unmask.tables.attacks.strings import TIE, differences, equal_texts
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 QUASI_IDENTIFIERS = ("age", "education", "marital-status", "race")
 TYPES = {

@@ -14,7 +14,7 @@ from unmask.reports import render
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.room import BROAD, NARROW
 from unmask.reports.sections.shapes import shapes_section
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def table(**columns: list) -> Table:

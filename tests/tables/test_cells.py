@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import compatible, format_set, parse_levels, plain_levels, read_levels
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.release import Table
 from unmask.tables.scales import NUMBERS
+from unmask.tables.table import Table
 
 INF = math.inf
 BELOW_30 = math.nextafter(30, 0)

@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets
-from unmask.tables.counts import class_counts, distinct, group
+from unmask.tables.grouping import class_counts, distinct, group
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 MATRICES = st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=6).map(
     lambda rows: np.array([row for row in rows if sum(row)] or [[1, 0, 0, 0]])

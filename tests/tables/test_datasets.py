@@ -6,7 +6,7 @@ import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import datasets
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMASK_DATA names no folder with the data")
 

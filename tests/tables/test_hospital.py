@@ -21,8 +21,8 @@ from unmask.tables.counted_source import count_source
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Generalize, Mondrian, SuppressCells
 from unmask.tables.recoding import new_cells
-from unmask.tables.release import Table
 from unmask.tables.roles import Roles
+from unmask.tables.table import Table
 
 QUASI = ("birth", "zip", "sex", "admission", "weight")
 ROLES = {"quasi_identifiers": QUASI, "sensitive": ("diagnosis", "cost"), "identifiers": ("patient",)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from unmask.tables import criteria
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 QUASI_IDENTIFIERS = ("age", "education-num", "hours", "workclass", "sex")
 SENSITIVE = ("occupation", "income")

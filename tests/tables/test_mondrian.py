@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
-from unmask.tables import halves
+from unmask.tables import cut_tests
 from unmask.tables import mondrian as module
 from unmask.tables.mondrian import mondrian
 
@@ -227,7 +227,7 @@ def test_blocks_of_any_size_give_the_same_boxes(monkeypatch, strict):
         )
 
     whole = run()
-    monkeypatch.setattr(halves, "_CELLS", 20)
+    monkeypatch.setattr(cut_tests, "_CELLS", 20)
     assert_array_equal(run(), whole)
     monkeypatch.setattr(module, "_WORD", 0)
     assert_array_equal(run(), whole)

@@ -16,10 +16,10 @@ import pytest
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets, population, utility
 from unmask.tables.column import Column
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def table(columns, *, sensitive=(), **settings):

@@ -7,7 +7,7 @@ from scipy import stats
 from unmask.core.errors import UnmaskError
 from unmask.measures.registry import CRITERIA
 from unmask.tables import criteria, datasets, population
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 
 Q5 = (0, 4, 5, 8, 9)  # age, education-num, marital-status, race, sex
 

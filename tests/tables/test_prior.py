@@ -13,7 +13,7 @@ from unmask.tables import Background, criteria
 from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.knowledge import Knowledge, attribute_truth
 from unmask.tables.protections import Suppress
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def people(q, s):

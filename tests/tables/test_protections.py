@@ -18,7 +18,7 @@ from unmask.tables.column import Column
 from unmask.tables.constraints import AlphaK, Constraint, DeltaDisclosure, EntropyL, KAnonymity, RecursiveL, TCloseness
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 CITIES = Hierarchy.from_paths(
     [

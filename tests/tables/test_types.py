@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.numerals import plain
-from unmask.tables.release import Table
+from unmask.tables.number_formats import plain
+from unmask.tables.table import Table
 
 
 def read(*cells, **given):

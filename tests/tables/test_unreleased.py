@@ -6,7 +6,7 @@ import pytest
 from unmask.cases.at_risk import Watched
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.standard import audit_tables
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 PEOPLE = Table.read({"q": ["a"] * 12 + ["b"] * 20, "s": ["x", "y"] * 16}, quasi_identifiers="q", sensitive="s")
 KEPT = np.array([0, 1, 2, 3, 4, *range(12, 32)])  # 5 of the 12 with "a", and all others

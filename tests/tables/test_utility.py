@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables import datasets, utility
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Identity, Mondrian, Suppress
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility import evaluation
 
 

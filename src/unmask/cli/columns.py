@@ -69,7 +69,7 @@ def read_released(path: Path, reading: dict[str, Any]) -> tuple[Table, list[str]
     """A released table with every column of its file, since anybody can read them, and the names of those without a
     role: they count as kept.
     """
-    from unmask.tables.release import check_roles
+    from unmask.tables.table import check_roles
 
     check_roles({option: tuple(reading[option]) for option in ROLES})
     unnamed = _without_role(path, reading)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from unmask.reports import ReportData
     from unmask.reports.overview import Line
     from unmask.tables.formulas import Formulas
-    from unmask.tables.release import Table
+    from unmask.tables.table import Table
 
 
 UNDOES = "whoever has it can undo the release"

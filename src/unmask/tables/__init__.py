@@ -28,7 +28,7 @@ from unmask.tables.lattice import Lattice
 from unmask.tables.microaggregation import Microaggregate
 from unmask.tables.perturbations import PRAM, AddNoise, RankSwap
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 __all__ = [
     "PRAM",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

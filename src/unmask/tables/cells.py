@@ -19,8 +19,8 @@ from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING, MISSING, format_set
+from unmask.tables.plain_cells import Usual, form_of, labels_of, values_of
 from unmask.tables.scales import Bounds, Scale
-from unmask.tables.usual import Usual, form_of, labels_of, values_of
 from unmask.tables.vocabulary import Vocabulary
 
 __all__ = [

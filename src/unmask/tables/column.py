@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import Levels, Missing, Type
-from unmask.tables.counts import class_counts, first_of, group
+from unmask.tables.grouping import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
 
 __all__ = ["Classes", "Column", "Rows"]

@@ -14,7 +14,7 @@ from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 

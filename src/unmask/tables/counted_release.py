@@ -16,11 +16,11 @@ from unmask.data.engine import Engine
 from unmask.data.resources import check_output
 from unmask.tables.column import Column
 from unmask.tables.counted_source import CountedSource
-from unmask.tables.counts import group
 from unmask.tables.formulas import Formulas, check_formulas
+from unmask.tables.grouping import group
 from unmask.tables.protections import Mondrian
 from unmask.tables.recoding import merged
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
 from unmask.tables.utility.evaluation import InformationLoss
 from unmask.tables.writing import stored_type

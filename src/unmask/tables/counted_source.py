@@ -23,8 +23,8 @@ from unmask.data.resources import divide_memory, format_bytes
 from unmask.data.sql import Kind
 from unmask.tables.column import Column
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
 from unmask.tables.roles import Roles
+from unmask.tables.table import Table
 from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, stated_unit
 
 BYTES_PER_VALUE = 500

@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables.census import census_hierarchies, diagnosis_weights, synthetic_census
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 __all__ = [
     "ADULT_COLUMNS",

@@ -11,7 +11,7 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.writing import STARTS, escape, is_formula
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]

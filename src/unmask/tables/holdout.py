@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Rows = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from unmask.tables.background import Background
 from unmask.tables.cells import MISSING, Levels
 from unmask.tables.column import Column
 from unmask.tables.notation import UNKNOWN as NOT_KNOWN
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
+from unmask.tables.bound_constraints import demands_of
 from unmask.tables.constraints import Constraint
-from unmask.tables.demands import demands_of
+from unmask.tables.lattice_levels import Level
+from unmask.tables.lattice_search import Asked, Choice, in_rounds
 from unmask.tables.matching import compatible
-from unmask.tables.nodes import Level
-from unmask.tables.optimum import Asked, Choice, in_rounds
 from unmask.tables.protections import (
     Released,
     _at_levels,
@@ -26,7 +26,7 @@ from unmask.tables.protections import (
     satisfying,
 )
 from unmask.tables.recoding import new_cells
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 if TYPE_CHECKING:
     from unmask.tables.attacks.pairing import Pairing

@@ -18,7 +18,7 @@ from unmask.measures.excess import who_is_in
 from unmask.measures.membership import IN, OUT
 from unmask.tables.attacks.membership import LABELS, alike, logistic, margins_of, rising, scored, worth
 from unmask.tables.column import classes_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Among = NDArray[np.bool_]

@@ -15,7 +15,7 @@ from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
 from unmask.tables.protections import Released, _call, _place_of, _release, _rows
 from unmask.tables.recoding import Recoded
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.tables.halves import Allows, Halves, Test, all_pass, have_people
-from unmask.tables.ranked import Ranked, ranked
+from unmask.tables.cut_tests import Allows, Halves, Test, all_pass, have_people
+from unmask.tables.rank_points import Ranked, ranked
 
 _TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporaries stay in the cache
 _WORD = 63  # bits of an integer that a sort key may use

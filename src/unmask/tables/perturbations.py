@@ -22,7 +22,7 @@ from unmask.tables.cells import Levels, compatible, read_levels
 from unmask.tables.column import Column
 from unmask.tables.protections import Released, _call, _place_of, _release, _rows
 from unmask.tables.recoding import Recoded
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

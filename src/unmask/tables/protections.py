@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import by_class
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.tables.bound_constraints import demands_of, secrets_of
 from unmask.tables.column import classes_of
 from unmask.tables.constraints import Constraint, KAnonymity
-from unmask.tables.demands import demands_of, secrets_of
+from unmask.tables.mondrian_input import Search
 from unmask.tables.recoding import Recoded, generalized, merged
-from unmask.tables.release import Table
-from unmask.tables.search import Search
 from unmask.tables.suppression import suppress_cells, with_star
+from unmask.tables.table import Table
 
 if TYPE_CHECKING:
     from unmask.tables.attacks.pairing import Pairing

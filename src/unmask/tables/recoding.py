@@ -17,8 +17,8 @@ from scipy.sparse import csr_array
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
 from unmask.tables.column import Column
-from unmask.tables.counts import class_counts
 from unmask.tables.dates import UNITS, Calendar
+from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import format_prefix
 from unmask.tables.scales import NUMBERS

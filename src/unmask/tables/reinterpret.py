@@ -21,8 +21,8 @@ from unmask.tables.matching import compatible
 from unmask.tables.meanings import Meanings
 from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.recoding import new_cells
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import PAIRS, TOLERATED, several, without_shared_ends, without_stars
+from unmask.tables.table import Table
 
 FITS, EXPLAINED = 0.99, 0.8
 """Share of rows that a reading must fit, and part of those that fit nobody as they are written that it must explain.
@@ -277,7 +277,7 @@ def read_renamed(known: Column, released: Column, origin: NDArray[np.int64]) -> 
     values be numbers that the labels divide in intervals, two rows or more in each on average. Numbers stand for the
     interval from the least to the greatest.
 
-    >>> from unmask.tables.release import Table
+    >>> from unmask.tables.table import Table
     >>> people, release = (
     ...     Table.read({"sex": texts}, quasi_identifiers="sex").column("sex")
     ...     for texts in (["m", "w", "d", "m"], ["male", "other", "other", "male"])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.randomness import secret_unless
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 class Released(NamedTuple):

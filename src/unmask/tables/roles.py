@@ -14,9 +14,9 @@ from unmask.tables.cells import Missing
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees
-from unmask.tables.numerals import Decimal
+from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded
-from unmask.tables.release import check_roles
+from unmask.tables.table import check_roles
 from unmask.tables.unit import ROW
 
 

@@ -13,7 +13,7 @@ from unmask.tables.column import Column
 from unmask.tables.matching import compatible
 from unmask.tables.notation import MISSING
 from unmask.tables.recoding import new_cells
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 PAIRS = 1 << 26
 """Pairs of a value of the original and one of the release up to which they are compared."""

@@ -15,7 +15,7 @@ from unmask.measures.interval import wilson
 from unmask.tables.attacks.pairing import Pairing, chunks_where, fits_of, pair
 from unmask.tables.attacks.singling_out import Predicate, matching
 from unmask.tables.column import classes_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 NEGLIGIBLE = 10
 """A predicate counts if it holds for at most one of this many times the people: its weight is at most 1 / (10 N)."""

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
-from unmask.tables.counts import group, summed
+from unmask.tables.grouping import group, summed
 from unmask.tables.recoding import Recoded, new_cells
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def with_star(column: Column) -> Recoded:

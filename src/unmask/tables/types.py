@@ -21,10 +21,10 @@ from unmask.data.column_names import design_role, number_kind
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.numerals import Decimal, decimal_of, plain, thousands
+from unmask.tables.number_formats import Decimal, decimal_of, plain, thousands
+from unmask.tables.plain_cells import Usual, form_of, values_of
 from unmask.tables.scales import NUMBERS
 from unmask.tables.unit import key_rank
-from unmask.tables.usual import Usual, form_of, values_of
 
 if TYPE_CHECKING:
     from unmask.tables.coding import Encoded

@@ -50,8 +50,8 @@ from unmask.tables.holdout import Sample, hold_back
 from unmask.tables.knowledge import Knowledge, Register
 from unmask.tables.protections import Identity
 from unmask.tables.reading import AS_TEXT, column_names
-from unmask.tables.release import Table
 from unmask.tables.releasing import Released, read_like, released
+from unmask.tables.table import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
 READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables import cautions
 from unmask.tables.reinterpret import one_spelling, read_coarse, with_readings
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import as_coarse
+from unmask.tables.table import Table
 
 
 class AsRead(NamedTuple):

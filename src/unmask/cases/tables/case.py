@@ -29,8 +29,8 @@ from unmask.tables.column import Column
 from unmask.tables.column_risk import known_as_values
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.reinterpret import changed
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import several
+from unmask.tables.table import Table
 
 REGISTER = "register"
 

@@ -10,8 +10,8 @@ from unmask.cases.tables.words import OTHERS
 from unmask.core.csr_rows import distinct
 from unmask.reports.words import percent, release_name
 from unmask.tables.reinterpret import Reading, changed, strange
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import TOLERATED
+from unmask.tables.table import Table
 
 
 def unfitting(found: Mapping[str, tuple[float, float]]) -> Iterator[str]:

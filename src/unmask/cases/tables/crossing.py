@@ -22,8 +22,8 @@ from unmask.tables.attacks.joint_releases import Crossing
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.column import Column
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import TOLERATED, several
+from unmask.tables.table import Table
 
 WHAT = "Crossing the releases"
 

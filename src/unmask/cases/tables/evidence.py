@@ -20,7 +20,7 @@ from unmask.tables.control_similarity import Shift, shift, shift_by
 from unmask.tables.holdout import held_back
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.reading import check_columns
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ from unmask.tables.column_risk import column_facts, printed_values, restored_cel
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import changed
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 EDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.09, 0.2, 0.5, 1.0)
 """Success probabilities between which people are counted, the upper one included; each of `LIMITS` is one of them."""

@@ -21,7 +21,7 @@ from unmask.reports.data import APART
 from unmask.reports.facts.price import Price
 from unmask.reports.facts.tables import ClassRisk, Distribution, Promise, ValueRisk
 from unmask.results import Row
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks import AttributeInference, MechanismAttack
 from unmask.tables.background import Attack, Background, Rng
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 MOST, PAIRS = 1000, 20_000_000
 """People at most who are asked about row by row, and beyond the first hundred, pairs of a person and a row."""

@@ -43,8 +43,8 @@ from unmask.tables.control_similarity import shift_by
 from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
-from unmask.tables.release import Table
 from unmask.tables.releasing import Released
+from unmask.tables.table import Table
 
 RECORD = "whole record"
 """The adversary who knows every released column of people, sensitive ones, too."""

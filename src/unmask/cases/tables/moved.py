@@ -22,8 +22,8 @@ from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighb
 from unmask.tables.background import Attack, Background
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
-from unmask.tables.release import Table
 from unmask.tables.sensitive_bands import TOLERATED
+from unmask.tables.table import Table
 
 ROWS, PAIRS, LEAST = 200_000, 4_000_000, 50
 """Rows up to which each person is compared with every one of them; pairs of a person and a row that are, beyond the

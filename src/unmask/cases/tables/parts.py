@@ -22,7 +22,7 @@ from unmask.tables.attacks import Linkability, Parts
 from unmask.tables.column import Column
 from unmask.tables.control_similarity import shift_by
 from unmask.tables.knowledge import Known
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 TARGETS = 1000
 """People of either kind whose parts are mixed: more hardly narrow the interval, and cost their square."""

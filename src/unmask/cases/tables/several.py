@@ -10,7 +10,7 @@ from unmask.cases.tables.persons import pseudonym, repeated
 from unmask.core.csr_rows import distinct
 from unmask.reports.data import ORIGINAL
 from unmask.reports.words import release_name
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def unit_of(table: Table, evidence: Evidence) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.reports.facts.shapes import Shape
 from unmask.reports.scales import round_values
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
 
 BINS = 20

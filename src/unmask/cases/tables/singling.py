@@ -21,8 +21,8 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
 from unmask.tables.control_similarity import shift_by
-from unmask.tables.release import Table
 from unmask.tables.singling_trials import SingledOut, Tried, singling, singling_in_boxes
+from unmask.tables.table import Table
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
 NEEDS_CONTROL = "needs control people, by whom it is told which guesses hold for many anyway"

@@ -33,7 +33,7 @@ from unmask.reports.facts import wp216
 from unmask.reports.facts.exposure import Exposure
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def audit_tables(

@@ -25,7 +25,7 @@ from unmask.tables.attacks import AttributeInference
 from unmask.tables.cells import EVERYTHING
 from unmask.tables.next_generalization import next_level
 from unmask.tables.protections import Generalize
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss
 
 

@@ -9,7 +9,7 @@ from unmask.cases.rows import plain_row
 from unmask.plan import Cell
 from unmask.results import Row
 from unmask.tables import utility
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 USEFUL = {
     "utility": "1 - global certainty penalty",

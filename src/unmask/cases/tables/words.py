@@ -15,7 +15,7 @@ from unmask.tables.background import hidden_values
 from unmask.tables.column import Column
 from unmask.tables.control_similarity import Shift
 from unmask.tables.meanings import undefined_weights
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 def adversaries(table: Table, evidence: Evidence) -> dict[str, str]:

@@ -15,7 +15,7 @@ from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.attacks.counted import values
 from unmask.tables.background import Attack, Background, Rng, before, hidden_values
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True)

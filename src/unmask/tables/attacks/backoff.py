@@ -21,8 +21,8 @@ from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.product_sums import product
 from unmask.tables.background import Background, Rng, before, hidden_values
 from unmask.tables.column import classes_of
-from unmask.tables.counts import class_counts, first_of, group
-from unmask.tables.release import Table
+from unmask.tables.grouping import class_counts, first_of, group
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]

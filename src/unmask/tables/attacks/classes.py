@@ -19,7 +19,7 @@ from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.matching import are_disjoint
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from unmask.core.posterior import MOST_IN_DOUBLE, Posterior, stored
 from unmask.tables.attacks.pairing import chunks_where, fits_of, pair
 from unmask.tables.attacks.register import Owners, owners
 from unmask.tables.column import Column
-from unmask.tables.counts import class_counts
-from unmask.tables.release import Table
+from unmask.tables.grouping import class_counts
+from unmask.tables.table import Table
 
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, NDArray[np.float64]]

@@ -20,7 +20,7 @@ from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.marginal_counts import shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, before
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from unmask.core.errors import NotRunError
 from unmask.core.posterior import CLOSED, Posterior, equal_weights, stored
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.counts import first_of, group
-from unmask.tables.release import Table
+from unmask.tables.grouping import first_of, group
+from unmask.tables.table import Table
 
 SWEEPS, CLOSE = 500, 1e-4
 """Sweeps of proportional fitting at most; people by whom the number of no way changes any more."""

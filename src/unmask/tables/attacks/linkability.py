@@ -13,7 +13,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.noisy import NearestNeighbor
 from unmask.tables.background import Attack, Background, Rng
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

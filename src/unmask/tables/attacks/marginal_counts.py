@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column, classes_of
-from unmask.tables.counts import distinct
+from unmask.tables.grouping import distinct
 
 COUNTABLE = 1 << 18
 """Cells of a margin up to which all are counted; of a larger one, only those asked for."""

@@ -19,7 +19,7 @@ from unmask.tables.attacks.product_sums import Kernel, density, likeliest, mixed
 from unmask.tables.attacks.reprotection import learned, log_shares, nearest
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

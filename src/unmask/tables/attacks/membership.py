@@ -20,8 +20,8 @@ from unmask.tables.attacks.noisy import gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.counts import group
-from unmask.tables.release import Table
+from unmask.tables.grouping import group
+from unmask.tables.table import Table
 
 LABELS = ("in", "out")
 """The candidates of a belief about membership."""

@@ -15,7 +15,7 @@ from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 NEGLIGIBLE = 18.0
 """Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""

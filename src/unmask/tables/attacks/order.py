@@ -17,8 +17,8 @@ from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.release import Table
 from unmask.tables.scales import NUMBERS
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

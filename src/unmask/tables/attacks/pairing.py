@@ -18,9 +18,9 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 from unmask.tables.matching import contained
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18
 """Pairs of observation and candidate class that are held at once, and that are asked for together, in the cache."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]

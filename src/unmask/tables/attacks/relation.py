@@ -13,13 +13,13 @@ from scipy.sparse import csr_array, vstack
 from unmask.tables.attacks.pairing import Same, fits_of, fits_of_people, pair, pairs_where
 from unmask.tables.cells import Missing
 from unmask.tables.column import Column
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 from unmask.tables.matching import are_disjoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unmask.tables.release import Table
+    from unmask.tables.table import Table
 
     Counts = csr_array[Any, Any]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.tables.attacks.pairing import CHUNK, Pairing, Same, fits_of, pair
 from unmask.tables.column import Column
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

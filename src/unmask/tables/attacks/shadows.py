@@ -15,7 +15,7 @@ from unmask.core.posterior import Posterior, Status, log_odds
 from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, alike, logistic, reference_of, rising, scored
 from unmask.tables.background import Attack, Background, Rng, people_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
 

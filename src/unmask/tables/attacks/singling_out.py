@@ -17,9 +17,9 @@ from unmask.core.randomness import secret_unless
 from unmask.tables.background import Background, Rng
 from unmask.tables.cells import Levels, compatible
 from unmask.tables.column import Column
-from unmask.tables.counts import group
+from unmask.tables.grouping import group
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 Relation = Literal["is", "at least", "at most", "within"]
 

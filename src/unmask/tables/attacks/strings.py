@@ -13,7 +13,7 @@ from unmask.core.posterior import Posterior
 from unmask.tables.attacks.noisy import sums_over
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 TIE = 1e-9
 

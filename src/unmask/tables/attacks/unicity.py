@@ -16,7 +16,7 @@ from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

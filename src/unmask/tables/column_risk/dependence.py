@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 from unmask.facts import Restored
 from unmask.tables.column import Column
-from unmask.tables.counts import class_counts, commonest, group
-from unmask.tables.release import Table
+from unmask.tables.grouping import class_counts, commonest, group
+from unmask.tables.table import Table
 
 NEAR = 0.9
 """Share of what a guess alone gets wrong that a column must put right to determine another one nearly."""

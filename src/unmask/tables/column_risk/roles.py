@@ -14,7 +14,7 @@ from unmask.tables.cells import EVERYTHING, Levels, plain_levels
 from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.column_risk.dependence import dependencies
 from unmask.tables.notation import split_set
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.unit import key_rank
 
 DISTINCT = 0.999

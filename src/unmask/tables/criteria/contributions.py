@@ -15,12 +15,12 @@ from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
-from unmask.tables.counts import commonest, distinct, pack, rank
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
+from unmask.tables.grouping import commonest, distinct, pack, rank
 
 if TYPE_CHECKING:
-    from unmask.tables.release import Table
+    from unmask.tables.table import Table
 
 EXACT = 10
 """Quasi-identifiers whose subsets, all of them, are looked at."""

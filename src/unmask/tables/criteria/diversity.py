@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.criteria.histograms import CountMatrix, Floats, view_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 _WHOLE = 1e-10
 """An effective number of values this close (relatively) to a whole number is that number: exp(ln 5) is 5 - 9e-16."""

@@ -30,7 +30,7 @@ from unmask.tables.criteria.risk import (
     sample_weight_risk,
 )
 from unmask.tables.meanings import undefined_weights
-from unmask.tables.sensitive import hierarchy_paths, rank_order
+from unmask.tables.sensitive_order import hierarchy_paths, rank_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from unmask.tables.cells import Missing
     from unmask.tables.column import Column
     from unmask.tables.criteria.histograms import Floats
-    from unmask.tables.release import Table
+    from unmask.tables.table import Table
 
 
 @dataclass(frozen=True)

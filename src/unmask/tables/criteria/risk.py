@@ -14,9 +14,9 @@ from unmask.tables.attacks.pairing import Same, pairs_near, shared_columns
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column, classes_of
-from unmask.tables.counts import class_counts, group
 from unmask.tables.criteria.histograms import Floats
-from unmask.tables.release import Table
+from unmask.tables.grouping import class_counts, group
+from unmask.tables.table import Table
 
 _CHUNK = 1 << 19
 """Bytes of bits that are held at once where classes of two tables meet; with all that is made of them about 20 times as
@@ -169,7 +169,7 @@ def own_rows(release: Table, original: Table) -> float:
     this is one. So a release whose cells were generalized or suppressed has 1, and less proves that rows were
     perturbed, made up, or are other people's; 1 proves nothing.
 
-    >>> from unmask.tables.release import Table
+    >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [20, 20, 30, 41]}, quasi_identifiers="age")
     >>> own_rows(Table.read({"age": ["[20, 30]", "20"]}, quasi_identifiers="age"), people)
     1.0

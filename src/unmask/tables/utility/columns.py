@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from unmask.tables.cells import Levels, Type, compatible
-from unmask.tables.counts import class_counts
+from unmask.tables.grouping import class_counts
 from unmask.tables.levels import KIND
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 

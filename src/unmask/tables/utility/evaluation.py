@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.levels import Type
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
 from unmask.tables.utility.sets import Floats, Ints
 
@@ -112,7 +112,7 @@ def evaluate(
     quasi-identifiers - of the one, where there is only one; the release answers with its spread cells. Error
     |answer - true| / max(true, 0.001 n).
 
-    >>> from unmask.tables.release import Table
+    >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [20, 30, 40, 60]}, quasi_identifiers="age")
     >>> release = Table.read({"age": ["20-30", "20-30", "40-60", "40-60"]}, quasi_identifiers="age")
     >>> found = evaluate(people, release, np.arange(4))

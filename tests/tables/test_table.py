@@ -21,7 +21,7 @@ from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections import Mondrian
 from unmask.tables.reading import engine
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": "ill", "keep": "note"}
 TEXT = "age,zip,ill,note\n30,02139,flu,x\n20,02139,none,\n30,10001,flu,y\n"

@@ -18,10 +18,10 @@ from scipy.sparse import csr_array
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
-from unmask.tables.counts import KEY_LIMIT, summed
 from unmask.tables.dates import UNITS
+from unmask.tables.grouping import KEY_LIMIT, summed
 from unmask.tables.recoding import generalized
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 from unmask.tables.utility.columns import Loss
 
 Level = float | str

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
-from unmask.tables.release import Table
-from unmask.tables.sensitive import hierarchy_paths, rank_order
+from unmask.tables.sensitive_order import hierarchy_paths, rank_order
+from unmask.tables.table import Table
 
 _CELLS = 1 << 21  # cells of a dense block of histograms
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.tables import mondrian as kernel
+from unmask.tables.bound_constraints import Secret, check_whole, secrets_of
 from unmask.tables.column import Column
 from unmask.tables.constraints import Constraint
-from unmask.tables.demands import Secret, check_whole, secrets_of
-from unmask.tables.halves import Allows
+from unmask.tables.cut_tests import Allows
 from unmask.tables.recoding import axis
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)

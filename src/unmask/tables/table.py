@@ -19,10 +19,10 @@ from unmask.data.resources import temporary_folder
 from unmask.frames import frame_of_parquet
 from unmask.tables.cells import Missing, read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.counts import class_counts, commonest, distinct, pack
+from unmask.tables.grouping import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.meanings import Meanings, trees, weights_of
-from unmask.tables.numerals import Decimal
+from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
 from unmask.tables.writing import write_parquet, write_table

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.tables.bound_constraints import Secret, demands_of, secrets_of
 from unmask.tables.constraints import Constraint, DistinctL, PSensitive
-from unmask.tables.demands import Secret, demands_of, secrets_of
-from unmask.tables.nodes import Counted, Ladder, Level, Node, Nodes
+from unmask.tables.lattice_levels import Counted, Ladder, Level, Node, Nodes
 from unmask.tables.protections import _place_of
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 
 ABSORBING: Final = (DistinctL, PSensitive)
 """Constraints that a class keeps whatever is merged into it, as k is: they only ask that something is there."""

@@ -20,7 +20,7 @@ def rank_order(column: Column) -> NDArray[np.int32] | None:
     None where the column has no order: a categorical column, a missing cell, or cells that overlap ([20, 30] and 25).
     Levels that no row carries have a rank too, but decide nothing. There are no ties.
 
-    >>> from unmask.tables.release import Table
+    >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [1, 2, 3], "pay": [30, 10, 20]}, quasi_identifiers="age", sensitive="pay")
     >>> rank_order(people.column("pay"))
     array([0, 1, 2], dtype=int32)
@@ -52,7 +52,7 @@ def hierarchy_paths(column: Column, *, rank: NDArray[np.int32] | None = None) ->
     are local to a height and never negative. rank : (L,) the place each level takes, its own index unless given.
 
     >>> from unmask.tables.hierarchy import Hierarchy
-    >>> from unmask.tables.release import Table
+    >>> from unmask.tables.table import Table
     >>> tree = Hierarchy.from_paths([("flu", "lung", "*"), ("ulcer", "gut", "*"), ("asthma", "lung", "*")])
     >>> roles = {"quasi_identifiers": "age", "sensitive": "ill", "hierarchies": {"ill": tree}}
     >>> hierarchy_paths(Table.read({"age": [1, 2, 3], "ill": ["flu", "ulcer", "asthma"]}, **roles).column("ill"))
