@@ -23,18 +23,7 @@ needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMAS
         (datasets.adult_synthetic, 39_040),
         (datasets.adult_control, 9_758),
         (datasets.nist_national2019, 27_253),
-        (lambda: datasets.sdcmicro("testdata"), 4_580),
-        (lambda: datasets.sdcmicro("free1"), 4_000),
-        (lambda: datasets.sdcmicro("EIA"), 4_092),
-        (lambda: datasets.sdcmicro("Tarragona"), 834),
-        (lambda: datasets.sdcmicro("CASCrefmicrodata"), 1_080),
         (datasets.fertility1980, 254_654),
-        (lambda: datasets.linkage("febrl1"), 1_000),
-        (lambda: datasets.linkage("febrl_dataset2"), 5_000),
-        (lambda: datasets.linkage("febrl3"), 5_000),
-        (lambda: datasets.linkage("febrl4a"), 5_000),
-        (lambda: datasets.linkage("febrl4b"), 5_000),
-        (lambda: datasets.linkage("splink_fake_1000"), 1_000),
     ],
 )
 def test_row_counts(load, rows):
@@ -80,18 +69,6 @@ def test_adult_fits_its_hierarchies():
     table = datasets.adult_cut(hierarchies=trees)
     assert table.classes.sizes.size == 6_072  # education and education-num are one to one
     assert table.column("age").levels.domain == trees["age"].leaves
-
-
-@needs_data
-def test_the_register_and_the_population():
-    register, population = datasets.voter_register(), datasets.zip_demography()
-    assert register.n_rows == 10_000
-    assert register.classes.sizes.size == 4_832
-    assert population.n_rows == 42_741
-    total = population.column("Totalpopulation")
-    people = total.levels.low[total.codes]
-    assert int((~np.isnan(people)).sum()) == 29_604
-    assert np.nansum(people) == 259_037_137
 
 
 @needs_data
@@ -150,8 +127,6 @@ def test_a_download_is_kept_in_the_cache(tmp_path, monkeypatch):
     [
         lambda: datasets.adult(rows="some"),
         lambda: datasets.adult_release(5),
-        lambda: datasets.sdcmicro("francdat"),
-        lambda: datasets.linkage("febrl9"),
         lambda: datasets.locate("adult/unknown.csv"),
         lambda: datasets.synthetic_census(0, rng=np.random.default_rng(1)),
     ],

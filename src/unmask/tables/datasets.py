@@ -1,4 +1,4 @@
-"""Tables to try things on: loaders of public sets by name, and a generated census with known structure.
+"""Example tables: loaders of public data sets, and a generated census with known structure.
 
 Files are looked for in `$UNMASK_DATA/tables`, then in the user's cache (`~/.cache/unmask/tables`). UCI Adult is
 downloaded there when it is in neither. Every file is checked against its SHA-256 before it is read.
@@ -6,16 +6,16 @@ downloaded there when it is in neither. Every file is checked against its SHA-25
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask import files
 from unmask.core.errors import UnmaskError
-from unmask.tables.census import census_hierarchies, diagnosis_weights, synthetic_census
+from unmask.core.randomness import secret_unless
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.reading import read_encoded
 from unmask.tables.table import Table
@@ -32,13 +32,9 @@ __all__ = [
     "census_hierarchies",
     "diagnosis_weights",
     "fertility1980",
-    "linkage",
     "locate",
     "nist_national2019",
-    "sdcmicro",
     "synthetic_census",
-    "voter_register",
-    "zip_demography",
 ]
 
 Q5 = ("age", "education-num", "marital-status", "race", "sex")
@@ -74,35 +70,15 @@ _SHA256 = {
     "adult/synthetic/control.csv.gz": "328c24f4743773bee9ca4229b3dcfba92a61bf69815ab8388e51ae36bb31a1fe",
     "adult/synthetic/synthetic_ctgan.csv.gz": "a420e6afde9978993847ab2a71d0e5edd351841658b6862a4cf57fcde3418c14",
     "nist/national2019.csv.gz": "681f62968d147ed605276131ec8c8374732b3786201989f138844d343e8bd309",
-    "sdcmicro/testdata.csv.gz": "29c10e34383d30c6e94d886a928dc9974f075afa5cc28d95b1ffc9e770acc421",
-    "sdcmicro/free1.csv.gz": "c86c31d7aa614b46e6101186864ce2a0212f40aacd20a2962e9e37a4037d3221",
-    "sdcmicro/EIA.csv.gz": "b741852729ae4a91a5ee8d3eee4c3143c07c48792f942314bfafd101e3cf98a5",
-    "sdcmicro/Tarragona.csv.gz": "0e2fca70d78f42f47cc247fff33027174ba26a9074519b8afcd54d7b29850549",
-    "sdcmicro/CASCrefmicrodata.csv.gz": "3dfd0a9bb1799b3b532b2e14688df9bff01e43a9446510c0dbd60d02a786b116",
-    "register/wake_nc_2010_demographics.csv.gz": "ce8b8fd36c0f0821689504e9a7bd5b7cbf68ef19fa63005f83a6e52b8aff4230",
-    "register/zip_demography_2000.csv.gz": "e92cb62b84de8df71c5c57374c9739a50459f1c6bd96f97e45639cbfffcabfb1",
-    "register/zip_geography.csv.gz": "0c6b24183786a72ad9027f5f51d1d92b1e31db9202449dda86a08e51daf7278c",
     "fertility1980.parquet": "cf0887ac9a80219c3d42569cba2324c4c2f3e7937f1e20df8872aec4a714ba46",
-    "linkage/febrl_dataset1.csv.gz": "79d0856eda1dfc90528574bc1348d472673d5ff3f908634ac296bd0d5f2c9863",
-    "linkage/febrl_dataset2.csv.gz": "9eba40504ec0dbf2055c3a658ff1d6b664821c8851226dcfa36dae32af527fa0",
-    "linkage/febrl_dataset3.csv.gz": "6b7d6b938041f23ed720e7dd8d89e54f0ea8e4e0363442e16a1612a37fb76121",
-    "linkage/febrl_dataset4a.csv.gz": "009f02fad73681e48d730ebdd69147f8e74193218a71f52fcca54dfe01304ca4",
-    "linkage/febrl_dataset4b.csv.gz": "22ffe18dfab61aa78c28dd4cc6ee5ccfbda1ba19d92290d55227c1197b803de9",
-    "linkage/splink_fake_1000.csv.gz": "7a6c45da4e81f9fb5930940c007592cb722e45a2ae54b830d26ab5018b69d6f7",
-    "linkage/splink_fake_1000_labels.csv.gz": "35b203079e8c81a9f6e8f433fb89197307ec042ba3dd8e1c4ceaab74c307bbee",
 }
 
 
 def locate(name: str) -> Path:
-    """The path of a data file such as "adult/adult.data", its checksum verified; Adult is downloaded when missing."""
+    """Return the path of a data file such as "adult/adult.data"; verify its checksum, download Adult if missing."""
     if name not in _SHA256:
         raise UnmaskError(f"data file {name!r} is unknown; expected one of {', '.join(sorted(_SHA256))}")
     return files.locate(f"tables/{name}", sha256=_SHA256[name], origin=_ORIGIN.get(name))
-
-
-def _header(path: Path) -> list[str]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [name.strip() for name in lines.readline().split(",")]
 
 
 # --- Adult --------------------------------------------------------------------------------------------------------
@@ -112,9 +88,9 @@ _T = TypeVar("_T")
 
 
 def _used(meaning: Mapping[str, _T], *roles: str | Sequence[str]) -> dict[str, _T]:
-    """What is said of the columns that have a role; the others are not read."""
+    """Select the entries of columns that have a role."""
     used = {name for names in roles for name in ((names,) if isinstance(names, str) else names)}
-    return {name: said for name, said in meaning.items() if name in used}
+    return {name: value for name, value in meaning.items() if name in used}
 
 
 def adult(
@@ -124,7 +100,7 @@ def adult(
     sensitive: str | Sequence[str] = "occupation",
     hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Table:
-    """UCI Adult, training part: 30,162 rows without a "?", or all 32,561, in file order.
+    """Read the training part of UCI Adult: 30,162 rows without a "?", or all 32,561, in file order.
 
     With "all" the "?" stays a value of its own. No hierarchy is used unless it is given (see `adult_hierarchies`).
 
@@ -148,20 +124,22 @@ def adult_cut(
     sensitive: str | Sequence[str] = "occupation",
     hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> Table:
-    """The nine-column cut of Adult that its hierarchies belong to: 30,162 complete rows (ARX example data)."""
+    """Read nine columns of Adult, which its hierarchies belong to: 30,162 complete rows (ARX example data)."""
     path = locate("adult/adult_complete_rows.csv.gz")
     trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
     return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees)
 
 
 def adult_hierarchies() -> dict[str, Hierarchy]:
-    """The nine generalization hierarchies of Adult by column name (ARX example data, Apache-2.0)."""
+    """Read the nine generalization hierarchies of Adult by column name (ARX example data, Apache-2.0)."""
     names = sorted(name for name in _SHA256 if name.startswith("adult/hierarchies/"))
     return {Path(name).stem: Hierarchy.read(locate(name)) for name in names}
 
 
 def adult_release(k: int) -> Table:
-    """A published k-anonymous release of Adult, k = 3, 10 or 20: 18,203, 7,303 or 2,428 rows in 2,837, 462, 89 classes.
+    """Read a published k-anonymous release of Adult.
+
+    k = 3, 10 or 20: 18,203, 7,303 or 2,428 rows in 2,837, 462 or 89 classes.
 
     Quasi-identifiers: all columns but the sensitive salary-class (pyCANON example data, Apache-2.0).
     """
@@ -178,7 +156,7 @@ _ANONYMETER = ("age", "education_num", "marital", "race", "sex")
 def adult_synthetic(
     *, quasi_identifiers: str | Sequence[str] = _ANONYMETER, sensitive: str | Sequence[str] = "occupation"
 ) -> Table:
-    """39,040 synthetic records made by CTGAN from Adult (Anonymeter example data, BSD-3-Clause-Clear)."""
+    """Read 39,040 synthetic records made by CTGAN from Adult (Anonymeter example data, BSD-3-Clause-Clear)."""
     path = locate("adult/synthetic/synthetic_ctgan.csv.gz")
     return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
@@ -186,7 +164,7 @@ def adult_synthetic(
 def adult_control(
     *, quasi_identifiers: str | Sequence[str] = _ANONYMETER, sensitive: str | Sequence[str] = "occupation"
 ) -> Table:
-    """9,758 Adult records the synthesizer of `adult_synthetic` never saw: the control of an attack on it."""
+    """Read 9,758 Adult records that `adult_synthetic` was not made from: control people of an attack on it."""
     path = locate("adult/synthetic/control.csv.gz")
     return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
 
@@ -200,7 +178,7 @@ def nist_national2019(
     sensitive: str | Sequence[str] = "INDP_CAT",
     weight: str | None = None,
 ) -> Table:
-    """27,253 persons in 20 areas of the US, 2019; the text "N" is a missing cell (NIST excerpt of the ACS PUMS)."""
+    """Read 27,253 persons in 20 areas of the US, 2019; "N" is a missing cell (NIST excerpt of the ACS PUMS)."""
     path = locate("nist/national2019.csv.gz")
     types = _used(dict.fromkeys(("SEX", "RAC1P", "MSP", "INDP_CAT"), "text"), quasi_identifiers, sensitive)
     return Table.read(
@@ -208,73 +186,115 @@ def nist_national2019(
     )
 
 
-_CODED = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "REGION", "SEX", "MARSTAT", "UTILITYID")
-
-_SDCMICRO: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], str | None]] = {
-    "testdata": (
-        ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age"),
-        ("income",),
-        "sampling_weight",
-    ),
-    "free1": (("REGION", "SEX", "AGE", "MARSTAT"), ("INCOME",), "WEIGHT"),
-    "EIA": (("STATE", "YEAR", "MONTH", "UTILITYID"), ("TOTREVENUE",), None),
-    "Tarragona": (("FIXED.ASSETS", "CURRENT.ASSETS", "SALES"), ("NET.PROFIT",), None),
-    "CASCrefmicrodata": (("AGI", "EMCONTRB", "FEDTAX"), ("TAXINC",), None),
-}
-
-
-def sdcmicro(name: str) -> Table:
-    """A test file of statistical disclosure control: "testdata", "free1", "EIA", "Tarragona" or "CASCrefmicrodata".
-
-    4,580, 4,000, 4,092, 834 and 1,080 rows; sampling weights are used where the file has them (sdcMicro, GPL-2).
-    """
-    if name not in _SDCMICRO:
-        raise UnmaskError(f"test file {name!r} is unknown; expected one of {', '.join(_SDCMICRO)}")
-    quasi_identifiers, sensitive, weight = _SDCMICRO[name]
-    path = locate(f"sdcmicro/{name}.csv.gz")
-    types = _used(dict.fromkeys(_CODED, "text"), quasi_identifiers)
-    return Table.read(path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, types=types)
-
-
 def fertility1980(
     *,
     quasi_identifiers: str | Sequence[str] = ("age", "morekids", "gender1", "gender2", "afam", "hispanic", "other"),
     sensitive: str | Sequence[str] = "work",
 ) -> Table:
-    """254,654 married women aged 21-35 with two children or more, US Census 1980 (Angrist and Evans 1998, via AER)."""
+    """Read 254,654 married women aged 21-35 with two children or more, US Census 1980 (Angrist and Evans 1998)."""
     return Table.read(locate("fertility1980.parquet"), quasi_identifiers=quasi_identifiers, sensitive=sensitive)
 
 
-def voter_register(*, quasi_identifiers: str | Sequence[str] = ("age", "gender", "race", "zip")) -> Table:
-    """10,000 rows of age, gender, race and ZIP from a county's voter register, 2010: a stand-in for what is public."""
-    path = locate("register/wake_nc_2010_demographics.csv.gz")
-    return Table.read(path, quasi_identifiers=quasi_identifiers, types={"zip": "code"})
+# --- a generated census -------------------------------------------------------------------------------------------
+
+_REGIONS = {"north": "1", "east": "2", "south": "3", "west": "4"}
+_EDUCATION = ("primary", "secondary", "vocational", "bachelor", "master")
+_MARITAL = ("single", "married", "divorced", "widowed")
+_DIAGNOSIS = ("none", "asthma", "diabetes", "hypertension", "cancer", "depression")
 
 
-def zip_demography() -> Table:
-    """Population by ZIP code area, US Census 2000: 42,741 ZIPs, of them 29,604 with a known population.
+def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    """Generate a census of n people with known structure; it needs no file.
 
-    The quasi-identifier is ZIP; the 43 counts, ages and incomes are kept as numeric columns, missing where unknown.
+    age : 16 to 95, falling slowly to 65 and faster beyond. sex : female with probability 0.51.
+    zip : region (4, chances 0.4, 0.3, 0.2, 0.1), district (5, equal), area (10, chances falling as 1 / rank): five
+        digits, the first the region, the second the district, the last the area (see `census_hierarchies`).
+    education : one of five; more education for the younger and in the first regions; no degree before 22.
+    marital-status : by age and sex; nobody is married before 18, women are widowed twice as often.
+    diagnosis : depends on age and region only: given both it is independent of all other columns. "none" falls with
+        age, hypertension, diabetes and cancer rise, asthma is twice as frequent in the region "north".
+
+    Returns columns by name, each (n,): age int64, the others text.
+
+    >>> census = synthetic_census(4, rng=np.random.default_rng(1))
+    >>> list(census), census["age"].shape
+    (['age', 'sex', 'zip', 'education', 'marital-status', 'diagnosis'], (4,))
     """
-    path = locate("register/zip_demography_2000.csv.gz")
-    types = {name: "code" if name == "ZIP" else "number" for name in _header(path)}
-    keep = tuple(name for name in types if name != "ZIP")
-    return Table.read(path, quasi_identifiers="ZIP", keep=keep, types=types)
+    if n < 1:
+        raise UnmaskError(f"n is {n}, expected at least 1 person")
+    rng = secret_unless(rng)
+    chance = np.minimum(1.0, np.exp(-(np.arange(16, 96) - 65) / 12.0)) * (1 - 0.004 * np.arange(80))
+    age = rng.choice(np.arange(16, 96), size=n, p=chance / chance.sum())
+    female = rng.random(n) < 0.51
+    region = rng.choice(4, size=n, p=[0.4, 0.3, 0.2, 0.1])
+    district = rng.integers(5, size=n)
+    areas = 1.0 / np.arange(1, 11)
+    area = rng.choice(10, size=n, p=areas / areas.sum())
+    codes = 10_000 * (region + 1) + 1_000 * district + area
+    return {
+        "age": age.astype(np.int64),
+        "sex": np.where(female, "female", "male"),
+        "zip": codes.astype(np.str_),
+        "education": _draw(_EDUCATION, _education(age, region), rng),
+        "marital-status": _draw(_MARITAL, _marital(age, female), rng),
+        "diagnosis": _draw(_DIAGNOSIS, diagnosis_weights(age, region), rng),
+    }
 
 
-def linkage(name: str) -> Table:
-    """Persons with known duplicates: "febrl_dataset1" ... "febrl_dataset4b" (also "febrl1" ...) or "splink_fake_1000".
+def census_hierarchies() -> dict[str, Hierarchy]:
+    """Return hierarchies of the generated census: zip (area, district, region, *) and age (1, 5, 10, 20 years, *).
 
-    The truth is kept: the entity number inside `rec_id` (rec-<entity>-org, rec-<entity>-dup-<n>), or `cluster`.
-    All attributes of a person are quasi-identifiers and categorical.
+    >>> census_hierarchies()["zip"]
+    Hierarchy(200 leaves, 4 levels)
     """
-    full = f"febrl_dataset{name.removeprefix('febrl')}" if name.startswith("febrl") and "_" not in name else name
-    known = [Path(path).name.removesuffix(".csv.gz") for path in _SHA256 if path.startswith("linkage/")]
-    persons = [entry for entry in known if not entry.endswith("_labels")]
-    if full not in persons:
-        raise UnmaskError(f"linkage set {name!r} is unknown; expected one of {', '.join(persons)}")
-    path = locate(f"linkage/{full}.csv.gz")
-    header = _header(path)
-    truth = [column for column in header if column in ("rec_id", "unique_id", "cluster")]
-    names = [column for column in header if column not in truth]
-    return Table.read(path, quasi_identifiers=names, keep=truth, types=dict.fromkeys(names, "text"))
+    places = [
+        (f"{digit}{district}00{area}", f"{name} {district}", name, "*")
+        for name, digit in _REGIONS.items()
+        for district in range(5)
+        for area in range(10)
+    ]
+    widths = (5, 10, 20)
+    ages = [
+        (str(age), *(f"{age // width * width}-{age // width * width + width - 1}" for width in widths), "*")
+        for age in range(120)
+    ]
+    return {"age": Hierarchy.from_paths(ages), "zip": Hierarchy.from_paths(places)}
+
+
+def _education(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:
+    youth = np.clip((80 - age) / 60.0, 0.1, 1.0)
+    degree = np.where(age < 22, 0.0, youth) * (1.2 - 0.2 * region)
+    parts = [0.3 * (1.2 - youth), 0.9 - 0.3 * youth, 0.5 * youth + 0.2, 0.6 * degree, 0.3 * degree]
+    return np.stack(np.broadcast_arrays(*parts), axis=1)
+
+
+def _marital(age: NDArray[np.int64], female: NDArray[np.bool_]) -> NDArray[np.float64]:
+    adult_years = np.maximum(age - 17, 0) / 20.0
+    single = np.exp(-1.3 * adult_years)
+    widowed = np.clip((age - 50) / 60.0, 0.0, 1.0) ** 2 * np.where(female, 2.0, 1.0)
+    return np.stack([single, (1 - single) * 0.75, (1 - single) * 0.2, widowed], axis=1)
+
+
+def diagnosis_weights(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (n, 6) relative chances of each diagnosis of the census, given age and region (number 0 to 3).
+
+    In the order none, asthma, diabetes, hypertension, cancer, depression; rows need not sum to 1.
+
+    >>> diagnosis_weights(np.array([20]), np.array([0])).shape
+    (1, 6)
+    """
+    old = np.clip((age - 16) / 79.0, 0.0, 1.0)
+    asthma = np.where(region == 0, 0.16, 0.08)
+    return np.stack(
+        [1.0 - 0.7 * old, asthma, 0.02 + 0.25 * old, 0.02 + 0.5 * old, 0.005 + 0.2 * old**2, 0.05 + 0.03 * region],
+        axis=1,
+    )
+
+
+def _draw(values: Sequence[str], weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.str_]:
+    """Draw one value per row, with chances proportional to the weights of the row (n, len(values))."""
+    total = np.cumsum(weights, axis=1)
+    spot: NDArray[np.int64] = (rng.random(len(weights))[:, None] * total[:, -1:] >= total).sum(axis=1)
+    assert spot.shape == (len(weights),)
+    values_drawn: NDArray[np.str_] = np.asarray(values, dtype=np.str_)[spot]
+    return values_drawn
