@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import compatible, format_set, parse_levels, plain_levels, read_levels
+from unmask.tables.cells import parse_levels, plain_levels, read_levels
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.matching import compatible
+from unmask.tables.notation import format_set
 from unmask.tables.scales import NUMBERS
 from unmask.tables.table import Table
 

@@ -17,7 +17,7 @@ from unmask.policy import Policy
 from unmask.reports import render
 from unmask.reports.words import percent
 from unmask.tables import Mondrian, Table, criteria
-from unmask.tables.cells import compatible
+from unmask.tables.matching import compatible
 
 PEOPLE = 600
 

@@ -13,10 +13,11 @@ from numpy.testing import assert_array_equal
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import constraints, criteria, protections
-from unmask.tables.cells import compatible, parse_levels
+from unmask.tables.cells import parse_levels
 from unmask.tables.column import Column
 from unmask.tables.constraints import AlphaK, Constraint, DeltaDisclosure, EntropyL, KAnonymity, RecursiveL, TCloseness
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.matching import compatible
 from unmask.tables.protections import Generalize, Identity, Mondrian, Suppress, SuppressCells
 from unmask.tables.table import Table
 

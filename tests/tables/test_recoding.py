@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from unmask.tables.cells import EVERYTHING, MISSING, compatible, parse_levels, read_levels
+from unmask.tables.cells import parse_levels, read_levels
 from unmask.tables.column import Column
 from unmask.tables.dates import DAYS, PERIODS, _months, _name
-from unmask.tables.matching import covered
-from unmask.tables.notation import format_prefix
+from unmask.tables.matching import compatible, covered
+from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
 from unmask.tables.recoding import covering
 from unmask.tables.utility.columns import _common
 from unmask.tables.utility.sets import Sets, categorical, singletons

@@ -10,7 +10,7 @@ from unmask.cases.tables import audit
 from unmask.cli import main
 from unmask.reports.words import percent
 from unmask.tables import Table
-from unmask.tables.cells import compatible
+from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import read_coarse, with_readings
 
 PEOPLE = 400

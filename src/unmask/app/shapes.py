@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from unmask.app.drawing import histogram
-from unmask.tables.cells import Type
 from unmask.tables.column import Column
-from unmask.tables.levels import Levels
+from unmask.tables.levels import Levels, Type
 from unmask.tables.recoding import generalized
 
 MOST_LEVELS = 20_000

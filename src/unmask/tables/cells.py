@@ -16,27 +16,11 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.levels import KIND, SCALES, Kind, Levels, Missing, Type
-from unmask.tables.matching import compatible
-from unmask.tables.notation import EVERYTHING, MISSING, format_set
+from unmask.tables.levels import KIND, SCALES, Levels, Type
+from unmask.tables.notation import EVERYTHING, MISSING
 from unmask.tables.plain_cells import Usual, form_of, labels_of, values_of
 from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
-
-__all__ = [
-    "EVERYTHING",
-    "MISSING",
-    "Kind",
-    "Levels",
-    "Missing",
-    "Type",
-    "compatible",
-    "format_set",
-    "identity",
-    "parse_levels",
-    "plain_levels",
-    "read_levels",
-]
 
 _LARGEST_MEMBERS = 1 << 32  # bytes of a dense membership matrix; beyond it a column is no quasi-identifier
 

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import Levels, Missing, Type
 from unmask.tables.grouping import class_counts, first_of, group
 from unmask.tables.hierarchy import Hierarchy
-
-__all__ = ["Classes", "Column", "Rows"]
+from unmask.tables.levels import Levels, Missing, Type
 
 CellsOf = Literal["any", "nodes"]
 """Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""

@@ -12,8 +12,9 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, each_once
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.tables.background import Background
-from unmask.tables.cells import MISSING, Levels
 from unmask.tables.column import Column
+from unmask.tables.levels import Levels
+from unmask.tables.notation import MISSING
 from unmask.tables.notation import UNKNOWN as NOT_KNOWN
 from unmask.tables.table import Table
 

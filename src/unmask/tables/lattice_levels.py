@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
 from unmask.tables.grouping import KEY_LIMIT, summed
+from unmask.tables.notation import EVERYTHING
 from unmask.tables.recoding import generalized
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Loss

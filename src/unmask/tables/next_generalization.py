@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
+from unmask.tables.notation import EVERYTHING
 
 DAYS = (1, 28, 90, 365)
 """The shortest of each period, in days."""

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.product_sums import Kernel
-from unmask.tables.cells import Levels, compatible, read_levels
+from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
+from unmask.tables.levels import Levels
+from unmask.tables.matching import compatible
 from unmask.tables.protections import Released, _call, _place_of, _release, _rows
 from unmask.tables.recoding import Recoded
 from unmask.tables.table import Table

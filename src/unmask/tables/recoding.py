@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import EVERYTHING, MISSING, Levels, format_set, read_levels
+from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS, Calendar
 from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.notation import format_prefix
+from unmask.tables.levels import Levels
+from unmask.tables.notation import EVERYTHING, MISSING, format_prefix, format_set
 from unmask.tables.scales import NUMBERS
 
 Recoded = tuple[Levels, NDArray[np.int32]]

@@ -10,9 +10,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import Missing
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, trees
 from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.tables.cells import EVERYTHING
 from unmask.tables.column import Column
 from unmask.tables.grouping import group, summed
+from unmask.tables.notation import EVERYTHING
 from unmask.tables.recoding import Recoded, new_cells
 from unmask.tables.table import Table
 

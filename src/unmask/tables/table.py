@@ -17,10 +17,11 @@ from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
 from unmask.data.resources import temporary_folder
 from unmask.frames import frame_of_parquet
-from unmask.tables.cells import Missing, read_levels
+from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.grouping import class_counts, commonest, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
+from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, trees, weights_of
 from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded

@@ -20,8 +20,9 @@ from unmask.measures import realized_success
 from unmask.reports.words import percent
 from unmask.tables.attacks import AttributeInference, ClassAttack, NearestNeighbor
 from unmask.tables.background import Attack, Background
-from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
+from unmask.tables.levels import Missing
+from unmask.tables.matching import compatible
 from unmask.tables.sensitive_bands import TOLERATED
 from unmask.tables.table import Table
 

@@ -16,8 +16,8 @@ from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people
 from unmask.tables.attacks.register import owners
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.cells import Missing
 from unmask.tables.column import Column
+from unmask.tables.levels import Missing
 from unmask.tables.matching import are_disjoint
 from unmask.tables.table import Table
 

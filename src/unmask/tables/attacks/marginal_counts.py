@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import distinct
+from unmask.tables.levels import Missing
+from unmask.tables.matching import compatible
 
 COUNTABLE = 1 << 18
 """Cells of a margin up to which all are counted; of a larger one, only those asked for."""

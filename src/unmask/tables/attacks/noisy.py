@@ -13,8 +13,9 @@ from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column
+from unmask.tables.levels import Missing
+from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
 NEGLIGIBLE = 18.0

@@ -16,10 +16,10 @@ from scipy.sparse import csr_array
 from unmask.core.csr_rows import by_class, expanded
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.tables.cells import Levels, Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import group
-from unmask.tables.matching import contained
+from unmask.tables.levels import Levels, Missing
+from unmask.tables.matching import compatible, contained
 from unmask.tables.table import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from unmask.tables.attacks.pairing import Same, fits_of, fits_of_people, pair, pairs_where
-from unmask.tables.cells import Missing
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
+from unmask.tables.levels import Missing
 from unmask.tables.matching import are_disjoint
 
 if TYPE_CHECKING:

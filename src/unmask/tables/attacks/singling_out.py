@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.background import Background, Rng
-from unmask.tables.cells import Levels, compatible
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
+from unmask.tables.levels import Levels
+from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.table import Table
 

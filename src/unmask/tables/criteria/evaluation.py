@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from unmask.tables.cells import Missing
     from unmask.tables.column import Column
     from unmask.tables.criteria.histograms import Floats
+    from unmask.tables.levels import Missing
     from unmask.tables.table import Table
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.pairing import Same, pairs_near, shared_columns
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.cells import Missing, compatible
 from unmask.tables.column import Column, classes_of
 from unmask.tables.criteria.histograms import Floats
 from unmask.tables.grouping import class_counts, group
+from unmask.tables.levels import Missing
+from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
 _CHUNK = 1 << 19

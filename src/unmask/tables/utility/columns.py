@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from unmask.tables.cells import Levels, Type, compatible
 from unmask.tables.grouping import class_counts
-from unmask.tables.levels import KIND
+from unmask.tables.levels import KIND, Levels, Type
+from unmask.tables.matching import compatible
 from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unmask.tables.cells import EVERYTHING, Levels, compatible, identity
-from unmask.tables.matching import covered
-from unmask.tables.notation import common_beginning
+from unmask.tables.cells import identity
+from unmask.tables.levels import Levels
+from unmask.tables.matching import compatible, covered
+from unmask.tables.notation import EVERYTHING, common_beginning
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
