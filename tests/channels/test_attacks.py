@@ -138,8 +138,6 @@ def test_forward_backward_against_all_paths(seed, sparse):
             expected = np.bincount(paths[:, t], weights=p, minlength=3) / p.sum()
             np.testing.assert_allclose(belief[user, t], expected, atol=1e-6)
         assert chain.log_likelihood(y)[user] == pytest.approx(np.log(p.sum()), abs=1e-12)
-        w = p[p > 0] / p.sum()
-        assert chain.path_entropy_bits(y)[user] == pytest.approx(-(w * np.log2(w)).sum(), abs=1e-9)
         best = most_likely_path(y, chain, rng=np.random.default_rng(seed))[user]
         assert every_path(A, pi, B, y[user])[1].max() == pytest.approx(p[np.all(paths == best, axis=1)].item())
 
@@ -183,7 +181,6 @@ def test_impossible_observation_names_user_and_step():
     for use in (
         lambda y: HiddenMarkovAttack()(y, chain),
         chain.log_likelihood,
-        chain.path_entropy_bits,
         chain.entropy_rate,
     ):
         with pytest.raises(UnmaskError, match="user 1 shows at step 2 is impossible"):
@@ -231,7 +228,6 @@ def test_evidence_that_turns_after_underflow_is_not_lost(online):
     np.testing.assert_allclose(table(attack(even, chain))[-1], [0.5, 0.5], atol=1e-6)
     np.testing.assert_allclose(table(attack(odd, chain))[-1], [1e-10, 1.0], rtol=1e-4)
     assert chain.log_likelihood(even)[0] == pytest.approx(40 * np.log(e) + 40 * np.log1p(-e))
-    assert chain.path_entropy_bits(even)[0] == pytest.approx(1.0)
 
 
 def test_a_rare_state_needed_at_the_end_is_not_called_impossible():

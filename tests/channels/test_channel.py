@@ -208,7 +208,7 @@ def test_a_block_of_columns_at_a_time_changes_nothing(monkeypatch):
     for zeros in (0.0, 0.5):
         channel = random_channel(rng, 9, 11, zeros=zeros)
         whole = channel.posterior()
-        monkeypatch.setattr("unmask.channels._beliefs.BLOCK", 20)
+        monkeypatch.setattr("unmask.channels.channel.LOG_BLOCK_ENTRIES", 20)
         pieces = channel.posterior()
         monkeypatch.undo()
         np.testing.assert_array_equal(whole.candidate, pieces.candidate)
@@ -244,7 +244,7 @@ def test_side_by_side_outputs_multiply_and_are_numbered_by_the_first():
 
 
 def test_two_large_dense_channels_are_not_multiplied_out(monkeypatch):
-    monkeypatch.setattr("unmask.channels.channel.LARGEST_DENSE", 10)
+    monkeypatch.setattr("unmask.channels.channel.MAX_DENSE_ENTRIES", 10)
     with pytest.raises(UnmaskError, match="27 entries, at most 10"):
         Channel(np.eye(3)).beside(Channel(np.eye(3)))
     assert Channel(np.eye(3)).beside(Channel(csr_array(np.eye(3)))).n_y == 9

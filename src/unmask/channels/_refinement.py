@@ -1,4 +1,4 @@
-"""The Blackwell order of two channels as matrices: what turns the outputs of one into those of the other."""
+"""The Blackwell order of two channels: the matrix that turns the outputs of one into those of the other."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from unmask.core.errors import FailedError
 
 
 def degrading_matrix(P: Floats, Q: Floats, *, tolerance: float) -> Floats | None:
-    """(n_y, n_z) G >= 0 with rows that sum to 1 and max |P G - Q| <= tolerance, or None where there is none.
+    """Return (n_y, n_z) G >= 0 with rows that sum to 1 and max |P G - Q| <= tolerance, or None.
 
-    P : (n_x, n_y), Q : (n_x, n_z), rows sum to 1. Least squares is tried first: milliseconds, and it finds G where G is
-    the only solution of P G = Q. Then the linear program min t such that |P G - Q| <= t entry by entry, which has
-    n_y n_z variables: about a second for 60 x 60.
+    P : (n_x, n_y), Q : (n_x, n_z), rows sum to 1. Least squares is tried first: it takes milliseconds and finds a
+    unique solution of P G = Q. The linear program min t such that |P G - Q| <= t entry by entry has n_y n_z
+    variables: about a second for 60 x 60.
 
     >>> degrading_matrix(np.eye(2), np.array([[0.5, 0.5], [0.0, 1.0]]), tolerance=1e-9)
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    for propose in (_least_squares, _nearest):
-        G = _rows_to_one(propose(P, Q))
+    for propose in (_least_squares, _minimize_largest_error):
+        G = _normalize_rows(propose(P, Q))
         if float(np.abs(P @ G - Q).max()) <= tolerance:
             return G
     return None
@@ -32,7 +32,7 @@ def _least_squares(P: Floats, Q: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(P, Q, rcond=None)[0], dtype=np.float64)
 
 
-def _nearest(P: Floats, Q: Floats) -> Floats:
+def _minimize_largest_error(P: Floats, Q: Floats) -> Floats:
     n_y, n_z = P.shape[1], Q.shape[1]
     product = kron(csr_array(P), eye_array(n_z))  # row (x, z), column (y, z) of G
     slack = csr_array(np.ones((Q.size, 1)))
@@ -51,8 +51,8 @@ def _nearest(P: Floats, Q: Floats) -> Floats:
     return np.asarray(answer.x[:-1].reshape(n_y, n_z), dtype=np.float64)
 
 
-def _rows_to_one(G: Floats) -> Floats:
-    """Negative entries made 0, rows divided by their sum; what is done to an output nobody gives may be anything."""
+def _normalize_rows(G: Floats) -> Floats:
+    """Return the rows with negative entries set to 0, divided by their sum; uniform if empty."""
     positive = np.maximum(G, 0.0)
     positive[positive.sum(axis=1) <= 0] = 1.0
     return np.asarray(positive / positive.sum(axis=1, keepdims=True))

@@ -1,18 +1,17 @@
-"""A channel: how each secret is shown to the adversary, and how likely each secret was before."""
+"""Channels: the probability of each output given each secret, and the prior of the secrets."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from unmask.channels._beliefs import closed_belief, dense_rows, sparse_rows
 from unmask.channels._matrices import (
     ROW_TOLERANCE,
     Floats,
@@ -21,43 +20,57 @@ from unmask.channels._matrices import (
     as_matrix,
     check_entries,
     distribution,
-    locked,
+    lock,
     row_products,
     scale_rows,
     stochastic,
 )
 from unmask.channels._refinement import degrading_matrix
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior
+from unmask.core.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 
-NEVER = float(np.finfo(np.float64).tiny)
-"""Outputs that are less likely, below 3e-308, do not occur: their shares would be lost in rounding."""
+MIN_OUTPUT_PROBABILITY = float(np.finfo(np.float64).tiny)
+"""Outputs of less probability, 3e-308, do not occur: their shares would be lost in rounding."""
 
-LARGEST_DENSE = 200_000_000
-"""Entries above which two dense channels are not multiplied out side by side: 1.6 GB."""
+MAX_DENSE_ENTRIES = 200_000_000
+"""Entries up to which two dense channels are multiplied out: 1.6 GB."""
 
-CACHED = 100_000
-"""Entries of a block of rows that are gone through while they are in the cache."""
+CACHED_ENTRIES = 100_000
+"""Entries of a block of rows that stays in the cache."""
+
+LOG_BLOCK_ENTRIES = 200_000
+"""Entries turned into logarithms at a time: they stay in the cache, and a large channel needs no copy of itself."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Channel:
     """A conditional distribution p(y given x) of outputs given secrets, and the prior p(x) of the secrets.
 
-    p_y_given_x : (n_x, n_y), dense or sparse; entries at least 0, rows sum to 1 within 1e-9, then divided by their sum.
-                  Kept as a read-only float64 array or a `scipy.sparse.csr_array` without stored zeros.
-    prior       : (n_x,), at least 0, sums to 1 within 1e-9; uniform when None. A secret may have prior 0, and an
-                  output may have probability 0: neither appears in the posterior.
-    x_labels, y_labels : names of secrets and outputs, or None
-    samples     : number of draws that the matrix was counted from, see `from_counts`; None where it is known
+    A secret may have prior 0, and an output may have probability 0. Neither appears in the posterior.
 
+    Parameters
+    ----------
+    p_y_given_x : (n_x, n_y) array, dense or sparse
+        Entries at least 0. Rows sum to 1 within 1e-9 and are divided by their sum. Stored as a read-only float64 array
+        or a `scipy.sparse.csr_array` without stored zeros.
+    prior : (n_x,) array, optional
+        p(x), at least 0, sums to 1 within 1e-9. Uniform by default.
+    x_labels, y_labels : sequence of str, optional
+        Names of secrets and outputs.
+    samples : int, optional
+        Number of draws that the matrix was counted from, see `from_counts`.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
+
+    Examples
+    --------
     >>> channel = Channel(np.array([[0.75, 0.25], [0.0, 1.0]]), np.array([0.5, 0.5]))
     >>> channel.p_y
     array([0.375, 0.625])
     >>> np.exp(channel.posterior().log_probability).round(2)
     array([1. , 0.2, 0.8])
-
-    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
 
     p_y_given_x: Matrix
@@ -78,18 +91,18 @@ class Channel:
         matrix = stochastic(p_y_given_x)
         object.__setattr__(self, "p_y_given_x", matrix)
         object.__setattr__(self, "prior", distribution(prior, matrix.shape[0]))
-        object.__setattr__(self, "x_labels", _names(x_labels, matrix.shape[0], "x"))
-        object.__setattr__(self, "y_labels", _names(y_labels, matrix.shape[1], "y"))
+        object.__setattr__(self, "x_labels", _check_labels(x_labels, matrix.shape[0], "x"))
+        object.__setattr__(self, "y_labels", _check_labels(y_labels, matrix.shape[1], "y"))
         object.__setattr__(self, "samples", samples)
 
     @classmethod
     def from_joint(
         cls, joint: Matrix, *, x_labels: Sequence[str] | None = None, y_labels: Sequence[str] | None = None
     ) -> Channel:
-        """The channel and prior of a joint distribution p(x, y), which sums to 1 within 1e-9.
+        """Make a channel and a prior from a joint distribution p(x, y), which sums to 1 within 1e-9.
 
-        p(x) = sum_y p(x, y) and p(y given x) = p(x, y) / p(x). A secret that never occurs has no row to divide: it is
-        refused, by number. For counts see `from_counts`.
+        p(x) = sum_y p(x, y) and p(y given x) = p(x, y) / p(x). A secret that never occurs raises an error. For counts
+        see `from_counts`.
 
         >>> Channel.from_joint(np.array([[0.375, 0.125], [0.0, 0.5]])).prior
         array([0.5, 0.5])
@@ -101,17 +114,16 @@ class Channel:
             raise UnmaskError(
                 f"the joint table sums to {total:.9g}, expected 1: use Channel.from_counts for counts, or divide it"
             )
-        return _of_joint(table, x_labels=x_labels, y_labels=y_labels)
+        return _from_table(table, x_labels=x_labels, y_labels=y_labels)
 
     @classmethod
     def from_counts(
         cls, counts: Matrix, *, x_labels: Sequence[str] | None = None, y_labels: Sequence[str] | None = None
     ) -> Channel:
-        """The channel and prior that samples of (x, y) suggest: shares of counts, whole numbers from 0 on.
+        """Estimate a channel and a prior from counts of samples (x, y).
 
-        What is counted is an estimate: its posterior has the status `model`, and what it says leaks is too much, far
-        too much where cells hold few samples. See `unmask.channels.criteria.counted_information` for a corrected
-        leakage and a test that there is none.
+        The posterior has the status `model`. Its leakage is too large, far too large if cells hold few samples. See
+        `unmask.channels.criteria.counted_information` for a corrected leakage and a test that nothing leaks.
 
         >>> channel = Channel.from_counts(np.array([[3, 1], [0, 4]]))
         >>> channel.samples, channel.posterior().status
@@ -121,50 +133,47 @@ class Channel:
         check_entries(table)
         if np.any((table if isinstance(table, np.ndarray) else table.data) % 1):
             raise UnmaskError("the table has entries that are no whole numbers, expected counts: use from_joint")
-        return _of_joint(table, x_labels=x_labels, y_labels=y_labels, samples=int(table.sum()))
+        return _from_table(table, x_labels=x_labels, y_labels=y_labels, samples=int(table.sum()))
 
     @property
     def n_x(self) -> int:
-        """Number of secrets."""
+        """Return the number of secrets."""
         return int(self.p_y_given_x.shape[0])
 
     @property
     def n_y(self) -> int:
-        """Number of outputs."""
+        """Return the number of outputs."""
         return int(self.p_y_given_x.shape[1])
 
     @cached_property
     def p_y(self) -> Floats:
-        """(n_y,) p(y) = sum_x p(x) p(y given x)."""
+        """Return the (n_y,) probabilities p(y) = sum_x p(x) p(y given x)."""
         p_y = np.asarray(self.p_y_given_x.T @ self.prior, dtype=np.float64)
-        return locked(p_y / p_y.sum())
+        return lock(p_y / p_y.sum())
 
     @cached_property
     def observed(self) -> Ints:
-        """The outputs with p(y) > 0, ascending: observation i of the posterior is output observed[i].
-
-        Outputs whose probability is no normal number, below 3e-308, are never seen.
-        """
-        return locked(np.flatnonzero(self.p_y > NEVER))
+        """Return the outputs that occur, ascending: observation i of the posterior is output observed[i]."""
+        return lock(np.flatnonzero(self.p_y > MIN_OUTPUT_PROBABILITY))
 
     def dense(self) -> Floats:
-        """(n_x, n_y) p(y given x) as a dense array, a copy when the channel is sparse."""
+        """Return the (n_x, n_y) matrix as a dense array, a copy if the channel is sparse."""
         matrix = self.p_y_given_x
         return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
     def joint(self) -> Matrix:
-        """(n_x, n_y) p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
+        """Return the (n_x, n_y) joint p(x, y) = p(x) p(y given x), dense or sparse like the channel."""
         return scale_rows(self.p_y_given_x, self.prior)
 
     def with_prior(self, prior: Floats | None) -> Channel:
-        """The same channel met by an adversary with another prior; uniform when None."""
+        """Return the channel with another prior, uniform if None."""
         labels = {"x_labels": self.x_labels, "y_labels": self.y_labels}
         return Channel(self.p_y_given_x, prior, **labels, samples=self.samples)
 
     def bayes_risk(self) -> float:
-        """1 - sum_y max_x p(x) p(y given x): how often the adversary's best guess of the secret is wrong.
+        """Return 1 - sum_y max_x p(x) p(y given x), the error probability of the adversary's best guess.
 
-        What `unmask.measures.error.bayes` gives for the posterior under 0/1 loss, in float64 and without building it.
+        It equals `unmask.measures.error.bayes` of the posterior under 0/1 loss, in float64 and without the posterior.
 
         >>> Channel(np.array([[0.75, 0.25], [0.25, 0.75]])).bayes_risk()
         0.25
@@ -179,7 +188,7 @@ class Channel:
         return float(1.0 - best.sum())
 
     def mutual_information(self) -> float:
-        """I(X; Y) = sum p(x) p(y given x) log2(p(y given x) / p(y)), in bits, in float64 and without a posterior.
+        """Return I(X; Y) = sum p(x) p(y given x) log2(p(y given x) / p(y)) in bits, without a posterior.
 
         >>> round(Channel(np.array([[0.75, 0.25], [0.25, 0.75]])).mutual_information(), 4)
         0.1887
@@ -196,16 +205,15 @@ class Channel:
         return max(total, 0.0) / math.log(2.0)
 
     def posterior(self) -> Posterior:
-        """What the adversary believes: p(x given y) = p(x) p(y given x) / p(y), one observation and one target for each
-        output with p(y) > 0, of weight p(y), candidates the secrets with p(x given y) > 0; status `exact`, or
-        `model` for a channel that was counted.
+        """Compute the adversary's belief p(x given y) = p(x) p(y given x) / p(y).
 
-        E_Y p(x given y) = p(x), the martingale that a right posterior obeys. Observation i is output `observed[i]`.
-        Held as logarithms, see `core.posterior.stored`: in single precision an entry of probability p has a relative
-        error below 6e-8 (1 + |ln p|).
+        The posterior has one observation and one target of weight p(y) for each output of `observed`. Candidates are
+        the secrets with p(x given y) > 0. The status is `exact`, or `model` for a channel that was counted.
+        E_Y p(x given y) = p(x). Logarithms in single precision, see `unmask.core.posterior.stored`, give an entry of
+        probability p a relative error below 6e-8 (1 + |ln p|).
         """
-        matrix, given = self.p_y_given_x, (self.prior, self.p_y, self.observed)
-        rows = dense_rows(matrix, *given) if isinstance(matrix, np.ndarray) else sparse_rows(matrix, *given)
+        matrix, terms = self.p_y_given_x, (self.prior, self.p_y, self.observed)
+        rows = _dense_rows(matrix, *terms) if isinstance(matrix, np.ndarray) else _sparse_rows(matrix, *terms)
         weight = self.p_y[self.observed]
         samples = {} if self.samples is None else {"samples": self.samples}
         return closed_belief(
@@ -218,26 +226,26 @@ class Channel:
         )
 
     def then(self, other: Channel | Matrix) -> Channel:
-        """The cascade X -> Y -> Z: p(z given x) = sum_y p(y given x) p(z given y). The prior of `other` is ignored.
+        """Return the cascade p(z given x) = sum_y p(y given x) p(z given y). The prior of `other` is ignored.
 
         >>> half = Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
         >>> half.then(half).p_y_given_x
         array([[0.625, 0.375],
                [0.375, 0.625]])
         """
-        after = other if isinstance(other, Channel) else Channel(other)
-        if after.n_x != self.n_y:
+        second = other if isinstance(other, Channel) else Channel(other)
+        if second.n_x != self.n_y:
             raise UnmaskError(
-                f"the second channel takes {after.n_x} inputs, expected the {self.n_y} outputs of the first"
+                f"the second channel takes {second.n_x} inputs, expected the {self.n_y} outputs of the first"
             )
-        product: Any = self.p_y_given_x @ after.p_y_given_x
-        samples = _fewest(self, after)
-        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=after.y_labels, samples=samples)
+        product: Any = self.p_y_given_x @ second.p_y_given_x
+        samples = _fewest_samples(self, second)
+        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=second.y_labels, samples=samples)
 
     def beside(self, other: Channel) -> Channel:
-        """Both outputs of one secret seen, independent given x: p(y, z given x) = p(y given x) p(z given x).
+        """Return the channel of both outputs, independent given x: p(y, z given x) = p(y given x) p(z given x).
 
-        Output (y, z) has number y * other.n_y + z. Sparse when either is. The prior of `other` is ignored.
+        Output (y, z) has number y * other.n_y + z. Sparse if either channel is. The prior of `other` is ignored.
 
         >>> half = Channel(np.array([[0.75, 0.25], [0.25, 0.75]]))
         >>> half.beside(half).p_y_given_x[0]
@@ -249,10 +257,10 @@ class Channel:
         product: Matrix
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             entries = self.n_x * self.n_y * other.n_y
-            if entries > LARGEST_DENSE:
+            if entries > MAX_DENSE_ENTRIES:
                 raise UnmaskError(
-                    f"both outputs together need {entries} entries, at most {LARGEST_DENSE} are made dense: pass one "
-                    "channel as a sparse array"
+                    f"both outputs together need {entries} entries, at most {MAX_DENSE_ENTRIES} are made dense: pass "
+                    "one channel as a sparse array"
                 )
             product = (a[:, :, None] * b[:, None, :]).reshape(self.n_x, -1)
         else:
@@ -260,16 +268,19 @@ class Channel:
         labels = None
         if self.y_labels is not None and other.y_labels is not None:
             labels = tuple(f"{y} | {z}" for y in self.y_labels for z in other.y_labels)
-        return Channel(product, self.prior, x_labels=self.x_labels, y_labels=labels, samples=_fewest(self, other))
+        return Channel(
+            product, self.prior, x_labels=self.x_labels, y_labels=labels, samples=_fewest_samples(self, other)
+        )
 
     def refines(self, other: Channel, *, tolerance: float = 1e-9) -> bool:
-        """Whether `other` is this channel with something done to its output: then, and only then, no adversary, with
-        any prior and any loss, learns less from this channel than from `other`. See `degradation`.
+        """Return whether `other` is this channel followed by another one, see `degradation`.
+
+        Then, and only then, no adversary with any prior and any loss learns less from this channel than from `other`.
         """
         return degradation(self, other, tolerance=tolerance) is not None
 
     def sample(self, x: Ints, *, rng: np.random.Generator) -> Ints:
-        """One output for each secret in `x` (any shape), drawn from p(y given x).
+        """Draw an output for each secret in `x` (any shape) from p(y given x).
 
         >>> Channel(np.eye(3)).sample(np.array([2, 0, 1]), rng=np.random.default_rng(0))
         array([2, 0, 1])
@@ -296,7 +307,7 @@ class Channel:
         return np.asarray(matrix.indices[part], dtype=np.int64), np.asarray(matrix.data[part])
 
 
-def _of_joint(
+def _from_table(
     table: Matrix, *, x_labels: Sequence[str] | None, y_labels: Sequence[str] | None, samples: int | None = None
 ) -> Channel:
     mass = np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
@@ -306,17 +317,38 @@ def _of_joint(
     return Channel(rows, mass / mass.sum(), x_labels=x_labels, y_labels=y_labels, samples=samples)
 
 
-def _fewest(one: Channel, other: Channel) -> int | None:
-    """The samples behind two channels together: the fewest of either, None where both are known."""
-    return min((channel.samples for channel in (one, other) if channel.samples is not None), default=None)
+def _fewest_samples(*channels: Channel) -> int | None:
+    return min((channel.samples for channel in channels if channel.samples is not None), default=None)
 
 
 def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) -> Channel | None:
-    """What has to be done to the output of `finer` to obtain `coarser`, or None where nothing can.
+    """Find the channel that turns the output of `finer` into that of `coarser`.
 
-    A stochastic G with P G = Q, P and Q the two channels on the same secrets; priors play no part. A G that is returned
-    was multiplied out: max |P G - Q| <= tolerance. None rests on a linear program, solved to 1e-10.
+    A stochastic G with P G = Q, for the matrices P and Q of two channels on the same secrets. Priors are ignored.
 
+    Parameters
+    ----------
+    finer, coarser : Channel
+        Channels on the same secrets.
+    tolerance : float
+        Largest entry of abs(P G - Q).
+
+    Returns
+    -------
+    Channel or None
+        G, whose product was checked. None if a linear program, solved to 1e-10, finds no G.
+
+    Raises
+    ------
+    UnmaskError
+        If the channels have different numbers of secrets.
+
+    References
+    ----------
+    D. Blackwell, "Equivalent comparisons of experiments", Ann. Math. Statist. 24, 1953, theorem 6.
+
+    Examples
+    --------
     >>> fine = Channel(np.array([[0.9, 0.1], [0.1, 0.9]]))
     >>> coarse = Channel(np.array([[0.7, 0.3], [0.3, 0.7]]))
     >>> degradation(fine, coarse).p_y_given_x.round(3)
@@ -324,8 +356,6 @@ def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) ->
            [0.25, 0.75]])
     >>> degradation(coarse, fine) is None
     True
-
-    D. Blackwell, "Equivalent comparisons of experiments", Ann. Math. Statist. 24, 1953, theorem 6.
     """
     if finer.n_x != coarser.n_x:
         raise UnmaskError(f"the channels have {finer.n_x} and {coarser.n_x} secrets, expected the same secrets")
@@ -334,12 +364,102 @@ def degradation(finer: Channel, coarser: Channel, *, tolerance: float = 1e-9) ->
 
 
 def _row_blocks(matrix: Floats) -> Iterator[slice]:
-    """The rows of a matrix, some that stay in the cache at a time."""
-    step = max(1, CACHED // matrix.shape[1])
+    """Return blocks of rows that stay in the cache."""
+    step = max(1, CACHED_ENTRIES // matrix.shape[1])
     return (slice(first, first + step) for first in range(0, len(matrix), step))
 
 
-def _names(given: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:
-    if given is not None and len(given) != size:
-        raise UnmaskError(f"{letter}_labels has {len(given)} names, expected {size}: one for each {letter}")
-    return None if given is None else tuple(str(name) for name in given)
+def _check_labels(labels: Sequence[str] | None, size: int, letter: str) -> tuple[str, ...] | None:
+    if labels is not None and len(labels) != size:
+        raise UnmaskError(f"{letter}_labels has {len(labels)} names, expected {size}: one for each {letter}")
+    return None if labels is None else tuple(str(label) for label in labels)
+
+
+def closed_belief(
+    length: Ints,
+    candidate: NDArray[np.int32],
+    log_probability: LogProbabilities,
+    prior: Floats,
+    *,
+    observation: Ints | None = None,
+    weight: Floats | None = None,
+    status: Status = "exact",
+    provenance: Mapping[str, Any],
+    candidate_label: tuple[str, ...] | None,
+) -> Posterior:
+    """Return a belief that lists every candidate of positive probability.
+
+    length : (n_observations,) candidates of each row
+    prior : (n_candidates,)
+    observation, weight : the targets; if None one of each observation, of equal weight
+    """
+    target = np.arange(len(length)) if observation is None else observation
+    with np.errstate(divide="ignore"):
+        log_prior = float(-np.log(len(prior))) if np.ptp(prior) == 0 else np.log(prior)
+    return Posterior(
+        indptr=np.concatenate(([0], np.cumsum(length, dtype=np.int64))),
+        candidate=candidate,
+        log_probability=log_probability,
+        unlisted=np.zeros(len(length)),
+        n_unlisted=np.zeros(len(length), dtype=np.int64),
+        observation=target,
+        weight=equal_weights(len(target)) if weight is None else weight,
+        n_candidates=len(prior),
+        log_prior=log_prior,
+        status=status,
+        provenance=provenance,
+        candidate_label=candidate_label,
+    )
+
+
+def check_outputs(outputs: Ints, n_y: int) -> None:
+    """Raise an error if observations, (targets, ...), are not output numbers."""
+    if not np.issubdtype(outputs.dtype, np.integer):
+        raise UnmaskError(f"the observations are of type {outputs.dtype}, expected output numbers, 0..{n_y - 1}")
+    invalid = np.flatnonzero(((outputs < 0) | (outputs >= n_y)).reshape(len(outputs), -1).any(axis=1))
+    if invalid.size:
+        raise UnmaskError(f"target {invalid[0]} shows an output outside 0..{n_y - 1}, the outputs of the channel")
+
+
+def _dense_rows(
+    matrix: Floats, prior: Floats, p_y: Floats, outputs: Ints
+) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
+    """Return the entries of each row, secrets and logs of p(x given y) for these outputs of a dense channel."""
+    secret = np.flatnonzero(prior > 0).astype(np.int32)
+    all_possible = len(secret) == len(prior)
+    log_prior, log_p_y = np.log(prior[secret]), np.log(p_y[outputs])
+    length = np.count_nonzero(matrix if all_possible else matrix[secret], axis=0)[outputs]
+    indptr = np.concatenate(([0], np.cumsum(length, dtype=np.int64)))
+    candidate = np.empty(indptr[-1], dtype=np.int32)
+    log_p = np.empty(indptr[-1], dtype=precision(indptr[-1]))
+    step = max(1, LOG_BLOCK_ENTRIES // max(1, len(secret)))
+    for start in range(0, len(outputs), step):
+        columns = outputs[start : start + step]
+        block = np.ascontiguousarray((matrix[:, columns] if all_possible else matrix[np.ix_(secret, columns)]).T)
+        target = slice(indptr[start], indptr[min(start + step, len(outputs))])
+        is_full = bool(length[start : start + step].min() == len(secret))  # without a mask in half the time
+        listed = ... if is_full else block > 0
+        with np.errstate(divide="ignore"):
+            log_block = np.log(block, out=block)
+        log_block += log_prior
+        log_block -= log_p_y[start : start + step, None]
+        np.minimum(log_block, 0.0, out=log_block)
+        log_p[target] = log_block[listed].ravel()
+        candidate[target] = np.broadcast_to(secret, block.shape)[listed].ravel()
+    return length, candidate, log_p
+
+
+def _sparse_rows(
+    matrix: Matrix, prior: Floats, p_y: Floats, outputs: Ints
+) -> tuple[Ints, NDArray[np.int32], LogProbabilities]:
+    """Return the entries of each row, secrets and logs of p(x given y) for these outputs of a sparse channel."""
+    by_output = csr_array(matrix).tocsc()
+    secret = by_output.indices.astype(np.int32)
+    output, p = np.repeat(np.arange(len(p_y)), np.diff(by_output.indptr)), by_output.data
+    possible = prior[secret] > 0
+    if not possible.all():
+        secret, output, p = secret[possible], output[possible], p[possible]
+    length = np.bincount(output, minlength=len(p_y))[outputs]
+    with np.errstate(divide="ignore"):  # a secret of prior 0 and an output of probability 0 are not read
+        log_p = np.log(p) + np.log(prior)[secret] - np.log(p_y)[output]
+    return length, secret, stored(log_p)

@@ -1,4 +1,4 @@
-"""A hidden Markov chain: secrets that move step by step, and a mechanism that shows something of each."""
+"""Hidden Markov models: secrets that move step by step, a mechanism that shows each step, and the attack on traces."""
 
 from __future__ import annotations
 
@@ -8,43 +8,36 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, issparse
 
-from unmask.channels._matrices import Bools, Floats, Ints, Matrix, log_or_0
-from unmask.channels.channel import Channel
+from unmask.channels._matrices import Bools, Floats, Ints, Matrix
+from unmask.channels.channel import Channel, closed_belief
 from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, stored
 
 BLOCK = 1 << 24
-"""Numbers (users x steps x states) held at once in one table: 128 MB."""
+"""Numbers (users x steps x states) in one table: 128 MB."""
 
+PASS_TOLERANCE = 1e-8
+"""Disagreement of the two passes on p(y) above which a trace is worked through again in logarithms."""
 
-AGREEMENT = 1e-8
-"""How far the two passes may disagree on p(y) before a trace is worked through again in logarithms."""
+MIN_SCALED_BELIEF = 1e-290
+"""A possible state with less belief may be lost to underflow at the next step."""
 
-VANISHING = 1e-290
-"""A state that is possible but believed in less than this may be lost to underflow at the next step."""
+MIN_LISTED_BELIEF = 1e-34
+"""States with less belief are not listed."""
 
 
 class Traces(NamedTuple):
-    """Outputs (users, steps) of some users, -1 where nothing was seen, and the number of the first of them."""
+    """Outputs (users, steps) of some users, -1 if nothing was seen, and the number of the first user."""
 
     first: int
-    seen: Ints
+    outputs: Ints
 
 
-class Passes(NamedTuple):
-    """What the passes give: beliefs (users, steps, states) and log p(y_t given y_1..y_t-1) (users, steps).
-
-    in_logarithms : (users,) the traces that had to be worked through in logarithms
-    """
-
-    belief: Floats
-    log_step: Floats
-    in_logarithms: Bools
-
-
-class Rate(NamedTuple):
-    """A number of bits per step and its standard error."""
+class EntropyRate(NamedTuple):
+    """An entropy rate in bits per step, its standard error, and the number of steps."""
 
     bits_per_step: float
     standard_error: float
@@ -53,17 +46,24 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """How secrets move, and what is shown of them at each step.
+    """A hidden Markov model of secrets that move and of what is shown at each step.
 
     p(x_1..x_T, y_1..y_T) = p(x_1) prod_t A[x_t, x_t+1] prod_t p(y_t given x_t)
 
-    transition : (n_x, n_x) A[i, j] = p(x_t+1 = j given x_t = i), rows sum to 1; sparse for bands and road networks
-    mechanism  : the channel of one step, p(y given x)
-    initial    : (n_x,) p(x_1); the prior of the mechanism when None
+    Observations are outputs (n_users, n_steps). -1 is a step without an observation, or the end of a shorter trace. An
+    impossible output raises an error that names its user and step.
 
-    Observations are outputs (n_users, n_steps); -1 is a step at which nothing was seen, or the end of a shorter trace.
-    One that is impossible after what came before it is refused, with its user and step.
+    Parameters
+    ----------
+    transition : (n_x, n_x) array, dense or sparse
+        A[i, j] = p(x_t+1 = j given x_t = i), rows sum to 1.
+    mechanism : Channel
+        p(y given x) of one step.
+    initial : (n_x,) array, optional
+        p(x_1). By default the prior of the mechanism.
 
+    References
+    ----------
     L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 1989, section III.
     """
 
@@ -82,13 +82,14 @@ class Chain:
 
     @cached_property
     def motion(self) -> Channel:
-        """The step x_t -> x_t+1 as a channel, its prior is p(x_1)."""
+        """Return the step x_t -> x_t+1 as a channel whose prior is p(x_1)."""
         return Channel(self.transition, self.mechanism.prior if self.initial is None else self.initial)
 
     @cached_property
     def emission(self) -> tuple[Floats, Floats]:
-        """(n_y + 1, n_x) p(y given x) divided by its largest entry for each y, and the log of that; the last row is
-        "nothing was seen".
+        """Return (n_y + 1, n_x) p(y given x) over its largest entry for each y, and the log of that entry.
+
+        The last row is "nothing was seen".
         """
         table = np.vstack([self.mechanism.dense().T, np.ones(self.mechanism.n_x)])
         top = table.max(axis=1)
@@ -96,234 +97,328 @@ class Chain:
         return table / top[:, None], np.log(top)
 
     @cached_property
-    def back(self) -> Matrix:
-        """(n_x, n_x) the transition read from the step it leads to."""
+    def reverse_transition(self) -> Matrix:
+        """Return the transposed transition."""
         A = self.motion.p_y_given_x
         return A.T if isinstance(A, np.ndarray) else csr_array(A.T)
 
     @cached_property
     def logarithms(self) -> tuple[Floats, Floats]:
-        """Log of the transition (n_x, n_x) and of the emission (n_y + 1, n_x), -inf for the impossible."""
+        """Return the logs of the transition (n_x, n_x) and of the emission (n_y + 1, n_x), -inf if impossible."""
         likelihood, log_top = self.emission
         with np.errstate(divide="ignore"):
             return np.log(self.motion.dense()), np.log(likelihood) + log_top[:, None]
 
     def log_likelihood(self, observations: Ints) -> Floats:
-        """(n_users,) natural log of p(y_1..y_T) of each trace."""
-        seen = self.checked(observations)
-        return np.asarray(self._log_steps(seen).sum(axis=1), dtype=np.float64)
+        """Return the (n_users,) natural logs of p(y_1..y_T)."""
+        return np.asarray(self._log_steps(self.check(observations)).sum(axis=1), dtype=np.float64)
 
-    def entropy_rate(self, observations: Ints) -> Rate:
-        """-log2 p(y_1..y_T) / T, in bits per step: what an estimate of the entropy rate of the *output* is.
+    def entropy_rate(self, observations: Ints) -> EntropyRate:
+        """Estimate the entropy rate of the output by -log2 p(y_1..y_T) / T, in bits per step.
 
-        A function of a Markov chain has no closed form; by Shannon-McMillan-Breiman this converges to its entropy rate.
-        Several users: mean over users, standard error between them. One user: batch means over about sqrt(T) steps.
-        Steps at which nothing was seen are no information and are not counted.
+        It converges by the theorem of Shannon, McMillan and Breiman; a function of a Markov chain has no closed form.
+        Several users: mean over users, standard error between users. One user: batch means over about sqrt(T) steps.
+        Steps without an observation are not counted.
         """
-        seen = self.checked(observations)
-        log_step = self._log_steps(seen) / -np.log(2.0)
-        shown = seen >= 0
-        n_shown = int(shown.sum())
-        if n_shown == 0:
+        outputs = self.check(observations)
+        log_step = self._log_steps(outputs) / -np.log(2.0)
+        is_seen = outputs >= 0
+        n_steps = int(is_seen.sum())
+        if n_steps == 0:
             raise UnmaskError("nothing was seen at any step, so there is no output whose entropy could be estimated")
-        mean = float(log_step.sum() / n_shown)
-        if len(seen) > 1:
-            deviation = (log_step - mean * shown).sum(axis=1)
-            variance = float((deviation**2).sum()) * len(seen) / (len(seen) - 1)
-            return Rate(mean, float(np.sqrt(variance)) / n_shown, n_shown)
-        size = max(1, int(np.sqrt(n_shown)))
-        batches = log_step[shown][: n_shown // size * size].reshape(-1, size).mean(axis=1)
+        mean = float(log_step.sum() / n_steps)
+        if len(outputs) > 1:
+            deviation = (log_step - mean * is_seen).sum(axis=1)
+            variance = float((deviation**2).sum()) * len(outputs) / (len(outputs) - 1)
+            return EntropyRate(mean, float(np.sqrt(variance)) / n_steps, n_steps)
+        size = max(1, int(np.sqrt(n_steps)))
+        batches = log_step[is_seen][: n_steps // size * size].reshape(-1, size).mean(axis=1)
         error = float(batches.std(ddof=1) / np.sqrt(len(batches))) if len(batches) > 1 else float("inf")
-        return Rate(mean, error, n_shown)
+        return EntropyRate(mean, error, n_steps)
 
-    def path_entropy_bits(self, observations: Ints) -> Floats:
-        """(n_users,) H(X_1..X_T given y_1..y_T) in bits: how many paths remain, exactly. Divide by T for a rate.
-
-        H_t(j) = sum_i w_ij (H_t-1(i) - log2 w_ij), w_ij = p(x_t-1 = i given x_t = j, y_1..y_t-1): the entropy of the
-        paths that end in j. It is at most the sum over t of H(X_t given y), and 2^H is an effective number of paths.
-
-        D. Hernando, V. Crespi, G. Cybenko, "Efficient computation of the hidden Markov model entropy for a given
-        observation sequence", IEEE Trans. Inf. Theory 2005.
-        """
-        nats = [path_entropy(self, part) for part in self.parts(self.checked(observations))]
-        return np.asarray(np.concatenate(nats) / np.log(2.0), dtype=np.float64)
-
-    def checked(self, observations: Ints) -> Ints:
-        """The observations, refused where they are no outputs of the mechanism."""
-        seen = np.asarray(observations)
-        if seen.ndim != 2 or seen.size == 0 or not np.issubdtype(seen.dtype, np.integer):
+    def check(self, observations: Ints) -> Ints:
+        """Return the observations as int64, or raise an error if they are not outputs of the mechanism."""
+        outputs = np.asarray(observations)
+        if outputs.ndim != 2 or outputs.size == 0 or not np.issubdtype(outputs.dtype, np.integer):
             raise UnmaskError(
-                f"the traces have shape {seen.shape} and type {seen.dtype}, expected output numbers (users, steps)"
+                f"the traces have shape {outputs.shape} and type {outputs.dtype}, expected output numbers (users, "
+                "steps)"
             )
-        wrong = np.argwhere((seen < -1) | (seen >= self.mechanism.n_y))
-        if len(wrong):
-            user, step = wrong[0]
+        invalid = np.argwhere((outputs < -1) | (outputs >= self.mechanism.n_y))
+        if len(invalid):
+            user, step = invalid[0]
             raise UnmaskError(
                 f"user {user} shows at step {step} an output outside 0..{self.mechanism.n_y - 1}; -1 means nothing seen"
             )
-        return seen.astype(np.int64)
+        return outputs.astype(np.int64)
 
-    def parts(self, seen: Ints, width: int = 1) -> Iterator[Traces]:
-        """Some users at a time, whose tables of states fit in memory; width : tables of one step."""
-        size = max(1, BLOCK // (max(seen.shape[1], width) * self.mechanism.n_x))
-        for start in range(0, len(seen), size):
-            yield Traces(start, seen[start : start + size])
+    def chunks(self, outputs: Ints, width: int = 1) -> Iterator[Traces]:
+        """Yield groups of users whose tables of states fit in memory; width : numbers for each state and step."""
+        size = max(1, BLOCK // (max(outputs.shape[1], width) * self.mechanism.n_x))
+        for start in range(0, len(outputs), size):
+            yield Traces(start, outputs[start : start + size])
 
-    def _log_steps(self, seen: Ints) -> Floats:
-        """(users, steps) log p(y_t given y_1..y_t-1)."""
-        return np.concatenate([ending(self, part)[0].log_step for part in self.parts(seen)])
-
-
-def filtered(chain: Chain, traces: Traces) -> Passes:
-    """p(x_t given y_1..y_t), exact at every step."""
-    belief, log_step, doubtful = _forward(chain, traces)
-    for user in np.flatnonzero(doubtful):
-        belief[user], log_step[user] = _normalized(log_forward(chain, traces, int(user)))
-    return Passes(belief, log_step, doubtful)
+    def _log_steps(self, outputs: Ints) -> Floats:
+        """Return (users, steps) log p(y_t given y_1..y_t-1)."""
+        return np.concatenate([_smooth(self, traces)[1] for traces in self.chunks(outputs)])
 
 
-def ending(chain: Chain, traces: Traces) -> tuple[Passes, Passes]:
-    """The scaled forward pass and the smoothed beliefs p(x_t given y_1..y_T), both right for the whole trace.
+@dataclass(frozen=True)
+class HiddenMarkovAttack:
+    """The attack on traces: p(x_t given y_1..y_T) in a hidden Markov model.
 
-    A state that the forward pass lost to underflow matters only if the trace as a whole says that the user may have
-    been there: then the passes disagree on p(y), and the trace is worked through again in logarithms.
+    The attack takes observations (n_users, n_steps) and a `Chain`. The belief has one row and one target for each
+    (user, t), row user * n_steps + t. Its status is `model`. Its prior is the mean over t of p(x_t), so that
+    E_y p(x given y) = prior. Numbers are scaled at each step, in O(n_users n_steps nnz(A)). A trace whose forward and
+    backward pass disagree on p(y) because of underflow is worked through again in logarithms.
+
+    The likeliest state of each step minimizes the fraction of wrong steps; `most_likely_path` minimizes the
+    probability of any wrong step.
+
+    Assumes: the next step depends on the present one alone, by a transition that the adversary knows, and noise is
+    drawn afresh at each step.
+
+    Fails when: habits look back farther, the transition was learned from other people, or the noise of one step is that
+    of the next.
+
+    Parameters
+    ----------
+    online : bool
+        Use only y_1..y_t for step t (filtering). Otherwise use the whole trace (smoothing).
+
+    References
+    ----------
+    L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 1989, section III; R. Shokri et al., "Quantifying
+    location privacy", S&P 2011, section V.
+
+    Examples
+    --------
+    >>> from unmask.channels import Channel
+    >>> chain = Chain(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
+    >>> belief = HiddenMarkovAttack()(np.array([[0, 1, 0]]), chain)
+    >>> np.exp(belief.log_probability[0::2]).round(3)  # p(x_t = 0): the 1 was probably noise
+    array([0.753, 0.669, 0.753])
+    """
+
+    online: bool = False
+
+    def __call__(
+        self,
+        release: Ints,
+        knowledge: Chain,
+        *,
+        rng: np.random.Generator | None = None,  # noqa: ARG002  # the signature of all attacks
+    ) -> Posterior:
+        """Return the belief about each step of each trace."""
+        outputs = knowledge.check(release)
+        n_users, n_steps = outputs.shape
+        passes = _filter if self.online else _smooth
+        listed = (_list_states(passes(knowledge, traces)[0]) for traces in knowledge.chunks(outputs))
+        length, state, log_p = map(np.concatenate, zip(*listed, strict=True))
+        return closed_belief(
+            length,
+            state,
+            stored(log_p),
+            _mean_prior(knowledge, n_steps),
+            status="model",
+            provenance={"attack": "hidden Markov", "online": self.online, "users": n_users, "steps": n_steps},
+            candidate_label=knowledge.mechanism.x_labels,
+        )
+
+
+def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generator) -> Ints:
+    """Find the path of largest p(x_1..x_T given y_1..y_T) of each trace, by Viterbi's algorithm.
+
+    It minimizes the probability of any wrong step, not the number of wrong steps.
+
+    Parameters
+    ----------
+    release : (n_users, n_steps) array
+        The observed outputs.
+    knowledge : Chain
+        The hidden Markov model.
+    rng : numpy.random.Generator
+        Shuffles the states, so that their numbers do not decide between paths of equal probability.
+
+    Returns
+    -------
+    (n_users, n_steps) array
+        The paths.
+
+    References
+    ----------
+    A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.
+    """
+    order = rng.permutation(knowledge.mechanism.n_x)
+    transition = csc_array(csr_array(knowledge.motion.p_y_given_x)[order][:, order])
+    transition.sort_indices()
+    width = 1 + transition.nnz // len(order)
+    chunks = knowledge.chunks(knowledge.check(release), width)
+    return np.concatenate([_best_paths(knowledge, traces, order, transition) for traces in chunks])
+
+
+def _best_paths(chain: Chain, traces: Traces, order: Ints, transition: csc_array) -> Ints:
+    """Return the (users, steps) likeliest paths; `transition` has its states in this order."""
+    outputs, (likelihood, _) = traces.outputs, chain.emission
+    with np.errstate(divide="ignore"):
+        log_emission = np.log(likelihood)[:, order]
+        score = np.log(chain.motion.prior)[order] + log_emission[outputs[:, 0]]
+    previous = np.zeros((*outputs.shape, len(order)), dtype=np.int32)
+    for t in range(outputs.shape[1]):
+        if t > 0:
+            best, previous[:, t] = _best_steps(score, transition)
+            score = best + log_emission[outputs[:, t]]
+        top = score.max(axis=1)
+        if np.isneginf(top.min()):
+            raise _impossible(traces.first + int(np.argmin(top)), t)
+        score = score - top[:, None]
+    path = np.empty(outputs.shape, dtype=np.int64)
+    users = np.arange(len(outputs))
+    path[:, -1] = score.argmax(axis=1)
+    for t in range(outputs.shape[1] - 1, 0, -1):
+        path[:, t - 1] = previous[users, t, path[:, t]]
+    return order[path]
+
+
+def _best_steps(score: Floats, transition: csc_array) -> tuple[Floats, NDArray[np.int32]]:
+    """Return (users, n_x) max_i score_i + log A_ij and the first i that attains it."""
+    source, sizes = transition.indices.astype(np.int64), np.diff(transition.indptr)
+    reached = sizes > 0
+    start = transition.indptr[:-1][reached]
+    step = score[:, source] + np.log(transition.data)
+    top = np.maximum.reduceat(step, start, axis=1)
+    entry = np.where(step == np.repeat(top, sizes[reached], axis=1), np.arange(len(source)), len(source))
+    best = np.full((len(score), len(sizes)), -np.inf)
+    previous = np.zeros(best.shape, dtype=np.int32)
+    best[:, reached], previous[:, reached] = top, source[np.minimum.reduceat(entry, start, axis=1)]
+    return best, previous
+
+
+def _list_states(belief: Floats) -> tuple[Ints, NDArray[np.int32], Floats]:
+    """Return the entries of each row, and the states and log-probabilities of all entries."""
+    flat = belief.reshape(-1, belief.shape[-1])
+    is_listed = flat > MIN_LISTED_BELIEF
+    state = np.broadcast_to(np.arange(flat.shape[1], dtype=np.int32), flat.shape)[is_listed]
+    return np.count_nonzero(is_listed, axis=1), state, np.log(flat[is_listed])
+
+
+def _mean_prior(chain: Chain, n_steps: int) -> Floats:
+    """Return the (n_x,) mean over t of p(x_t)."""
+    current, total = chain.motion.prior, np.zeros(chain.mechanism.n_x)
+    for _ in range(n_steps):
+        total = total + current
+        current = _multiply(current, chain.motion.p_y_given_x)
+    return total / n_steps
+
+
+def _filter(chain: Chain, traces: Traces) -> tuple[Floats, Floats]:
+    """Return p(x_t given y_1..y_t) and log p(y_t given y_1..y_t-1)."""
+    belief, log_step, is_lossy = _forward(chain, traces)
+    for user in np.flatnonzero(is_lossy):
+        belief[user], log_step[user] = _normalize(_log_forward(chain, traces, int(user)))
+    return belief, log_step
+
+
+def _smooth(chain: Chain, traces: Traces) -> tuple[Floats, Floats]:
+    """Return p(x_t given y_1..y_T) and log p(y_t given y_1..y_t-1).
+
+    A state that the forward pass lost to underflow matters only if the trace as a whole makes it likely: then the
+    passes disagree on p(y).
     """
     belief, log_step, _ = _forward(chain, traces)
-    smooth, wrong = _smooth(chain, traces, belief, log_step)
-    for user in np.flatnonzero(wrong):
-        log_alpha = log_forward(chain, traces, int(user))
-        belief[user], log_step[user] = _normalized(log_alpha)
-        smooth[user], _ = _normalized(log_alpha + log_backward(chain, traces.seen[user]))
-    return Passes(belief, log_step, wrong), Passes(smooth, log_step, wrong)
+    smoothed, is_lossy = _backward(chain, traces, belief, log_step)
+    for user in np.flatnonzero(is_lossy):
+        log_alpha = _log_forward(chain, traces, int(user))
+        log_step[user] = _normalize(log_alpha)[1]
+        smoothed[user], _ = _normalize(log_alpha + _log_backward(chain, traces.outputs[user]))
+    return smoothed, log_step
 
 
 def _forward(chain: Chain, traces: Traces) -> tuple[Floats, Floats, Bools]:
+    """Return p(x_t given y_1..y_t), log p(y_t given y_1..y_t-1), and the users whose states may be lost."""
     likelihood, log_top = chain.emission
-    seen, A = traces.seen, chain.motion.p_y_given_x
-    belief = np.empty((*seen.shape, chain.motion.n_x))
-    log_step = np.empty(seen.shape)
-    doubtful = np.zeros(len(seen), dtype=bool)
-    now = np.broadcast_to(chain.motion.prior, belief[:, 0].shape)
-    for t in range(seen.shape[1]):
-        evidence = likelihood[seen[:, t]]
-        joint = now * evidence
+    outputs, A = traces.outputs, chain.motion.p_y_given_x
+    belief = np.empty((*outputs.shape, chain.motion.n_x))
+    log_step = np.empty(outputs.shape)
+    is_lossy = np.zeros(len(outputs), dtype=bool)
+    predicted = np.broadcast_to(chain.motion.prior, belief[:, 0].shape)
+    for t in range(outputs.shape[1]):
+        evidence = likelihood[outputs[:, t]]
+        joint = predicted * evidence
         mass = joint.sum(axis=1)
-        safe = np.where(mass > 0, mass, 1.0)
-        belief[:, t] = joint / safe[:, None]
-        vanishing = (now > 0) & (evidence > 0) & (belief[:, t] < VANISHING)
-        doubtful |= (mass <= 0) | vanishing.any(axis=1)
-        log_step[:, t] = np.log(safe) + log_top[seen[:, t]]
-        now = through(belief[:, t], A)
-    return belief, log_step, doubtful
+        divisor = np.where(mass > 0, mass, 1.0)
+        belief[:, t] = joint / divisor[:, None]
+        vanishing = (predicted > 0) & (evidence > 0) & (belief[:, t] < MIN_SCALED_BELIEF)
+        is_lossy |= (mass <= 0) | vanishing.any(axis=1)
+        log_step[:, t] = np.log(divisor) + log_top[outputs[:, t]]
+        predicted = _multiply(belief[:, t], A)
+    return belief, log_step, is_lossy
 
 
-def _smooth(chain: Chain, traces: Traces, belief: Floats, log_step: Floats) -> tuple[Floats, Bools]:
-    """p(x_t given y_1..y_T), and the traces whose beliefs do not sum to 1 at every step: a pass lost something."""
+def _backward(chain: Chain, traces: Traces, belief: Floats, log_step: Floats) -> tuple[Floats, Bools]:
+    """Return p(x_t given y_1..y_T), and the users whose beliefs do not sum to 1 at every step."""
     likelihood, log_top = chain.emission
-    seen, back = traces.seen, chain.back
-    smooth = belief.copy()
-    ahead = np.ones((len(seen), chain.motion.n_x))  # p(y_t+1..y_T given x_t) / p(y_t+1..y_T given y_1..y_t)
-    wrong = ~(smooth[:, -1].sum(axis=1) > 0.5)
+    outputs, smoothed = traces.outputs, belief.copy()
+    ratio = np.ones((len(outputs), chain.motion.n_x))  # p(y_t+1..y_T given x_t) / p(y_t+1..y_T given y_1..y_t)
+    is_lossy = ~(smoothed[:, -1].sum(axis=1) > 0.5)
     with np.errstate(over="ignore", invalid="ignore"):
-        for t in range(seen.shape[1] - 2, -1, -1):
-            factor = np.exp(log_top[seen[:, t + 1]] - log_step[:, t + 1])
-            ahead = through(ahead * likelihood[seen[:, t + 1]], back) * factor[:, None]
-            smooth[:, t] *= ahead
-            mass = smooth[:, t].sum(axis=1)
-            wrong |= ~(np.abs(mass - 1.0) <= AGREEMENT)
-            smooth[:, t] /= mass[:, None]
-    return smooth, wrong
+        for t in range(outputs.shape[1] - 2, -1, -1):
+            factor = np.exp(log_top[outputs[:, t + 1]] - log_step[:, t + 1])
+            ratio = _multiply(ratio * likelihood[outputs[:, t + 1]], chain.reverse_transition) * factor[:, None]
+            smoothed[:, t] *= ratio
+            mass = smoothed[:, t].sum(axis=1)
+            is_lossy |= ~(np.abs(mass - 1.0) <= PASS_TOLERANCE)
+            smoothed[:, t] /= mass[:, None]
+    return smoothed, is_lossy
 
 
-def log_forward(chain: Chain, traces: Traces, user: int) -> Floats:
-    """(n_steps, n_x) log p(x_t, y_1..y_t), or the error that names the impossible step."""
+def _log_forward(chain: Chain, traces: Traces, user: int) -> Floats:
+    """Return (n_steps, n_x) log p(x_t, y_1..y_t), or raise an error that names the impossible step."""
     log_A, log_emission = chain.logarithms
-    seen = traces.seen[user]
-    log_alpha = np.empty((len(seen), chain.motion.n_x))
+    outputs = traces.outputs[user]
+    log_alpha = np.empty((len(outputs), chain.motion.n_x))
     with np.errstate(divide="ignore"):
-        now = np.log(chain.motion.prior)
-    for t, output in enumerate(seen):
-        log_alpha[t] = now + log_emission[output]
+        predicted = np.log(chain.motion.prior)
+    for t, output in enumerate(outputs):
+        log_alpha[t] = predicted + log_emission[output]
         if np.isneginf(log_alpha[t].max()):
-            raise impossible(traces.first + user, t)
-        now = log_sum(log_alpha[t][None, :] + log_A.T)
+            raise _impossible(traces.first + user, t)
+        predicted = _log_sum(log_alpha[t][None, :] + log_A.T)
     return log_alpha
 
 
-def log_backward(chain: Chain, seen: Ints) -> Floats:
-    """(n_steps, n_x) log p(y_t+1..y_T given x_t)."""
+def _log_backward(chain: Chain, outputs: Ints) -> Floats:
+    """Return (n_steps, n_x) log p(y_t+1..y_T given x_t)."""
     log_A, log_emission = chain.logarithms
-    log_beta = np.zeros((len(seen), chain.motion.n_x))
-    for t in range(len(seen) - 2, -1, -1):
-        log_beta[t] = log_sum(log_A + (log_emission[seen[t + 1]] + log_beta[t + 1])[None, :])
+    log_beta = np.zeros((len(outputs), chain.motion.n_x))
+    for t in range(len(outputs) - 2, -1, -1):
+        log_beta[t] = _log_sum(log_A + (log_emission[outputs[t + 1]] + log_beta[t + 1])[None, :])
     return log_beta
 
 
-def path_entropy(chain: Chain, traces: Traces) -> Floats:
-    """(users,) H(X_1..X_T given y_1..y_T) in nats by the recursion over the state that paths end in."""
-    forward, _ = ending(chain, traces)
-    belief, A = forward.belief, chain.motion.p_y_given_x
-    surprise = _surprise(A)
-    left = np.zeros_like(belief[:, 0])  # entropy of the paths that end in each state
-    for t in range(belief.shape[1] - 1):
-        now = belief[:, t]
-        reach = through(now, A)
-        spread = through(now * (left - log_or_0(now)), A) + through(now, surprise)
-        left = np.where(reach > 0, np.maximum(spread / np.where(reach > 0, reach, 1.0) + log_or_0(reach), 0.0), 0.0)
-    last = belief[:, -1]
-    entropy = np.asarray((last * (left - log_or_0(last))).sum(axis=1), dtype=np.float64)
-    for user in np.flatnonzero(forward.in_logarithms):
-        entropy[user] = _log_path_entropy(chain, traces, int(user))
-    return entropy
-
-
-def _log_path_entropy(chain: Chain, traces: Traces, user: int) -> float:
-    """H(X_T given y) + sum_t H(X_t given X_t+1, y), with p(x_t given x_t+1, y) proportional to alpha_t A."""
-    log_alpha = log_forward(chain, traces, user)
-    smooth, _ = _normalized(log_alpha + log_backward(chain, traces.seen[user]))
-    log_A = chain.logarithms[0]
-    entropy = -float((smooth[-1] * log_or_0(smooth[-1])).sum())
-    for t in range(len(smooth) - 1):
-        log_way = log_alpha[t][None, :] + log_A.T  # (to, from)
-        total = log_sum(log_way)
-        way = np.exp(log_way - np.where(np.isneginf(total), 0.0, total)[:, None])
-        entropy -= float(smooth[t + 1] @ (way * log_or_0(way)).sum(axis=1))
-    return entropy
-
-
-def _surprise(A: Matrix) -> Matrix:
-    """-A log A, entry by entry."""
-    if isinstance(A, np.ndarray):
-        return np.asarray(-A * log_or_0(A), dtype=np.float64)
-    out = A.copy()
-    out.data = -A.data * np.log(A.data)
-    return out
-
-
-def _normalized(log_joint: Floats) -> tuple[Floats, Floats]:
-    """The rows as probabilities, and by how much the log of their sum grew at each."""
-    total = log_sum(log_joint)
+def _normalize(log_joint: Floats) -> tuple[Floats, Floats]:
+    """Return the rows as probabilities, and the growth of the log of their sum at each step."""
+    total = _log_sum(log_joint)
     return np.exp(log_joint - total[:, None]), np.diff(total, prepend=0.0)
 
 
-def impossible(user: int, step: int) -> UnmaskError:
-    """The error for an output that cannot follow what came before it."""
+def _impossible(user: int, step: int) -> UnmaskError:
     return UnmaskError(
         f"what user {user} shows at step {step} is impossible after the steps before it: no state that can be reached "
         "shows it; widen the transition or the mechanism, or check the trace"
     )
 
 
-def through(vector: Floats, matrix: Matrix) -> Floats:
-    """`vector @ matrix` for rows of users, dense or sparse matrix."""
+def _multiply(rows: Floats, matrix: Matrix) -> Floats:
+    """Return rows @ matrix for a dense or sparse matrix."""
     if issparse(matrix):
-        return np.asarray((matrix.T @ vector.T).T, dtype=np.float64)
-    return np.asarray(vector @ matrix, dtype=np.float64)
+        return np.asarray((matrix.T @ rows.T).T, dtype=np.float64)
+    return np.asarray(rows @ matrix, dtype=np.float64)
 
 
-def log_sum(log_value: Floats) -> Floats:
-    """Log of the sum of exponentials over the last axis; -inf where all are."""
+def _log_sum(log_value: Floats) -> Floats:
+    """Return the log of the sum of exponentials over the last axis."""
     top = log_value.max(axis=-1)
-    safe = np.where(np.isneginf(top), 0.0, top)
+    shift = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(log_value - safe[..., None]).sum(axis=-1)) + safe, dtype=np.float64)
+        return np.asarray(np.log(np.exp(log_value - shift[..., None]).sum(axis=-1)) + shift, dtype=np.float64)

@@ -9,12 +9,11 @@ from unmask.channels.attacks.disclosure import (
     Rounds,
     StatisticalDisclosure,
     expected_leaving,
-    rounds_needed,
 )
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples
 from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
-from unmask.channels.attacks.sequence import HiddenMarkovAttack, most_likely_path
 from unmask.channels.attacks.system_anonymity import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
+from unmask.channels.hidden_markov import HiddenMarkovAttack, most_likely_path
 
 __all__ = [
     "BayesChannelAttack",
@@ -38,5 +37,4 @@ __all__ = [
     "gierlichs_degree",
     "log_permanent",
     "most_likely_path",
-    "rounds_needed",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from unmask.channels._matrices import Floats
-from unmask.channels.channel import LARGEST_DENSE, Channel
+from unmask.channels.channel import MAX_DENSE_ENTRIES, Channel
 from unmask.channels.datasets.locations import EARTH_RADIUS, Grid
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
@@ -209,9 +209,9 @@ def perturb_degrees(protection: PlanarNoise, degrees: Floats, *, rng: np.random.
 
 def _on_grid(space: Grid, mean: Floats, width: Floats, weight: Floats, prior: Floats | None) -> Channel:
     """Masses of the cells under a mixture of round Gaussians: sum_q weight_q East_q (x) North_q."""
-    if len(space) ** 2 > LARGEST_DENSE:
+    if len(space) ** 2 > MAX_DENSE_ENTRIES:
         raise UnmaskError(
-            f"the grid has {len(space)} cells, expected at most {int(LARGEST_DENSE**0.5)}: use wider or fewer cells"
+            f"the grid has {len(space)} cells, expected at most {int(MAX_DENSE_ENTRIES**0.5)}: use wider or fewer cells"
         )
     n, m = space.n, space.m
     east = _axis_masses(mean.reshape(n, m, 2)[:, 0, 0], space.east_edges, width)
