@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Literal, get_type_hints
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import (
@@ -31,8 +29,8 @@ from unmask.data.readings import COMMENT_BELOW
 from unmask.data.sql import quoted
 from unmask.graphs.column_words import is_known, is_weight
 from unmask.graphs.end_columns import EndColumns, Ends, choose_ends
-from unmask.graphs.identifiers import LinkList, number_ids
 from unmask.graphs.line_forms import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
+from unmask.graphs.node_numbers import LinkList, number_ids
 from unmask.ranges import Range, check_type
 
 FORMATS = (
@@ -163,37 +161,31 @@ def _check_kinds(best: EndColumns, file: str) -> None:
         raise AmbiguousInput(f"an end in {file!r} has the name of an attribute", [best.options])
 
 
-def _check_shared(links: LinkList, file: str) -> None:
-    """Raise `AmbiguousInput` if the two ends have hardly an id in common in the whole file."""
-    first, second = (np.bincount(side, minlength=links.n_nodes) > 0 for side in (links.u, links.v))
-    fewer = min(int(first.sum()), int(second.sum()))
-    overlap = int((first & second).sum()) / max(1, links.n_nodes * fewer) ** 0.5
-    if overlap < _MIN_SHARED and len(links.u) >= _MIN_ROWS:
-        question = f"the two columns of {file!r} share no ids, as people and things do"
-        raise AmbiguousInput(question, ["--two-mode", "--one-mode"])
-
-
 # --- the whole file -------------------------------------------------------------------------------------------------
 
-Rows = Callable[..., dict[str, NDArray[Any]]]
-"""The arrays of a query of a relation `rows`; its result goes to a table if its name is given as `table`."""
+MakeLinks = Callable[[str], None]
+"""Makes table `link` by a query of a relation `rows`."""
 
 
 def _read_text(
     connection: duckdb.DuckDBPyConnection, best: EndColumns, folder: str, options: EdgeListOptions
 ) -> LinkList:
     reading, sample = best.reading, best.reading.dialect.sample
-    arrays = _read_ids(connection, partial(read_rows, connection, reading, folder=folder), best, options)
-    if arrays["marked"].any():
+
+    def make_links(select: str) -> None:
+        read_rows(connection, reading, select, folder, table="link")
+
+    n_rows, n_marked = _make_link_table(connection, make_links, best, options)
+    if n_marked:
         refuse_comments(reading)
-    lines = account_lines(reading, len(arrays["u"]))
+    lines = account_lines(reading, n_rows)
     if lines.n_continued:
         raise AmbiguousInput(f"quotes in {sample.file.name!r} run over {lines.n_continued:,} line breaks; mend them")
     is_free = options.header is None and options.ends is None and not options.skip_lines
     ignored = [f"{lines.n_comments:,} comment lines", f"{lines.n_blank:,} blank", *filter(None, [sample.note])]
     ignored += [f"{lines.n_skipped:,} skipped"] * bool(lines.n_skipped)
     account = f"{lines.n_lines:,} lines; ends: {', '.join(best.names)}; {', '.join(ignored)}"
-    return _numbered(arrays, best, options, account, may_count=is_free and not reading.header)
+    return _number_links(connection, best, options, account, may_count=is_free and not reading.header)
 
 
 def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, options: EdgeListOptions) -> LinkList:
@@ -204,14 +196,12 @@ def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, 
     )
     columns = ", ".join(f"{quoted(name)} as c{place}" for place, name in enumerate(names))
 
-    def rows(select: str, table: str | None = None) -> dict[str, NDArray[Any]]:
-        create = f"create or replace temp table {table} as " if table else ""
-        return dict(
-            connection.execute(f"{create}with rows as (select {columns} from {relation}) {select}").fetchnumpy()
-        )
+    def make_links(select: str) -> None:
+        rows = f"with rows as (select {columns} from {relation})"
+        connection.execute(f"create or replace temp table link as {rows} {select}")
 
-    arrays = _read_ids(connection, rows, best, options)
-    return _numbered(arrays, best, options, f"{len(arrays['u']):,} rows; ends: {', '.join(best.names)}")
+    n_rows, _ = _make_link_table(connection, make_links, best, options)
+    return _number_links(connection, best, options, f"{n_rows:,} rows; ends: {', '.join(best.names)}")
 
 
 def choose_named_ends(
@@ -230,64 +220,78 @@ def choose_named_ends(
     return best
 
 
-def _read_ids(
-    connection: duckdb.DuckDBPyConnection, rows: Rows, best: EndColumns, options: EdgeListOptions
-) -> dict[str, NDArray[Any]]:
-    """Return the ids of all rows: as whole numbers where all are, which the sample tells first, else as texts."""
+def _make_link_table(
+    connection: duckdb.DuckDBPyConnection, make_links: MakeLinks, best: EndColumns, options: EdgeListOptions
+) -> tuple[int, int]:
+    """Make table `link` of the ids and weights of all rows; return the numbers of rows, and of those like comments.
+
+    Ids are whole numbers if all of them are, which the sample shows first, else texts.
+    """
     body = best.reading.dialect.rows[best.reading.header :]
     if not options.two_mode and all(WHOLE.fullmatch(row[place]) for row in body for place in best.places):
-        inner = _select(
-            best, "trim(c{0}) as a, trim(c{1}) as b, try_cast(a as bigint) as n, try_cast(b as bigint) as m"
-        )
-        outer = "coalesce(n, 0) as u, coalesce(m, 0) as v, coalesce(n::varchar = a and m::varchar = b, false) as whole"
-        arrays = rows(f"select {outer}, weight, marked from ({inner})")
-        if arrays["whole"].all():
-            return arrays
+        ids = "trim(c{0}) as a, trim(c{1}) as b, try_cast(a as bigint) as n, try_cast(b as bigint) as m"
+        inner = _select(best, ids, is_marked=0 not in best.places)
+        whole = "case when n::varchar = a then n end as u, case when m::varchar = b then m end as v"
+        make_links(f"select {whole}, * exclude (a, b, n, m) from ({inner})")
+        n_rows, n_marked, n_whole = _count_rows(connection, is_marked=0 not in best.places)
+        if n_whole == n_rows:
+            return n_rows, n_marked
     second = "coalesce(trim(c{1}), '')"
     if options.two_mode:
         missing = ", ".join(f"'{word}'" for word in sorted(MISSING))
         kind = best.names[1].replace("'", "''").replace("{", "{{").replace("}", "}}")
         second = f"case when lower({second}) in ({missing}) then {second} else '{kind}:' || {second} end"
-    rows(_select(best, "coalesce(trim(c{0}), '') as u, " + second + " as v"), table="link")
-    return number_texts(connection)
+    make_links(_select(best, "coalesce(trim(c{0}), '') as u, " + second + " as v", is_marked=True))
+    return _count_rows(connection, is_marked=True)[:2]
 
 
-def _numbered(
-    arrays: dict[str, NDArray[Any]],
+def _select(best: EndColumns, ends: str, *, is_marked: bool) -> str:
+    """Return a query of the ends, of the weight if there is one, and of marks of comments."""
+    weight, marked = _weight_column(best), f"coalesce(regexp_matches(c0, '{COMMENT_BELOW}'), false) as marked"
+    number = [] if weight is None else [f"coalesce(try_cast(replace(c{weight}, ',', '.') as double), 1.0) as weight"]
+    return f"select {', '.join([ends.format(*best.places), *number, *([marked] * is_marked)])} from rows"
+
+
+def _weight_column(best: EndColumns) -> int | None:
+    names = enumerate(best.reading.names)
+    return next((place for place, name in names if place not in best.places and is_weight(name)), None)
+
+
+def _count_rows(connection: duckdb.DuckDBPyConnection, *, is_marked: bool) -> tuple[int, int, int]:
+    """Return the numbers of rows, of marked ones, and of rows with both ids."""
+    marked = "count_if(marked)" if is_marked else "0"
+    (counts,) = connection.execute(f"select count(*), {marked}, least(count(u), count(v)) from link").fetchall()
+    n_rows, n_marked, n_whole = map(int, counts)
+    return n_rows, n_marked, n_whole
+
+
+def _number_links(
+    connection: duckdb.DuckDBPyConnection,
     best: EndColumns,
     options: EdgeListOptions,
     account: str,
     *,
     may_count: bool = False,
 ) -> LinkList:
-    file = best.reading.dialect.sample.file.name
-    if not len(arrays["u"]):
+    """Return the links of table `link` and what the file has besides; refuse ends that are of two kinds."""
+    file, has_weights = best.reading.dialect.sample.file.name, _weight_column(best) is not None
+    if connection.execute("select 1 from link limit 1").fetchone() is None:
         raise UnmaskError(f"file {file!r} has no edges, expected at least one")
-    links = number_ids(arrays, file, ids=options.ids, missing_ids=options.missing_ids, may_count=may_count)
+    links = number_ids(
+        connection, file, ids=options.ids, missing_ids=options.missing_ids, has_weights=has_weights, may_count=may_count
+    )
     if options.ends is None and options.two_mode is None and best.terms["words"] < 0.9:
         _check_shared(links, file)
     left_out = tuple(name for place, name in enumerate(best.reading.columns) if place not in best.places)
     return replace(links, attributes=left_out, account="; ".join(filter(None, [account, links.account])))
 
 
-def number_texts(connection: duckdb.DuckDBPyConnection) -> dict[str, NDArray[Any]]:
-    """Return table `link` (u, v, ...) with numbers for the ids, and the ids as `labels`, ascending."""
-    connection.execute(
-        "create or replace temp table node as select id, row_number() over (order by id) - 1 as code from "
-        "(select u as id from link union select v from link)"
-    )
-    labels = connection.execute("select id from node order by code").fetchnumpy()["id"]
-    both = connection.execute(
-        "select a.code as u, b.code as v, link.weight, link.marked from link join node a on link.u = a.id "
-        "join node b on link.v = b.id order by link.rowid"
-    ).fetchnumpy()
-    return {**both, "labels": np.asarray(labels, dtype=object)}
-
-
-def _select(best: EndColumns, ends: str) -> str:
-    """Return a query of the ends, the weight, which is 1 without a column of weights, and marks of comments."""
-    names = best.reading.names
-    places = [place for place, name in enumerate(names) if place not in best.places and is_weight(name)]
-    weight = f"coalesce(try_cast(replace(c{places[0]}, ',', '.') as double), 1.0)" if places else "1.0"
-    marked = f"coalesce(regexp_matches(c0, '{COMMENT_BELOW}'), false)"
-    return f"select {ends.format(*best.places)}, {weight} as weight, {marked} as marked from rows"
+def _check_shared(links: LinkList, file: str) -> None:
+    """Raise `AmbiguousInput` if the two ends have hardly an id in common in the whole file."""
+    is_source, is_target = (np.zeros(links.n_nodes, dtype=np.bool_) for _ in range(2))
+    is_source[links.u] = is_target[links.v] = True
+    fewer = min(int(is_source.sum()), int(is_target.sum()))
+    overlap = int((is_source & is_target).sum()) / max(1, links.n_nodes * fewer) ** 0.5
+    if overlap < _MIN_SHARED and len(links.u) >= _MIN_ROWS:
+        question = f"the two columns of {file!r} share no ids, as people and things do"
+        raise AmbiguousInput(question, ["--two-mode", "--one-mode"])

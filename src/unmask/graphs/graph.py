@@ -17,8 +17,9 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from unmask.core.errors import UnmaskError
+from unmask.graphs.compressed_rows import CompressedRows, compress_links
 from unmask.graphs.edge_lists import EdgeListOptions
-from unmask.graphs.identifiers import LinkList
+from unmask.graphs.node_numbers import LinkList
 from unmask.graphs.reading import read_links
 from unmask.graphs.writing import write_graph
 
@@ -26,7 +27,6 @@ _log = logging.getLogger(__name__)
 
 _MOST_NODES = 2**31 - 1  # node numbers are int32
 _SHOWN = 8  # attributes named in a sentence
-_TURNED = np.array([0, 2, 1, 3], dtype=np.int8)  # a way, seen from the other end
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,12 @@ class Dropped:
     duplicates: int = 0
     reversed: int = 0
     attributes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, rows: CompressedRows, n_links: int) -> Self:
+        """Count what `rows` leaves out of a list of links."""
+        n_edges = len(rows.neighbor) // 2
+        return cls(rows.n_loops, n_links - rows.n_loops - rows.n_distinct, rows.n_distinct - n_edges)
 
     def __str__(self) -> str:
         """The attributes in a sentence; nothing where there is none."""
@@ -184,13 +190,12 @@ class SocialGraph:
     def _with(self, u: NDArray[np.integer], v: NDArray[np.integer], chosen: NDArray[Any], n_nodes: int) -> SocialGraph:
         """The graph of some edges, under these ends, and the directions that they have here."""
         if self.way is None:
-            indptr, neighbor, _, _ = _compress(u, v, n_nodes)
-            return SocialGraph(indptr, neighbor)
+            return SocialGraph(*compress_links(u, v, n_nodes)[:2])
         way = self.way[np.repeat(np.arange(self.n_nodes), self.degree) < self.neighbor][chosen]
         forth, back = (way & 1) > 0, (way & 2) > 0
         ends = np.concatenate((u[forth], v[back])), np.concatenate((v[forth], u[back]))
-        indptr, neighbor, kept, _ = _compress(*ends, n_nodes)
-        return SocialGraph(indptr, neighbor, way=kept)
+        rows = compress_links(*ends, n_nodes)
+        return SocialGraph(rows.indptr, rows.neighbor, way=rows.way)
 
     def largest_component(self) -> NDArray[np.int64]:
         """The nodes of the largest connected component, ascending; of components of one size, that of the lowest node.
@@ -227,8 +232,8 @@ class SocialGraph:
         if len(ends[0]) != len(ends[1]):
             raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
         n = _size(ends, None if names is None else len(names), n_nodes)
-        indptr, neighbor, _, dropped = _compress(*ends, n)
-        return cls(indptr, neighbor, names, dropped)
+        rows = compress_links(*ends, n)
+        return cls(rows.indptr, rows.neighbor, names, Dropped.of(rows, len(ends[0])))
 
     @classmethod
     def read(cls, source: object, **options: Any) -> Self:
@@ -259,13 +264,15 @@ class SocialGraph:
         array([   7,   30, 1412])
         """
         links = read_links(source, EdgeListOptions(**options))
-        indptr, neighbor, way, dropped = _compress(links.u, links.v, links.n_nodes)
-        partly = 0 < dropped.reversed < len(neighbor) // 2
+        rows = compress_links(links.u, links.v, links.n_nodes)
+        dropped = Dropped.of(rows, len(links.u))
+        partly = 0 < dropped.reversed < len(rows.neighbor) // 2
         direction = ("direction",) if partly and "direction" not in links.attributes else ()
         dropped = replace(dropped, attributes=(*direction, *links.attributes))
         if isinstance(source, str | os.PathLike):
-            _log.warning("%s: %s", Path(source).name, _account(links, len(neighbor) // 2, dropped))
-        return cls(indptr, neighbor, links.labels, dropped, way if "direction" in dropped.attributes else None)
+            _log.warning("%s: %s", Path(source).name, _account(links, len(rows.neighbor) // 2, dropped))
+        way = rows.way if "direction" in dropped.attributes else None
+        return cls(rows.indptr, rows.neighbor, links.labels, dropped, way)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write the graph, each edge once, under its labels: whole or not at all.
@@ -280,11 +287,11 @@ class SocialGraph:
 # --- checks ---------------------------------------------------------------------------------------------------------
 
 
-def _numbers(ends: ArrayLike, name: str) -> NDArray[np.int64]:
+def _numbers(ends: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
     array = np.asarray(ends)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise UnmaskError(f"{name} is not a list of node numbers; give numbers from 0, and the names as labels")
-    return array.astype(np.int64)
+    return array if array.size else array.astype(np.int64)
 
 
 def _names(labels: ArrayLike | Iterable[Any]) -> NDArray[Any]:
@@ -295,7 +302,9 @@ def _names(labels: ArrayLike | Iterable[Any]) -> NDArray[Any]:
     return names.astype(object) if names.dtype.kind in "UT" else names
 
 
-def _size(ends: tuple[NDArray[np.int64], NDArray[np.int64]], n_labels: int | None, n_nodes: int | None) -> int:
+def _size(
+    ends: tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]], n_labels: int | None, n_nodes: int | None
+) -> int:
     lowest = min((int(end.min()) for end in ends if len(end)), default=0)
     highest = max((int(end.max()) for end in ends if len(end)), default=-1)
     n = next((given for given in (n_nodes, n_labels) if given is not None), highest + 1)
@@ -323,38 +332,3 @@ def _account(links: LinkList, n_edges: int, dropped: Dropped) -> str:
     size = f"{links.n_nodes:,} people, {n_edges:,} edges"
     ignored = f"{dropped.self_loops:,} loops, {repeated:,} repeated"
     return "; ".join(filter(None, (size, links.account, ignored, str(dropped))))
-
-
-# --- from links to rows of neighbors -------------------------------------------------------------------------------
-
-
-def _compress(
-    u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8], Dropped]:
-    """The links as (indptr, neighbor, way) of a simple undirected graph of n nodes, and what was dropped.
-
-    One sort: a link is the number 2 (low n + high) + direction, below 2**63 as n is below 2**31.
-    """
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    proper = low != high
-    key = (low[proper].astype(np.int64) * n + high[proper]) * 2 + (u > v)[proper]
-    key.sort()
-    key = key[_changes(key)]
-    n_directed = len(key)
-    pair, way = key >> 1, (1 + (key & 1)).astype(np.int8)
-    first = np.flatnonzero(_changes(pair))
-    pair, way = pair[first], np.add.reduceat(way, first, dtype=np.int8) if len(first) else way
-    n_links = int(np.count_nonzero(proper))
-    dropped = Dropped(len(u) - n_links, n_links - n_directed, n_directed - len(pair))
-    ends = pair // max(n, 1), pair % max(n, 1)
-    upper, lower = (sparse.csr_array((one, ends), shape=(n, n), dtype=np.int8) for one in (way, _TURNED[way]))
-    both = (upper + lower.T).tocsr() if n else upper
-    both.sort_indices()
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data, dropped
-
-
-def _changes(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where an ascending array has a value for the first time."""
-    first = np.ones(len(ascending), dtype=np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
-    return first

@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.column_words import is_weight
-from unmask.graphs.identifiers import is_zero
+from unmask.graphs.node_numbers import is_zero
 
 _HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'

@@ -9,7 +9,7 @@ import numpy as np
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import Dialect, cut, iterate_rows
 from unmask.data.dialects import NUMBER, WHOLE, is_blank
-from unmask.graphs.identifiers import LinkList, number_labels
+from unmask.graphs.node_numbers import LinkList, sort_labels
 
 _MIN_ROWS = 3  # of a matrix or an adjacency list; fewer lines look like both
 _MAX_DIALECTS = 4  # of a matrix: further ones fit too badly
@@ -130,7 +130,7 @@ def _without_gaps(row: Sequence[str]) -> list[str]:
 def read_adjacency(dialect: Dialect) -> LinkList:
     """Return the links of lines that are each a node and its neighbors."""
     rows = [[cell for cell in row if cell] for row in iterate_rows(dialect, any_width=True)]
-    labels = number_labels([*{cell for row in rows for cell in row}])
+    labels = sort_labels([*{cell for row in rows for cell in row}])
     place = {str(label): at for at, label in enumerate(labels.tolist())}
     ends = np.array([(place[row[0]], place[cell]) for row in rows for cell in row[1:]], dtype=np.int64)
     u, v = ends.reshape(-1, 2).T

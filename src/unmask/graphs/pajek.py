@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.identifiers import is_zero
+from unmask.graphs.node_numbers import is_zero
 
 _VERTEX = re.compile(r'\s*(\d{1,18})(?!\d)(?:\s+("[^"]*"|\S+))?', re.ASCII)
 _EDGE = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S+)|\s*$)", re.ASCII)

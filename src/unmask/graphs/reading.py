@@ -27,7 +27,7 @@ from unmask.files import engine
 from unmask.graphs import graphml, pajek
 from unmask.graphs.column_words import is_weight
 from unmask.graphs.edge_lists import FORMATS, EdgeListOptions, best_dialect, read_edge_list, read_table
-from unmask.graphs.identifiers import LinkList, is_zero, say_zeros
+from unmask.graphs.node_numbers import LinkList, describe_zeros, is_zero
 
 _log = logging.getLogger(__name__)
 
@@ -181,9 +181,9 @@ def _pajek(source: TextFile) -> LinkList:
         n, given, links, attributes, n_zero = pajek.parse(file, source.name)
     both = np.array(links, dtype=np.int64).reshape(-1, 2) - 1
     if all(str(number) == label for number, label in given.items()):
-        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n, attributes, say_zeros(n_zero))
+        return LinkList(both[:, 0], both[:, 1], np.arange(1, n + 1), n, attributes, describe_zeros(n_zero))
     labels = _distinct(source.path, [given.get(number, str(number)) for number in range(1, n + 1)])
-    return LinkList(both[:, 0], both[:, 1], labels, n, attributes, say_zeros(n_zero))
+    return LinkList(both[:, 0], both[:, 1], labels, n, attributes, describe_zeros(n_zero))
 
 
 def _distinct(path: Path, labels: list[str]) -> NDArray[Any]:
@@ -213,4 +213,4 @@ def _by_name(
     if (ends < 0).any():
         edge = int(np.argmax((ends < 0).any(axis=1))) + 1
         raise UnmaskError(f"edge {edge} of {path.name!r} ends at a node that is not in the file; add it")
-    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids), attributes, say_zeros(n_zero))
+    return LinkList(ends[:, 0], ends[:, 1], labels, len(ids), attributes, describe_zeros(n_zero))

@@ -1,0 +1,217 @@
+"""Node numbers for the ids of a table of links: spellings of one id, missing ids, and links of weight 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.data import MISSING, AmbiguousInput
+from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks
+from unmask.graphs.end_columns import unify_ids
+
+if TYPE_CHECKING:
+    import duckdb
+
+MAX_NODES = 2**31 - 1
+"""Nodes of a graph: their numbers have 32 bits."""
+
+_IDS_PER_LINK, _MIN_IDS = 4, 1024
+"""Whole numbers within a range of so many per link are numbered by a boolean array instead of a sort."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkList:
+    """Links u[i] - v[i] between nodes 0 to n_nodes - 1; `labels` (n_nodes,) are their ids, or None.
+
+    attributes : names of what the source has of links and nodes besides, "direction" first if it has one
+    account    : the lines of a file, and which of them are ignored for which reason
+    """
+
+    u: NDArray[np.integer[Any]]
+    v: NDArray[np.integer[Any]]
+    labels: NDArray[Any] | None
+    n_nodes: int
+    attributes: tuple[str, ...] = ()
+    account: str = ""
+
+
+def number_ids(
+    connection: duckdb.DuckDBPyConnection,
+    file: str,
+    *,
+    ids: str | None,
+    missing_ids: str | None,
+    has_weights: bool,
+    may_count: bool,
+) -> LinkList:
+    """Return the links of temporary table `link`, numbered by ascending id, and count the rows that are no link.
+
+    The table has the ids u and v, both whole numbers or both texts, and perhaps weights. It is dropped.
+
+    may_count : whether the first row may be numbers of nodes and edges
+    """
+    coded, labels, notes = _code_ids(connection, file, ids, "weight" if has_weights else "1.0 as weight")
+    missing = _find_missing(labels, missing_ids)
+    codes = ", ".join(map(str, np.flatnonzero(missing).tolist()))
+    gap = f"(u in ({codes}) or v in ({codes}))" if codes else "false"
+    n_rows, n_gaps, n_negative, n_zero = _counts(
+        connection,
+        f"select count(*), count_if({gap}), count_if(weight < 0), count_if(weight = 0 and not {gap}) from {coded}",
+    )
+    if n_gaps and missing_ids is None:
+        raise AmbiguousInput(
+            f"{n_gaps:,} of {n_rows:,} edges in {file!r} have a missing end, such as NA or -1",
+            ["--missing-ids drop", "--missing-ids isolated", "--missing-ids keep"],
+        )
+    if may_count:
+        _refuse_counts(connection, coded, labels, file)
+    is_mapped = n_rows > MAX_LINKS_IN_MEMORY
+    u, v = (allocate(n_rows - n_gaps - n_zero, np.int32, is_mapped=is_mapped) for _ in range(2))
+    is_node = np.zeros(len(labels), dtype=np.bool_)
+    end = 0
+    for block in iterate_blocks(n_rows):
+        rows = f"from {coded} where place >= {block.start} and place < {block.stop}"
+        links = connection.execute(f"select u, v {rows} and weight <> 0 and not {gap}").fetchnumpy()
+        start, end = end, end + len(links["u"])
+        u[start:end], v[start:end] = links["u"], links["v"]
+        is_node[links["u"]] = is_node[links["v"]] = True
+    if n_gaps or n_zero:
+        others = f"from {coded} where " + ("true" if missing_ids == "isolated" else f"not {gap}")
+        ends = connection.execute(f"select u {others} union select v {others}").fetchnumpy()["u"]
+        is_node[ends] = True
+    is_node &= ~missing
+    connection.execute("drop table if exists link; drop table if exists coded; drop table if exists node")
+    if not is_node.all():
+        number = np.cumsum(is_node, dtype=np.int32) - np.int32(1)
+        for block in iterate_blocks(len(u)):
+            u[block], v[block] = number[u[block]], number[v[block]]
+    reasons = {"with a missing end": n_gaps, "of negative weight (caution)": n_negative}
+    notes += [f"{n:,} {reason}" for reason, n in reasons.items() if n]
+    notes += filter(None, [describe_zeros(n_zero)])
+    kept = np.flatnonzero(is_node)
+    names = kept + labels.start if isinstance(labels, range) else labels[kept]
+    return LinkList(u, v, names, len(names), account="; ".join(notes))
+
+
+def is_zero(weight: object) -> bool:
+    """Return whether the weight of an edge is 0, so that it is no edge.
+
+    >>> is_zero("0.0"), is_zero(None), is_zero("strong")
+    (True, False, False)
+    """
+    try:
+        return weight is not None and float(weight) == 0  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+
+
+def describe_zeros(n_zero: int) -> str:
+    """Return the number of edges of weight 0 in words, for the account of a file."""
+    return f"{n_zero:,} of weight 0 (no edges)" if n_zero else ""
+
+
+def sort_labels(ids: Sequence[str]) -> NDArray[Any]:
+    """Return distinct ids in ascending order: as whole numbers, if all of them are, else as texts.
+
+    >>> sort_labels(["10", "9"]), sort_labels(["10", "09"])
+    (array([ 9, 10]), array(['09', '10'], dtype=object))
+    """
+    return np.array(sorted(map(int, ids))) if are_whole(ids) else np.array(sorted(ids), dtype=object)
+
+
+def are_whole(ids: Sequence[str]) -> bool:
+    """Return whether all ids are whole numbers as Python writes them."""
+    return all(len(name) < 19 and name.removeprefix("-").isdecimal() and str(int(name)) == name for name in ids)
+
+
+def _counts(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row
+
+
+def _code_ids(
+    connection: duckdb.DuckDBPyConnection, file: str, ids: str | None, weight: str
+) -> tuple[str, NDArray[Any] | range, list[str]]:
+    """Return a query of the links by the places of their ends in distinct ids, these, and notes on their spellings."""
+    ((kind,),) = connection.execute("select typeof(u) from link limit 1").fetchall()
+    if kind == "BIGINT":
+        bounds = "least(min(u), min(v)), greatest(max(u), max(v))"
+        n_rows, low, high = _counts(
+            connection, f"select count(*), {bounds} from link"
+        )
+        if high - low < min(_IDS_PER_LINK * n_rows + _MIN_IDS, MAX_NODES):
+            columns = f"rowid as place, (u - {low})::integer as u, (v - {low})::integer as v, {weight}"
+            return f"(select {columns} from link)", range(low, high + 1), []
+    connection.execute(
+        "create or replace temp table node as select id, row_number() over (order by id) - 1 as code from "
+        "(select u as id from link union select v from link)"
+    )
+    labels = connection.execute("select id from node order by code").fetchnumpy()["id"]
+    if len(labels) > MAX_NODES:
+        raise UnmaskError(f"file {file!r} has {len(labels):,} ids, expected at most {MAX_NODES:,}")
+    notes: list[str] = []
+    if kind != "BIGINT":
+        labels, codes, notes = _unify(np.asarray(labels, dtype=object), file, ids)
+        if codes is not None:
+            connection.register("codes", {"code": np.arange(len(codes)), "unified": codes})
+            connection.execute(
+                "create or replace temp table node as select id, unified as code from node join codes using (code)"
+            )
+            connection.unregister("codes")
+    connection.execute(
+        f"create or replace temp table coded as select a.code::integer as u, b.code::integer as v, {weight} from link "
+        "join node a on link.u = a.id join node b on link.v = b.id order by link.rowid; drop table link"
+    )
+    return "(select rowid as place, u, v, weight from coded)", labels, notes
+
+
+def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, list[str]]:
+    """Return distinct ids, ascending; the place of each text in them, None if it is its own; and notes on spellings."""
+    given = texts.tolist()
+    names = given if ids == "text" else unify_ids(given)
+    stripped = [name.lstrip("0") or "0" if name.isdecimal() else name for name in names]
+    if ids == "number":
+        names = stripped
+    elif ids is None and stripped != names and len({*stripped}) < len({*names}):
+        raise AmbiguousInput(f"ids in {file!r} such as 07 and 7 may be one", ["--ids text", "--ids number"])
+    folded = len({*names}) - len({name.casefold() for name in names})
+    notes = [f"{folded:,} ids differ from others in capitals only (caution)"] * bool(folded)
+    if names == given and not are_whole(names):
+        return texts, None, notes
+    labels = sort_labels([*{*names}])
+    place = {str(name): at for at, name in enumerate(labels.tolist())}
+    n_unified = len(given) - len(labels)
+    notes = [f"{n_unified:,} ids have two spellings, such as 12.0 and 12"] * bool(n_unified) + notes
+    return labels, np.array([place[name] for name in names]), notes
+
+
+def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> NDArray[np.bool_]:
+    """Return which ids are words for a missing one, or -1 among numbers from 0."""
+    missing = np.zeros(len(labels), dtype=np.bool_)
+    if missing_ids == "keep":
+        return missing
+    if isinstance(labels, range) or labels.dtype != object:
+        missing[0] = labels[0] == -1
+        return missing
+    return np.array([name.lower() in MISSING for name in labels.tolist()], dtype=np.bool_)
+
+
+def _refuse_counts(connection: duckdb.DuckDBPyConnection, coded: str, labels: NDArray[Any] | range, file: str) -> None:
+    """Raise `AmbiguousInput` if the first row may be the numbers of nodes and edges."""
+    if not isinstance(labels, range) and labels.dtype == object:
+        return
+    others = f"from {coded} where place > 0"
+    n_others, highest = _counts(connection, f"select count(*), max(greatest(u, v)) {others}")
+    u, v = _counts(connection, f"select u, v from {coded} where place = 0")
+    if n_others < 3 or u < highest:
+        return
+    (n_ids,) = _counts(connection, f"select count(*) from (select u {others} union select v {others})")
+    (n_edges,) = _counts(connection, f"select count(distinct (least(u, v), greatest(u, v))) {others} and u <> v")
+    if labels[u] >= n_ids and labels[v] in (n_others, n_edges):
+        raise AmbiguousInput(f"the first row of {file!r} may count nodes and edges", ["--skip-lines 1", "--no-header"])
