@@ -122,10 +122,11 @@ def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
 
 
 @contextmanager
-def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+def engine(folder: str | None = None, *, memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """A private in-memory database that reads files; what was made in it is gone afterwards.
 
     folder : for spilled data; one of its own, which is gone, too, unless given
+    memory_limit : bytes of the database; None: 4 GiB, or half of the machine's memory if that is less
 
     >>> with engine() as connection:
     ...     connection.execute("select 1 + 1").fetchall()
@@ -135,7 +136,7 @@ def engine(folder: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
 
     with (
         tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as own,
-        database(folder or own, memory_limit=_memory_limit()) as connection,
+        database(folder or own, memory_limit=memory_limit or _memory_limit()) as connection,
     ):
         try:
             yield connection

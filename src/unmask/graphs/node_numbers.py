@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.data import MISSING, AmbiguousInput
+from unmask.core.errors import AmbiguousInput, UnmaskError
+from unmask.data import MISSING
 from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks
 from unmask.graphs.end_columns import unify_ids
 
@@ -142,9 +142,7 @@ def _code_ids(
     ((kind,),) = connection.execute("select typeof(u) from link limit 1").fetchall()
     if kind == "BIGINT":
         bounds = "least(min(u), min(v)), greatest(max(u), max(v))"
-        n_rows, low, high = _counts(
-            connection, f"select count(*), {bounds} from link"
-        )
+        n_rows, low, high = _counts(connection, f"select count(*), {bounds} from link")
         if high - low < min(_IDS_PER_LINK * n_rows + _MIN_IDS, MAX_NODES):
             columns = f"rowid as place, (u - {low})::integer as u, (v - {low})::integer as v, {weight}"
             return f"(select {columns} from link)", range(low, high + 1), []

@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 
 _NOT_READ = (".gml", ".mtx", ".mm", ".pickle", ".pkl", ".graph", ".metis", ".dot", ".gv", ".graph6", ".sparse6", ".mat")
 _XML, _PAJEK, _JSON = (".graphml", ".gexf"), (".net",), (".json",)
+_ENGINE_BYTES = 512 << 20  # more links are spilled
 _WHOLE = re.compile(r"-?[0-9]+")
 _NO_ID = re.compile("DOUBLE|FLOAT|DECIMAL|DATE|TIME|BOOLEAN|INTERVAL")  # types
 _KEYS = ("id", "source", "target", "key")  # of nodes and links in JSON
@@ -107,7 +108,7 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
         raise UnmaskError(f"columns were given, and file {path.name!r} has none; leave --source and --target out")
     if name.endswith(_XML):  # has an encoding of its own
         return _graphml(path)
-    with temporary_folder(None) as folder, engine() as connection:
+    with temporary_folder(None) as folder, engine(memory_limit=_ENGINE_BYTES) as connection:
         file = prepare_file(path, folder, encoding=options.encoding)
         if file.note:
             _log.warning("%s", file.note)
