@@ -4,11 +4,12 @@
     python benchmarks/cost_model.py --forms duckdb --rows 100000000    one form of the work at another size
     python benchmarks/cost_model.py --rows --edges                     write the page again from what was measured
 
-Every size of every kind of work is made by DuckDB, written as Parquet before the clock starts, and run in a fresh
+Every size of every kind of work is made by DuckDB, written to disk before the clock starts, and run in a fresh
 process by each form: in memory, in DuckDB, and, where it is named, on Spark (`--forms spark://local[2]`; by the clock
-alone). What is measured replaces the rows of the same case in benchmarks/scale.jsonl, from which alone the page is
-written. Seconds are CPU seconds of all threads. The model is CPU seconds = a units + b units + c with coefficients of 0
-or more that make the sum of squared relative errors least, for each kind of work and form by itself.
+alone). Attacks on networks have one form, memory. What is measured replaces the rows of the same case in
+benchmarks/scale.jsonl, from which alone the page is written. Seconds are CPU seconds of all threads. The model is CPU
+seconds = a units + b units + c with coefficients of 0 or more that make the sum of squared relative errors least, for
+each kind of work and form by itself.
 """
 
 from __future__ import annotations
@@ -31,8 +32,6 @@ import harness
 import scale_page
 from harness import Case, Found, Step
 from scale_page import UNITS
-
-from unmask.graphs import Auxiliary
 
 ROWS = Path(__file__).with_name("scale.jsonl")
 MEMORY = "4GiB"
@@ -76,25 +75,28 @@ def items(folder: str, rows: int) -> None:
 
 
 def network(folder: str, edges: int) -> None:
-    """A network of mean degree 10 without structure; either side has lost a tenth of its edges, names are hashes."""
+    """Write a network of mean degree 10 without structure as text; each side has lost a tenth of its edges.
+
+    A fifth of the nodes are seeds. Ids of the release are those of the auxiliary network in another order.
+    """
     import duckdb
 
     n = max(edges // 5, 10)
-    with duckdb.connect(config={"memory_limit": "4GB", "temp_directory": folder}) as connection:
+    with duckdb.connect(config={"memory_limit": "500MB", "threads": 1, "temp_directory": folder}) as connection:
+        connection.execute("set preserve_insertion_order = false")
         ends = f"hash(i, 1) % {n} as a, hash(i, 2) % {n} as b"
         connection.execute(f"create temp view links as select i, {ends} from range({edges}) r(i)")
         for name, salt in (("auxiliary", 0), ("release", 7)):
-            ids = [f"cast(hash({end}, {salt}) % 1000000000000000 as bigint)" if salt else end for end in ("a", "b")]
-            kept = f"select {ids[0]} as a, {ids[1]} as b from links where a <> b and hash(i, {salt + 3}) % 10 > 0"
-            connection.execute(f"copy ({kept}) to '{folder}/{name}.parquet' (format parquet)")
-        both = "select a as x from links union select b from links"
-        who = f"select cast(x as bigint) as known, cast(hash(x, 7) % 1000000000000000 as bigint) as found from ({both})"
-        connection.execute(f"create temp view people as {who} where x % 5 = 0")
-        kept = " and ".join(
-            f"{column} in (select a from '{folder}/{name}.parquet' union all select b from '{folder}/{name}.parquet')"
-            for column, name in (("known", "auxiliary"), ("found", "release"))
-        )
-        connection.execute(f"copy (from people where {kept}) to '{folder}/seeds.parquet' (format parquet)")
+            ids = [f"{released_id(end, n)} as {end}" if salt else end for end in ("a", "b")]
+            kept = f"select {', '.join(ids)} from links where hash(i, {salt + 3}) % 10 > 0"
+            connection.execute(f"copy ({kept}) to '{folder}/{name}.txt' (header false, delimiter ' ')")
+        seeds = f"select i as known, {released_id('i', n)} as found from range({n}) r(i) where i % 5 = 0"
+        connection.execute(f"copy ({seeds}) to '{folder}/seeds.txt' (header false, delimiter ' ')")
+
+
+def released_id(node: str, n_nodes: int) -> str:
+    """Return SQL for the id of a node in the release."""
+    return f"({node} * 7919 + 13) % {n_nodes}"
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
@@ -112,38 +114,25 @@ def command(*arguments: str) -> Step:
     return step
 
 
-def mapping(form: str, folder: str) -> Step:
-    """A synchronous Nar09 from the seeds of a file; in an engine by `unmask.graphs.stored`."""
-    from unmask.graphs import Nar09
+def attack(folder: str) -> Step:
+    """Read two networks and run a synchronous Nar09 from the seeds of a file."""
+    import numpy as np
 
-    files = [f"{folder}/{name}.parquet" for name in ("auxiliary", "release", "seeds")]
+    from unmask.graphs import Auxiliary, Nar09, SocialGraph
 
-    def held() -> Found:
-        from unmask.data.engine import open_engine
-        from unmask.data.resources import limit_engine_memory, parse_bytes
-        from unmask.graphs import stored
+    def step() -> Found:
+        source, target = (SocialGraph.read(f"{folder}/{name}.txt") for name in ("auxiliary", "release"))
+        pairs = np.fromfile(f"{folder}/seeds.txt", dtype=np.int64, sep=" ").reshape(-1, 2)
+        inside = np.isin(pairs[:, 0], source.labels) & np.isin(pairs[:, 1], target.labels)
+        seeds = [
+            np.searchsorted(graph.labels, ids) for graph, ids in zip((source, target), pairs[inside].T, strict=True)
+        ]
+        mapping = Nar09(synchronous=True)(target, Auxiliary(source, tuple(seeds))).mapping
+        mapped = np.flatnonzero(mapping >= 0)
+        wedges = int(source.degree[mapped] @ target.degree[mapping[mapped]])
+        return {"pairs": len(mapped), "wedges": wedges}
 
-        memory = limit_engine_memory(parse_bytes(MEMORY))
-        with open_engine(form, memory_limit=memory, temp_directory=folder) as engine:
-            sides = [stored.load(engine, file, name=name) for file, name in zip(files, ("aux", "tar"), strict=False)]
-            stored.read_seeds(*sides, files[2])
-            found = stored.attack(*sides, "seeds", Nar09(synchronous=True))
-            return {"pairs": found.n_pairs, "wedges": found.wedges}
-
-    def in_memory() -> Found:
-        import duckdb
-        import numpy as np
-
-        from unmask.graphs import SocialGraph
-
-        known, released, seeds = (duckdb.sql(f"from '{file}'").fetchnumpy() for file in files)
-        places = [np.unique(np.concatenate([side["a"], side["b"]]), return_inverse=True) for side in (known, released)]
-        source, target = (SocialGraph.from_edges(*np.split(place, 2), n_nodes=len(names)) for names, place in places)
-        at = [np.searchsorted(names, seeds[key]) for (names, _), key in zip(places, ("known", "found"), strict=True)]
-        belief = Nar09(synchronous=True)(target, Auxiliary(source, (at[0], at[1])))
-        return {"pairs": int((belief.mapping >= 0).sum())}
-
-    return in_memory if form == "memory" else held
+    return step
 
 
 @dataclass(frozen=True)
@@ -183,8 +172,9 @@ def linkage_jobs(form: str, folder: str, rows: int) -> Iterator[Job]:
 
 
 def network_jobs(form: str, folder: str, edges: int) -> Iterator[Job]:
-    """The attack; its wedges are counted where an engine runs it."""
-    yield Job("attack on a network", {"edges": edges}, "", Case(form, mapping, (form, folder)))
+    """The attack, which has one form."""
+    if form == "memory":
+        yield Job("attack on a network", {"edges": edges}, "", Case(form, attack, (folder,)))
 
 
 # --- measuring -----------------------------------------------------------------------------------------------
@@ -233,15 +223,8 @@ def keep(job: Job, size: int, took: harness.Outcome) -> None:
 
 
 def measured() -> list[dict[str, Any]]:
-    """The rows that there are; wedges of a network that only an engine counts, for all forms."""
-    if not ROWS.exists():
-        return []
-    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
-    wedges = {row["size"]: row["units"]["wedges"] for row in rows if "wedges" in row["units"]}
-    for row in rows:
-        if row["work"] == "attack on a network" and row["size"] in wedges:
-            row["units"]["wedges"] = wedges[row["size"]]
-    return rows
+    """Return the rows that there are."""
+    return [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()] if ROWS.exists() else []
 
 
 # --- the model -----------------------------------------------------------------------------------------------

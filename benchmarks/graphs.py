@@ -1,6 +1,6 @@
 """Time and memory of naming people in a social graph, with other ways to do the same in the same run.
 
-    python benchmarks/graphs.py                         every race but `superstep`, `large` and `huge`
+    python benchmarks/graphs.py                         every race but `large` and `huge`
     python benchmarks/graphs.py --only nar09 threads    some of them
     python benchmarks/graphs.py --only large            a million people and ten million edges: needs 3 GiB
     python benchmarks/graphs.py --only huge             a hundred million edges on disk; a billion, which needs
@@ -14,12 +14,10 @@ three quarters of the edges; 1000 seeds among the quarter with most neighbors, o
 
     pass        one pass of Nar09 over Epinions that finds nothing anew: all pairs it has are seeds. As compiled loops,
                 with and without the belief that the peers do not make; as dictionaries (what one writes with networkx),
-                as a product of sparse matrices (SciPy), as SQL (DuckDB)
-    nar09       the whole attack, synchronous passes, in the same four ways, and by ours with matches that count at once
+                as a product of sparse matrices (SciPy)
+    nar09       the whole attack, synchronous passes, in the same ways, and by ours with matches that count at once
     threads     the same, one thread and two
     attacks     every attack on either network
-    superstep   the first pass of Nar09 over a random graph of 1,000,000 nodes and 10,000,000 edges, 100,000 seeds, as
-                compiled loops and in DuckDB with 2 GiB (--only superstep; needs 4 GiB)
     large       Nar09 and Rematch on a power-law graph of 1,000,000 nodes and 10,000,000 edges, 2000 seeds; four fifths
                 of the people in common, three quarters of the edges; the peer scores every 200th node of a pass, half
                 of the people being mapped, in one direction, as a product of sparse matrices
@@ -46,7 +44,6 @@ from graphs_made import (
     build_large,
     converged,
     huge_problem,
-    million,
     path_of,
     power_law,
     problem,
@@ -134,40 +131,6 @@ def our_pass() -> Step:
 def compile_pass() -> None:
     """Run a pass over a path of three: an attack compiles loops for other types of numbers."""
     one_pass(*path_of(3))()
-
-
-def superstep() -> Step:
-    """The first synchronous pass of Nar09 by the compiled loops."""
-    compile_pass()
-    return one_pass(*two(million()))
-
-
-def superstep_by_sql(memory_limit: int) -> Step:
-    """The same pass in DuckDB, the graphs being tables already."""
-    from unmask.data.engine import open_engine
-    from unmask.graphs.attacks import Nar09
-    from unmask.graphs.stored.attacks import _rules, _Run
-
-    opened = open_engine("duckdb", memory_limit=memory_limit)
-    networks = peers.held(opened.__enter__(), *two(million()))
-    run = _Run(*networks, "attack")
-    run.auxiliary.engine.keep("attack_mapping", "select source, target from seeds")
-    run.start()
-
-    def step() -> Found:
-        (rule,) = _rules(run, Nar09(theta=THETA, synchronous=True))
-        new = run.superstep(*rule)
-        wedges = run.wedges
-        opened.__exit__(None, None, None)
-        return {"new": new, "M wedges": wedges / 1e6}
-
-    return step
-
-
-def two(made: tuple[Any, Any]) -> tuple[Any, Any, Any]:
-    """Source, target and seeds of a problem."""
-    pair, seeds = made
-    return pair.source, pair.target, seeds
 
 
 def large(attack: str, folder: str) -> Step:
@@ -289,7 +252,7 @@ ATTACKS: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("Grasshopper", "grasshopper:Grasshopper", 100, {}),
     ("Rematch", "rematch:Rematch", 100, {}),
 )
-PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products", "SQL": "by_sql"}
+PEERS = {"dictionaries": "by_dictionaries", "sparse product": "by_products"}
 VISITED = "each candidate visited adds to a score at a place of its own in memory, some hundred million in a second"
 SPREADS = (
     "its passes visit 14,753 million candidates, some two hundred million in a second; 2,000 seeds do not spread here, "
@@ -297,7 +260,7 @@ SPREADS = (
 )
 SCORED = "beyond a visit, which Nar09 has too, each candidate is bounded by its likelihood, and 6 % weighed in full"
 ALONE = "what is not a pass, such as the belief, runs on one core, and both cores share the memory's bandwidth"
-GROUPS = ("pass", "nar09", "threads", "attacks", "superstep", "large", "huge", "load")
+GROUPS = ("pass", "nar09", "threads", "attacks", "large", "huge", "load")
 
 
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
@@ -318,9 +281,6 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         for name, attack, n_seeds, parameters in ATTACKS:
             case = Case("ours", ours, (attack, network, n_seeds, parameters))
             yield Race("attacks", f"{name}, {network.title()}, {n_seeds} seeds", (case,), shows="the whole attack")
-    if chosen.only and "superstep" in chosen.only:
-        one, sql = Case("compiled loops", superstep, long=True), Case("SQL", superstep_by_sql, (2 << 30,), long=True)
-        yield Race("superstep", "one pass of Nar09, 10,000,000 edges", (one,), (sql,), shows="100,000 seeds")
     if chosen.only and "large" in chosen.only:
         yield from of_large(chosen)
     if chosen.only and "huge" in chosen.only:

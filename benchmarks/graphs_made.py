@@ -49,18 +49,6 @@ def path_of(n_nodes: int) -> tuple[Any, Any, Any]:
     return path, path, (np.array([0, 1]), np.array([0, 1]))
 
 
-def million() -> tuple[Any, Any]:
-    """Two copies of a random graph of 1,000,000 nodes and 10,000,000 edges, edge overlap .75, and 100,000 seeds."""
-    import numpy as np
-
-    from unmask.graphs.datasets import erdos_renyi
-    from unmask.graphs.knowledge import select_seeds, split
-
-    graph = erdos_renyi(1_000_000, 2e-5, rng=np.random.default_rng(0))
-    pair = split(graph, 1.0, 0.75, np.random.default_rng(1), largest_component=True)
-    return pair, select_seeds(pair, "random", 100_000, np.random.default_rng(2))
-
-
 def build_large(folder: str) -> None:
     """Two power-law graphs, 2000 seeds and the truth."""
     import numpy as np

@@ -1,4 +1,4 @@
-"""Synchronous Nar09 in other ways: dictionaries, a product of sparse matrices, SQL; for graphs.py."""
+"""Synchronous Nar09 in other ways: dictionaries, a product of sparse matrices; for graphs.py."""
 
 from __future__ import annotations
 
@@ -8,39 +8,6 @@ from typing import Any
 
 TIE = 1e-9
 THETA = 0.01
-
-
-def by_sql(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:
-    """The attack for networks that exceed memory, in DuckDB: joins and counts."""
-    import numpy as np
-
-    from unmask.data.engine import open_engine
-    from unmask.graphs.attacks import Nar09
-    from unmask.graphs.stored import attack
-
-    with open_engine("duckdb") as engine:
-        networks = held(engine, source, target, seeds)
-        mapped = attack(*networks, "seeds", Nar09(theta=THETA, synchronous=True))
-        pairs = engine.rows(f"select source, target from {mapped.table}")
-    mapping = np.full(source.n_nodes, -1, dtype=np.int32)
-    mapping[pairs["source"]] = pairs["target"]
-    return mapping, len(mapped.sweeps)
-
-
-def held(engine: Any, source: Any, target: Any, seeds: Any) -> tuple[Any, Any]:
-    """Two graphs and the seeds as tables of an engine."""
-    import numpy as np
-
-    from unmask.graphs.stored import Network
-
-    def network(name: str, graph: Any) -> Network:
-        nodes = np.arange(graph.n_nodes, dtype=np.int32)
-        engine.put(f"{name}_node", {"node": nodes, "label": nodes, "degree": graph.degree})
-        engine.put(f"{name}_link", {"node": np.repeat(nodes, graph.degree), "neighbor": graph.neighbor})
-        return Network(engine, name, graph.n_nodes, graph.n_edges)
-
-    engine.put("seeds", {name: side.astype(np.int32) for name, side in zip(("source", "target"), seeds, strict=True)})
-    return network("auxiliary", source), network("released", target)
 
 
 def by_dictionaries(target: Any, source: Any, seeds: Any) -> tuple[Any, int]:

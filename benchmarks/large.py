@@ -9,7 +9,7 @@ are run and shown: see harness.py.
                 and are known to an adversary; the peer counts the combinations of the columns that are named
     protect     Mondrian, k = 10, of 3 columns; the peer sorts the released columns and writes them
     linkage     what cost_model.py makes: 2 % of the items in a foreign cluster; the peer joins and counts
-    spark       an audit and an attack on a network on Spark beside the same on DuckDB; needs the extra [spark] and Java
+    spark       an audit on Spark next to the same on DuckDB; needs the extra [spark] and Java
 """
 
 from __future__ import annotations
@@ -74,13 +74,9 @@ def parts(folder: str) -> str:
     return f"{folder}/part-*.parquet"
 
 
-def on_spark(folder: str, work: str) -> Step:
+def on_spark(folder: str) -> Step:
     """A command on DuckDB, then on Spark: seconds by the clock, without 15 for Spark's start."""
-    if work == "audit":
-        asked: tuple[str, ...] = ("audit", parts(folder), "-q", ",".join(SIX), "-s", SENSITIVE)
-    else:
-        release, known, seeds = (f"{folder}/{name}.parquet" for name in ("release", "auxiliary", "seeds"))
-        asked = ("audit", "graph", release, "--auxiliary", known, "--seeds-file", seeds, "--attack", "Nar09")
+    asked = ("audit", parts(folder), "-q", ",".join(SIX), "-s", SENSITIVE)
 
     def took(engine: str) -> float:
         begun = time.perf_counter()
@@ -92,13 +88,6 @@ def on_spark(folder: str, work: str) -> Step:
         return {"times DuckDB's clock": (spark - 15) / duckdb, "s DuckDB": duckdb, "s Spark": spark}
 
     return step
-
-
-def build_network(folder: str, edges: int) -> None:
-    """The network of cost_model.py."""
-    import cost_model  # it imports unmask, which no process that starts cases may do
-
-    cost_model.network(folder, edges)
 
 
 # --- linkage ---------------------------------------------------------------------------------------------
@@ -138,7 +127,6 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
     """All of them; inputs are made as they are needed and removed again."""
     for size in (10**6, 10**7):
         yield from of_linkage(chosen, size)
-    yield from of_network(chosen)
     for rows in chosen.rows:
         yield from of_parquet(chosen, rows)
 
@@ -181,29 +169,19 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
             peer = Case("DuckDB, sort and write", copy_parquet, (folder,))
             yield Race("protect", f"protect, {title}", (ours,), (peer,), "Mondrian, k = 10, three columns, in 4 GiB")
         if rows == 10**7 and find_spec("pyspark"):
-            yield on_spark_race(f"audit on Spark, {title}", folder, "audit")
+            yield on_spark_race(f"audit on Spark, {title}", folder)
 
 
-def of_network(chosen: argparse.Namespace) -> Iterator[Race]:
-    """An attack on Spark."""
-    if find_spec("pyspark"):
-        with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-            if wanted(chosen, "spark"):
-                harness.apart(build_network, folder, chosen.links)
-            yield on_spark_race(f"Nar09 on Spark, {chosen.links:,} links", folder, "attack")
-
-
-def on_spark_race(title: str, folder: str, work: str) -> Race:
+def on_spark_race(title: str, folder: str) -> Race:
     """Spark beside DuckDB."""
     limit = "Spark compiles every statement, and hands the rows from one stage to the next by way of the disk"
-    ours = Case("ours", on_spark, (folder, work), most={"times DuckDB's clock": 2}, limit=limit)
+    ours = Case("ours", on_spark, (folder,), most={"times DuckDB's clock": 2}, limit=limit)
     return Race("spark", title, (ours,), shows="15 s of Spark's start left out", clock="wall")
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """How many rows, and where."""
     parser.add_argument("--rows", nargs="*", type=int, default=[10**7, 10**8], help="rows of the Parquet tables")
-    parser.add_argument("--links", type=int, default=10**6, help="links of the network that Spark attacks")
     parser.add_argument("--folder", help="where inputs and temporary files go")
 
 

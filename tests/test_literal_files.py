@@ -11,7 +11,6 @@ import pytest
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
-from unmask.graphs.stored import load
 from unmask.pseudonyms.counting import Labeled, contingencies
 from unmask.pseudonyms.reading import column_names as item_columns
 from unmask.pseudonyms.reading import read_columns
@@ -131,6 +130,5 @@ def test_items_and_networks_are_literal_files(folder, stem, suffix):  # R2, R3
     graph = SocialGraph.read(path, header=True, two_mode=False)
     assert graph.labels.tolist() == ["i1", "i2", "s1"]
     with open_engine() as engine:
-        assert load(engine, str(path), name="w", ends=("item", "subject")).n_nodes == 3
         labeled = Labeled(str(path), "item", "subject"), {"guess": Labeled(str(path), "item", "subject")}
         assert contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]

@@ -1,10 +1,10 @@
 """The same command on both engines prints the same: `python verification/engines.py`.
 
-Audits of Adult, its protection, the audit of a generated table (`--rows`, a hundred million unless told otherwise), and
-attacks on Epinions are run as a user types them, with DuckDB and with Spark on the cores of this machine. What they
-print as JSON must be equal, floats to 1e-12; releases and pairs must hold the same rows. Seconds are by the clock and
+Audits of Adult, its protection, and the audit of a generated table (`--rows`, a hundred million unless told otherwise)
+are run as a user types them, with DuckDB and with Spark on the cores of this machine. What they print as JSON must be
+equal, floats to 1e-12; releases must hold the same rows. Seconds are by the clock and
 include the start of either engine. Needs UNMASK_DATA, pyspark and Java 17; half an hour on 2 cores, 20 GB of disk.
-`--part adult|synthetic|epinions` runs one alone, `--folder DIR` says where files go.
+`--part adult|synthetic` runs one alone, `--folder DIR` says where files go.
 """
 
 from __future__ import annotations
@@ -17,26 +17,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
-from numpy.typing import NDArray
 from show import Section, Verdict, run
 
-from unmask.data.engine import open_engine
-from unmask.graphs import KorulaLattanzi, Nar09, Pair, Rematch, stored
-from unmask.graphs import datasets as networks
-from unmask.graphs.knowledge import SeedPairs, select_seeds, split
 from unmask.tables import datasets as tables
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 import scale
-
-from unmask.graphs import Auxiliary
 
 ENGINES = ("duckdb", "spark://local[2]")
 QUASI, SECRETS = (
@@ -44,8 +36,6 @@ QUASI, SECRETS = (
     ("occupation", "salary-class"),
 )
 ADULT = ("-q", ",".join(QUASI), "-s", ",".join(SECRETS))
-NETWORKS = ("known", "release")
-ATTACKS = ("nar09", "korula_lattanzi", "rematch:steps=2")
 
 
 @dataclass(frozen=True)
@@ -147,53 +137,10 @@ def synthetic(folder: Path, *, rows: int) -> Section:
     return compared(f"A generated table, {rows:,} rows", commands())
 
 
-def epinions(folder: Path) -> Section:
-    """Two overlapping parts of Epinions, a thousand seeds."""
-    pair = split(networks.network("epinions"), 0.5, 0.75, np.random.default_rng(1), largest_component=True)
-    seeds = select_seeds(pair, "random.25", 1000, np.random.default_rng(2))
-    _write(folder / "known.parquet", *pair.source.edges())
-    _write(folder / "release.parquet", *pair.target.edges())
-    _write(folder / "seeds.parquet", seeds.source, seeds.target)
-    _write(folder / "truth.parquet", pair.common, pair.truth[pair.common])
-    files = ["--auxiliary", "known", "--seeds-file", "seeds", "--truth", "truth"]
-    given = [str(folder / f"{word}.parquet") if at % 2 else word for at, word in enumerate(files)]
-
-    def commands() -> Iterator[tuple[str, list[Ran]]]:
-        for attack in ATTACKS:
-            command = ("audit", "graph", str(folder / "release.parquet"), *given, "--attack", attack)
-            yield attack, both(folder, command, memory="4GiB", output="--pairs")
-
-    sizes = f"{pair.source.n_edges:,} and {pair.target.n_edges:,} links"
-    section = compared(f"Epinions, {sizes}", commands())
-    return replace(section, verdicts=section.verdicts + tuple(_as_compiled(folder, pair, seeds)))
-
-
-def _as_compiled(folder: Path, pair: Pair, seeds: SeedPairs) -> Iterator[Verdict]:
-    """The pairs that DuckDB finds are those of the compiled attack in memory."""
-    for attack in (Nar09(synchronous=True), KorulaLattanzi(), Rematch()):
-        belief = attack(pair.target, Auxiliary(pair.source, seeds))
-        with open_engine("duckdb", memory_limit=1 << 30) as engine:
-            known, release = (stored.load(engine, str(folder / f"{name}.parquet"), name=name[0]) for name in NETWORKS)
-            stored.read_seeds(known, release, str(folder / "seeds.parquet"))
-            mapped = stored.attack(known, release, "seeds", attack)
-            labels = f"select a.label as u, t.label as v from {mapped.table} m join k_node a on a.node = m.source"
-            found = engine.rows(f"{labels} join r_node t on t.node = m.target order by u, v")
-        inside = np.flatnonzero(belief.mapping >= 0)
-        same = np.array_equal(found["u"], inside) and np.array_equal(found["v"], belief.mapping[inside])
-        yield Verdict(f"{attack!r}: DuckDB's pairs are the compiled ones", "", f"{len(inside):,} pairs", same)
-
-
-def _write(path: Path, u: NDArray[Any], v: NDArray[Any]) -> None:
-    pairs = {"u": u, "v": v}
-    with duckdb.connect() as connection:
-        connection.register("pairs", pairs)
-        connection.execute(f"copy pairs to '{path}' (format parquet)")
-
-
 def main() -> int:
     """Run all parts, or the one asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=("adult", "synthetic", "epinions"))
+    parser.add_argument("--part", choices=("adult", "synthetic"))
     parser.add_argument("--rows", type=int, default=10**8, help="rows of the generated table")
     parser.add_argument("--folder", help="where files go; the system's temporary folder unless given")
     chosen = parser.parse_args()
@@ -202,7 +149,6 @@ def main() -> int:
         parts = {
             "adult": partial(adult, folder),
             "synthetic": partial(synthetic, folder, rows=chosen.rows),
-            "epinions": partial(epinions, folder),
         }
         return run(part for of, part in parts.items() if chosen.part in (None, of))
 

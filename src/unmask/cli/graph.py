@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.documents import OfDomain, allow_code_option, code_folder
-from unmask.cli.engine import engine_options
 from unmask.cli.files import stems
-from unmask.cli.generated import FILE, NAMES, joined, options, taken
-from unmask.cli.graph_engine import audit_graph_in_engine, refuse_networks_without_engine
+from unmask.cli.generated import FILE, NAMES, joined, options
 from unmask.cli.output import Output, at_risk_option, audit_output
 from unmask.cli.separation import column_options, reading_options, separations
 from unmask.cli.terminal import say
@@ -20,9 +18,6 @@ from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.graphs import SocialGraph
-
-IN_ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run", "pairs")
-"""Options of networks that stay in an engine."""
 
 
 def _overlaps(texts: tuple[str, ...]) -> tuple[tuple[float, float], ...]:
@@ -87,10 +82,8 @@ def _counts(found: tuple[tuple[str, ...], ...]) -> tuple[int, ...]:
 @click.option("--seeds-file", type=FILE, help="Leaked identities: a table like --truth.")
 @options("unmask.cases.graphs:audit", runs={}, transition={**NAMES, "parse": _counts}, seed={})
 @column_options
-@click.option("--pairs", type=FILE, help="Write whom one attack re-identifies as whom, as Parquet (needs --engine).")
 @options("unmask.cases.graphs:audit", checkpoint={"type": FILE, "metavar": "FOLDER"})
 @allow_code_option
-@engine_options
 @at_risk_option
 @audit_output
 def audit_graph(
@@ -117,7 +110,6 @@ def audit_graph(
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
-    unmask audit graph 'links/*.parquet' --auxiliary known.csv --seeds-file found.csv --attack Nar09 --engine duckdb
     """
     from unmask.cases.graphs import audit, check_choice
     from unmask.cases.graphs.written import parse_attacks, parse_protection
@@ -125,16 +117,7 @@ def audit_graph(
     code = code_folder("protections")
     asked["separation"] += tuple(parse_protection(text, code) for text in dict.fromkeys(protections))
     name = stems((release,))[0]
-    in_engine, reading = taken(asked, IN_ENGINE), reading_options(asked)
-    if in_engine["engine"] is not None:
-        known: dict[str, Any] = {"auxiliary": auxiliary, "truth": truth, "seeds_file": seeds_file, "attacks": attacks}
-        known["checkpoint"] = asked["checkpoint"]
-        said = {**known, **in_engine, "ends": reading["ends"], "force": output.force}
-        stored = audit_graph_in_engine(release, name=name, title=f"Who is re-identified in {name}", **said)
-        if stored is not None:
-            output.give(stored)
-        return
-    refuse_networks_without_engine(**in_engine)
+    reading = reading_options(asked)
     choice = {key: asked[key] for key in ("overlaps", "separation", "truth_partial")}
     check_choice(auxiliary, truth, seeds_file, similarity, **choice)  # before they are read
     asked["attacks"] = parse_attacks(attacks, code_folder("attacks")) if attacks else ()

@@ -90,7 +90,7 @@ class Duck:
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
 
-    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:  # noqa: ARG002 - is cut
+    def keep(self, name: str, sql: str) -> int:
         """See `Engine.keep`."""
         made = self._run(f"create or replace temp table {name} as {sql}").fetchall()
         return int(made[0][0])  # the rows, counted as they were kept

@@ -51,12 +51,8 @@ class Engine(Protocol):
         """
         ...
 
-    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:
-        """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number.
-
-        cut : forget what the rows came from, so that tables made of tables, round by round, do not drag a plan along
-            that doubles with each; they then take more memory.
-        """
+    def keep(self, name: str, sql: str) -> int:
+        """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number."""
         ...
 
     def view(self, name: str, sql: str) -> None:

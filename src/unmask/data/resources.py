@@ -30,28 +30,13 @@ def divide_memory(memory_limit: int) -> tuple[int, int]:
     >>> shares(4 << 30)
     (1634100838, 2451151258)
     """
-    rest = _besides_process(memory_limit)
-    engine = rest * 2 // 5
-    return engine, rest - engine
-
-
-def limit_engine_memory(memory_limit: int) -> int:
-    """The engine's part of a memory limit where there are no arrays, in bytes: four fifths of what the process leaves.
-
-    An engine that is full takes up to a quarter more than it counts.
-
-    >>> engine_share(4 << 30) >> 20
-    3116
-    """
-    return _besides_process(memory_limit) * 4 // 5
-
-
-def _besides_process(memory_limit: int) -> int:
     if memory_limit < MIN_MEMORY_BYTES:
         raise UnmaskError(
             f"the memory limit is {format_bytes(memory_limit)}, expected at least {format_bytes(MIN_MEMORY_BYTES)}"
         )
-    return memory_limit - _PROCESS
+    rest = memory_limit - _PROCESS
+    engine = rest * 2 // 5
+    return engine, rest - engine
 
 
 def check_disk(

@@ -78,12 +78,11 @@ class Spark:
             frame.selectExpr(*cells).createOrReplaceTempView(name)
         return kinds
 
-    def keep(self, name: str, sql: str, *, cut: bool = False) -> int:
+    def keep(self, name: str, sql: str) -> int:
         """See `Engine.keep`."""
         with _told():
             level = import_module("pyspark").StorageLevel.MEMORY_AND_DISK
-            frame = self.session.sql(sql)
-            frame = frame.localCheckpoint() if cut else frame.persist(level)
+            frame = self.session.sql(sql).persist(level)
             n_rows = int(frame.count())
             self.drop(name)
             frame.createOrReplaceTempView(name)

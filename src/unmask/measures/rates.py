@@ -31,7 +31,7 @@ from unmask.core.csr_rows import distinct
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.base import Measure, filed
-from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs, wilson
+from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
 from unmask.results import Row
@@ -239,32 +239,6 @@ def over_runs(
 def _mean(values: Sequence[float] | Floats) -> float:
     """Their mean, nan where there is none: no guess may lead anywhere, as in a network of small groups."""
     return float(np.mean(values)) if len(values) else np.nan
-
-
-def of_counts(
-    measure: Measure, success: int, base: int, *, prior: float, release: str, adversary: str, note: str = ""
-) -> Row:
-    """A rate of one run of which only counts are known: of `base` people, at least one, it holds for `success`.
-
-    As `over_runs` of as many ones and zeros, but who is worst off is not known.
-
-    >>> of_counts(recall, 3, 4, prior=0.1, release="r", adversary="a").posterior
-    0.75
-    """
-    share = success / base
-    low, high = wilson(share, base - (0 < success < base)) if base > 1 else (None, None)
-    value, weight = np.array([0.0, 1.0]), np.array([base - success, success]) / base
-    return filed(
-        measure,
-        (prior, share),
-        Interval(low, high, "people (Wilson)"),
-        (value[weight > 0], weight[weight > 0]),
-        n=base,
-        n_observations=base,
-        worst=float((value[weight > 0].max if measure.direction == "high" else value[weight > 0].min)()),
-        worst_observation=0,
-        names=(release, adversary, "identity", note),
-    )
 
 
 def _of_people(interval: Interval) -> Interval:

@@ -105,8 +105,7 @@ def audit(
     runs          : runs, each with other graphs or seeds
     transition    : other numbers of leaked identities to attack from, such as 5,25,100
     seed          : random seed of every draw
-    checkpoint    : keep each round of Ensemble, and each pass with --engine: after an interruption the same command
-                    goes on from there. A folder
+    checkpoint    : keep each round of Ensemble in a folder: after an interruption the same command goes on from there
     watched       : takes down who is at risk, for the owner alone
     progress      : is told what is about to be run
     """

@@ -1,27 +1,18 @@
-"""The report of an audit of networks, in memory or in an engine."""
+"""The report of an audit of networks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from unmask.graphs import SocialGraph
 from unmask.reports import ReportData
 from unmask.reports.facts.graph import GraphRisk, StructureAttack
 from unmask.results import Row
 
 
-class Sized(Protocol):
-    """A network, of which this much is told."""
-
-    @property
-    def n_nodes(self) -> int: ...  # noqa: D102
-
-    @property
-    def n_edges(self) -> int: ...  # noqa: D102
-
-
 def report(
-    networks: tuple[Sized, Sized],
+    networks: tuple[SocialGraph, SocialGraph],
     attacks: Sequence[StructureAttack],
     rows: Sequence[Row],
     *,
