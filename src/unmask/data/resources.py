@@ -27,7 +27,7 @@ _PROCESS = 200 << 20
 def divide_memory(memory_limit: int) -> tuple[int, int]:
     """How a memory limit is divided between the engine and the arrays, in bytes: two to three, besides the process.
 
-    >>> shares(4 << 30)
+    >>> divide_memory(4 << 30)
     (1634100838, 2451151258)
     """
     if memory_limit < MIN_MEMORY_BYTES:
