@@ -187,6 +187,7 @@ FAULTS = {
 }
 
 FAULTY = """
+from unmask.tables import Table
 
 class Attack:
     def __call__(self, release: Table, knowledge, *, rng=None):

@@ -217,6 +217,7 @@ def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_pat
 KILLED = """
 import sys
 from pathlib import Path
+from unmask.studies.reading import read_plan
 from unmask.studies.run import run_study
 if __name__ == "__main__":
     run_study(read_plan(Path(sys.argv[1])), Path(sys.argv[2]))

@@ -231,7 +231,7 @@ def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkey
     monkeypatch.setattr(backoff, "_steps", lambda columns: steps([walks.append(1) or one for one in columns]))
     found = attack.crossed(table, fold)[1]
     n = len(walks)
-    monkeypatch.setattr(backoff.Shared, "same", lambda *_: False)
+    monkeypatch.setattr(backoff.Shared, "equals", lambda *_: False)
     assert np.array_equal(attack.crossed(table, fold)[1], found)
     assert (len(walks) == 3 * n) is once
     assert (len(walks) == 2 * n) is not once

@@ -49,6 +49,7 @@ def test_a_generator_gives_rows_of_nobody_with_the_roles_of_the_table():
 
 
 PLUGIN = """
+from unmask.tables import Table
 
 class Margins:
     "Draw every column by itself."

@@ -109,7 +109,7 @@ def test_hidden_cells_of_wide_columns_join_nobody_else(monkeypatch, side):
     monkeypatch.setattr(pairing, "ENOUGH", 0)
     monkeypatch.setattr(pairing, "CHUNK", 50)
     fits = pairing.fits_of(pairs.columns, missing="own")
-    assert all(isinstance(fit, pairing.Same) for fit in fits)
+    assert all(isinstance(fit, pairing.EqualValues) for fit in fits)
     found = list(zip(*map(np.ndarray.tolist, pairing.pairs_where(pairs, fits)), strict=True))
     assert found == by_hand(pairs, tables)
     asked = pairing._lots(pairs.observed, pairs.classes, fits).size.sum()
@@ -122,7 +122,7 @@ def test_hidden_cells_of_wide_columns_where_nobody_is(monkeypatch):
     people = Table.read({"a": ["1", "2"]}, quasi_identifiers="a", types={"a": "number"})
     pairs = pairing.pair(people, release)
     fits = pairing.fits_of(pairs.columns, missing="own")
-    assert isinstance(fits[0], pairing.Same)
+    assert isinstance(fits[0], pairing.EqualValues)
     assert [some.tolist() for some in pairing.pairs_where(pairs, fits)] == [[0, 1], [0, 0]]
     nobody = pairs.classes[:0]
     (found,) = pairing.pairs_near(pairs.observed, nobody, fits)
