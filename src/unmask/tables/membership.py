@@ -43,7 +43,7 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     scores, found = _scores(beliefs), np.empty(len(inside))
     for half in _folds(inside, n=2):
         found[half] = _joining(scores, inside, ~half)(half)
-    return scored(found, np.arange(len(found)), by=_named(beliefs))
+    return scored(found, np.arange(len(found)), attack_name=_named(beliefs))
 
 
 def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:

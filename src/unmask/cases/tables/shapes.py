@@ -28,9 +28,9 @@ def shapes(release: str, original: Table, table: Table, origin: NDArray[np.int64
     for column in original.quasi_identifiers:
         cells = Cells.of_rows(column, table.column(column.name), origin, lost)
         compared = cells.marginal()
-        bins = _ordered(cells) if cells.position is not None else _named(compared.before[:-1])
-        before, after = (_shares(side, bins, original.n_rows) for side in (compared.before, compared.after))
-        missing, gone = (float(side[-1]) / original.n_rows for side in (compared.before, compared.after))
+        bins = _ordered(cells) if cells.position is not None else _named(compared.original[:-1])
+        before, after = (_shares(side, bins, original.n_rows) for side in (compared.original, compared.released))
+        missing, gone = (float(side[-1]) / original.n_rows for side in (compared.original, compared.released))
         yield Shape(release, column.name, column.type, bins.edges, before, after, missing, gone, original.n_rows)
 
 

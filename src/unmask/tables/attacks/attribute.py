@@ -82,51 +82,60 @@ class AttributeInference:
         """The belief that follows from one about records that is there already, made by `link`; learned : that
         of `outside` about the same people, where it is there, too.
         """
-        column, known = release.column(self.sensitive), Background.of(knowledge)
-        labels, prior, source = before(column, known.population)
+        column, background = release.column(self.sensitive), Background.of(knowledge)
+        labels, prior, source = before(column, background.population)
         provenance = {"attack": repr(self), "prior": source}
-        said, means = self.said(release, known)
+        record_values, means = self.values_of_records(release, background)
         if release.counts is not None:
-            given = None if known.population is None else prior
-            found = values(release, column, said, means, labels=labels, prior=given, provenance=provenance)
+            stated_prior = None if background.population is None else prior
+            belief = values(
+                release, column, record_values, means, labels=labels, prior=stated_prior, provenance=provenance
+            )
         else:
-            outside = self._of_nobody(link, release, known, prior, learned)
-            found = compose(link, said, labels=labels, means=means, prior=prior, outside=outside, provenance=provenance)
-        return found if means is None or found.status != "exact" else replace(found, status="model")
+            outside = self._of_nobody(link, release, background, prior, learned)
+            belief = compose(
+                link, record_values, labels=labels, means=means, prior=prior, outside=outside, provenance=provenance
+            )
+        return belief if means is None or belief.status != "exact" else replace(belief, status="model")
 
-    def said(self, release: Table, known: Background) -> tuple[NDArray[np.int32], csr_array | None]:
+    def values_of_records(self, release: Table, background: Background) -> tuple[NDArray[np.int32], csr_array | None]:
         """(n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and what
         that means, see `compose`, None where nobody hides theirs.
         """
         column = release.column(self.sensitive)
-        share, hidden = hidden_values(release, column, known.population)
+        share, hidden = hidden_values(release, column, background.population)
         if not share:
             return column.codes, None
-        beliefs = BackOff(self.sensitive).of_rows(release, hidden, known.population)
-        of, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
+        beliefs = BackOff(self.sensitive).of_rows(release, hidden, background.population)
+        belief_of_row, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
         m, missing = len(hidden), np.zeros_like(hidden)
         missing[column.levels.missing] = 1 - share
         means = csr_array(vstack([eye_array(m), csr_array(missing + share * p)]))
-        said = (m + of).astype(np.int32)
-        return np.where(column.codes == column.levels.missing, said, column.codes), means
+        record_values = (m + belief_of_row).astype(np.int32)
+        return np.where(column.codes == column.levels.missing, record_values, column.codes), means
 
     def _of_nobody(
-        self, link: Posterior, release: Table, known: Background, prior: NDArray[np.float64], learned: Posterior | None
+        self,
+        link: Posterior,
+        release: Table,
+        background: Background,
+        prior: NDArray[np.float64],
+        learned: Posterior | None,
     ) -> NDArray[np.float64] | None:
         """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
         nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
-        if known.people is None or not nobody[link.seen].any():
+        if background.people is None or not nobody[link.seen].any():
             return None
         of_nobody, first = np.unique(link.observation[nobody[link.observation]], return_index=True)
-        some = np.flatnonzero(nobody[link.observation])[first]
+        targets = np.flatnonzero(nobody[link.observation])[first]
         if learned is None:
-            known = replace(known, people=known.people.take(some))
-            if outside.refusal(release, known):
+            background = replace(background, people=background.people.take(targets))
+            if outside.refusal(release, background):
                 return None
-            learned, some = outside(release, known), np.arange(len(some))
-        found = np.tile(prior, (link.n_observations, 1))
-        found[of_nobody] = replace(
-            learned, observation=learned.observation[some], weight=equal_weights(len(some))
+            learned, targets = outside(release, background), np.arange(len(targets))
+        probability = np.tile(prior, (link.n_observations, 1))
+        probability[of_nobody] = replace(
+            learned, observation=learned.observation[targets], weight=equal_weights(len(targets))
         ).to_dense()
-        return found
+        return probability

@@ -82,16 +82,16 @@ class BackOff:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about the sensitive value of each person known, or of everybody by their own row."""
-        if why := self.refusal(release, knowledge):
-            raise UnmaskError(why)
+        if reason := self.refusal(release, knowledge):
+            raise UnmaskError(reason)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
         labels, prior, source = before(secret, population)
         columns, counts = self._counted(release, knowledge, len(labels))
-        of, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
+        observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return Posterior.from_dense(
             _shifted(p, prior, counts),
             prior=prior,
-            observation=of,
+            observation=observation,
             status="model",
             provenance={"attack": repr(self), "prior": source},
             candidate_label=labels,
@@ -108,21 +108,21 @@ class BackOff:
         if len(release.classes.sizes) * len(shares) > MOST:
             return None
         columns, counts = self._counted(release, Background(population=population), len(shares))
-        of, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
-        return of, _shifted(p, shares, counts)
+        observation, (p,) = _learned(_tallied(columns, [counts]), [counts], self._strengths(columns, [counts]))
+        return observation, _shifted(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
         """The same with the strengths of a release, for several calls about it."""
         secret = release.column(self.sensitive)
         labels, _, _ = before(secret, Background.of(knowledge).population)
         columns, counts = self._counted(release, knowledge, len(labels))
-        return replace(self, strengths=tuple(one for (one,) in self._strengths(columns, [counts])))
+        return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
     def _strengths(self, columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterable[Sequence[float]]:
         """a_j of each column, by each of some counts."""
         if self.strengths:
-            return ([one] * len(counts) for one in self.strengths)
-        return _strengths(columns, counts, _tallied([one.itself for one in columns], counts))
+            return ([item] * len(counts) for item in self.strengths)
+        return _strengths(columns, counts, _tallied([item.itself for item in columns], counts))
 
     def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
         """The values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of this
@@ -132,47 +132,47 @@ class BackOff:
         labels, prior, _ = before(secret, table)
         columns, of_row = _of_classes(list(_shared(table, table, table, self.bins)))
         first_row = first_of(of_row, len(columns[0].row))
-        columns = [one._replace(asked=one.asked[first_row]) for one in columns]
-        shown = [one.itself for one in columns]
-        exact = all(one.same(other) for one, other in zip(columns, shown, strict=True))
-        found, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
-        for mine in (fold == at for at in np.unique(fold)):
-            others = class_counts(of_row[~mine], len(columns[0].row), secret.codes[~mine], len(labels))
-            alike[_order(shown, others)].append((mine, others))
+        columns = [column._replace(people=column.people[first_row]) for column in columns]
+        released = [column.itself for column in columns]
+        exact = all(column.equals(item) for column, item in zip(columns, released, strict=True))
+        probability, alike = np.empty((table.n_rows, len(labels))), defaultdict(list)
+        for mine in (fold == number for number in np.unique(fold)):
+            counts_of_others = class_counts(of_row[~mine], len(columns[0].row), secret.codes[~mine], len(labels))
+            alike[_order(released, counts_of_others)].append((mine, counts_of_others))
         for order, folds in alike.items():
-            first, counts = [columns[j] for j in order], [others for _, others in folds]
+            first, counts = [columns[j] for j in order], [counts_of_others for _, counts_of_others in folds]
             if exact and not self.strengths:  # what tells the strengths tells the beliefs, too
-                again, asked = tee(_tallied(first, counts))
+                again, tallied = tee(_tallied(first, counts))
                 strengths: Iterable[Sequence[float]] = _strengths(first, counts, again)
             else:
-                asked, strengths = _tallied(first, counts), self._strengths(first, counts)
-            of, beliefs = _learned(asked, counts, strengths)
-            for (mine, others), p in zip(folds, beliefs, strict=True):
-                found[mine] = _shifted(p, prior, others)[of[of_row[mine]]]
-        return labels, found
+                tallied, strengths = _tallied(first, counts), self._strengths(first, counts)
+            observation, beliefs = _learned(tallied, counts, strengths)
+            for (mine, counts_of_others), p in zip(folds, beliefs, strict=True):
+                probability[mine] = _shifted(p, prior, counts_of_others)[observation[of_row[mine]]]
+        return labels, probability
 
     def _counted(self, release: Table, knowledge: Background | None, n_values: int) -> tuple[list[Shared], csr_array]:
         """The columns, those that say most of the secret first, with classes of rows in the place of rows; and
         (n_classes, n_values) the rows of each, without missing cells where some of them hide a value.
         """
-        known, secret = Background.of(knowledge), release.column(self.sensitive)
-        people = release if known.people is None else known.people
-        columns, of_row = _of_classes(list(_shared(release, people, known.population, self.bins)))
+        background, secret = Background.of(knowledge), release.column(self.sensitive)
+        people = release if background.people is None else background.people
+        columns, of_row = _of_classes(list(_shared(release, people, background.population, self.bins)))
         n = len(columns[0].row)
         counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts)
-        if hidden_values(release, secret, known.population)[0]:
+        if hidden_values(release, secret, background.population)[0]:
             counts.data[counts.indices == secret.levels.missing] = 0
             counts.eliminate_zeros()
-        return [columns[j] for j in _order([one.itself for one in columns], counts)], counts
+        return [columns[j] for j in _order([column.itself for column in columns], counts)], counts
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
         """Why nothing is learned from a release about the people known; "" where it is."""
         if release.counts is not None:
             return "rows are asked what they say of people like others, and this table is counted; read its rows"
-        known = Background.of(knowledge)
-        sides = zip(*shared_columns(release if known.people is None else known.people, release), strict=True)
+        background = Background.of(knowledge)
+        sides = zip(*shared_columns(release if background.people is None else background.people, release), strict=True)
         differ = max(len(classes_of(side).sizes) for side in sides)
-        values = len(before(release.column(self.sensitive), known.population)[0])
+        values = len(before(release.column(self.sensitive), background.population)[0])
         if differ * values <= MOST:
             return ""
         return (
@@ -185,49 +185,57 @@ class Shared(NamedTuple):
     """A column that is known and released, in bins.
 
     row, share   : (n_rows,) level of each released row; (n_levels, n_bins) the share of each level in each bin
-    asked, holds : (n_people,) the number of what is known of each person; (n_numbers, n_bins) 1 where it may be
+    people, holds : (n_people,) the number of what is known of each person; (n_numbers, n_bins) 1 where it may be
     """
 
     row: Codes
     share: csr_array
-    asked: Codes
+    people: Codes
     holds: csr_array
 
     @property
     def itself(self) -> Shared:
         """The same with the released rows for people, each in the bin that has most of its cell."""
-        return self._replace(asked=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
+        return self._replace(people=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
 
-    def same(self, other: Shared) -> bool:
+    def equals(self, second: Shared) -> bool:
         """Whether people are known by the same in both: a walk along the columns is then one for both."""
-        pairs = zip(*((one.asked, one.holds.indptr, one.holds.indices) for one in (self, other)), strict=True)
+        pairs = zip(
+            *((column.people, column.holds.indptr, column.holds.indices) for column in (self, second)), strict=True
+        )
         return all(np.array_equal(*pair) for pair in pairs)
 
 
 def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
-    for known, released in shared_columns(people, release):
-        general = known if population is None or known.name not in population.names else population.column(known.name)
-        _, share, own = shares(general, (released, known), bins=bins, missing=release.missing)
-        if bool(np.all(np.diff(own.indptr) == 1)):
-            yield Shared(released.codes, share, bins_of(own)[known.codes], own_bins(share.shape[1]))
+    for known_column, released in shared_columns(people, release):
+        general = (
+            known_column
+            if population is None or known_column.name not in population.names
+            else population.column(known_column.name)
+        )
+        _, share, own_share = shares(general, (released, known_column), bins=bins, missing=release.missing)
+        if bool(np.all(np.diff(own_share.indptr) == 1)):
+            yield Shared(released.codes, share, bins_of(own_share)[known_column.codes], own_bins(share.shape[1]))
         else:
-            holds = own.toarray() > 0
-            yield Shared(released.codes, share, known.codes, csr_array(holds.astype(np.float64)))
+            holds = own_share.toarray() > 0
+            yield Shared(released.codes, share, known_column.codes, csr_array(holds.astype(np.float64)))
 
 
 def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
     """The columns with classes of rows in the place of rows, and (n_rows,) the class of each."""
     rows, _, levels = group(
-        [one.row.astype(np.int32, copy=False) for one in columns], [one.share.shape[0] for one in columns]
+        [column.row.astype(np.int32, copy=False) for column in columns], [column.share.shape[0] for column in columns]
     )
-    return [one._replace(row=levels[:, j]) for j, one in enumerate(columns)], rows
+    return [column._replace(row=levels[:, j]) for j, column in enumerate(columns)], rows
 
 
 def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
     """The places of the columns, with the released rows for people, those that say most of the secret first."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
-    said = [mutual_information(one.asked[row].astype(np.int64), value, weight=counts.data) for one in columns]
-    return tuple(np.argsort(-np.array(said), kind="stable").tolist())
+    information = [
+        mutual_information(column.people[row].astype(np.int64), value, weight=counts.data) for column in columns
+    ]
+    return tuple(np.argsort(-np.array(information), kind="stable").tolist())
 
 
 def _rows_of(counts: csr_array) -> NDArray[np.int64]:
@@ -244,8 +252,8 @@ def _overall(counts: csr_array) -> Floats:
 def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
     """Beliefs p that the rows of classes give, moved to other shares of the values."""
     nobodys = 0.5 / (_rows_of(counts) + 0.5)
-    found = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    shifted = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 
 def _learned(
@@ -254,10 +262,10 @@ def _learned(
     """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by each of
     some counts. tallied, strengths : of each column, one strength for each of the counts
     """
-    p = [_overall(one)[None] for one in counts]
-    for (step, rows), each in zip(tallied, strengths, strict=True):
-        p = [_backed(n, before[step.shorter], one) for n, before, one in zip(rows, p, each, strict=True)]
-    return step.of, p
+    p = [_overall(item)[None] for item in counts]
+    for (step, rows), strength in zip(tallied, strengths, strict=True):
+        p = [_backed(n, shorter[step.shorter], item) for n, shorter, item in zip(rows, p, strength, strict=True)]
+    return step.observation, p
 
 
 def _backed(n: Floats, p: Floats, strength: float) -> Floats:
@@ -269,7 +277,7 @@ class Step(NamedTuple):
     (n_classes, n_alike) how far each class of rows agrees with them.
     """
 
-    of: NDArray[np.int64]
+    observation: NDArray[np.int64]
     shorter: Codes
     agree: csc_array
 
@@ -279,18 +287,20 @@ Tallied = tuple[Step, Sequence[Floats]]
 
 
 def _tallied(columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterator[Tallied]:
-    every = csr_array(hstack(counts))
+    all_counts = csr_array(hstack(counts))
     for step in _steps(columns):
-        yield step, np.hsplit((step.agree.T @ every).toarray(), len(counts))
+        yield step, np.hsplit((step.agree.T @ all_counts).toarray(), len(counts))
 
 
 def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
-    of = np.zeros(len(columns[0].asked), dtype=np.int32)
+    observation = np.zeros(len(columns[0].people), dtype=np.int32)
     agree = csc_array(np.ones((len(columns[0].row), 1)))
-    for one in columns:
-        of, _, both = group([of, one.asked.astype(np.int32)], [agree.shape[1], one.holds.shape[0]])
-        agree = product(agree, both[:, 0], csr_array(one.share @ one.holds.T), one.row, both[:, 1])
-        yield Step(of.astype(np.int64), both[:, 0], agree)
+    for column in columns:
+        observation, _, pairs = group(
+            [observation, column.people.astype(np.int32)], [agree.shape[1], column.holds.shape[0]]
+        )
+        agree = product(agree, pairs[:, 0], csr_array(column.share @ column.holds.T), column.row, pairs[:, 1])
+        yield Step(observation.astype(np.int64), pairs[:, 0], agree)
 
 
 def _strengths(
@@ -299,15 +309,15 @@ def _strengths(
     """a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest, each
     given the others. tallied : of the columns with the released rows for people
     """
-    told, own = [_Told.of(one) for one in counts], np.ones(len(columns[0].row))
-    for one, (step, rows) in zip(columns, tallied, strict=True):
-        own = own * np.maximum.reduceat(one.share.data, one.share.indptr[:-1])[one.row]
-        found = [each.by(n, step.of, own) for each, n in zip(told, rows, strict=True)]
-        told = [each for each, _ in found]
-        yield [strength for _, strength in found]
+    models, weight_of_row = [_ValueModel.of(item) for item in counts], np.ones(len(columns[0].row))
+    for item, (step, rows) in zip(columns, tallied, strict=True):
+        weight_of_row = weight_of_row * np.maximum.reduceat(item.share.data, item.share.indptr[:-1])[item.row]
+        updated = [model.updated(n, step.observation, weight_of_row) for model, n in zip(models, rows, strict=True)]
+        models = [model for model, _ in updated]
+        yield [strength for _, strength in updated]
 
 
-class _Told(NamedTuple):
+class _ValueModel(NamedTuple):
     """The rows of classes by value, those that there are: which class and value, how many, and what all other rows say
     of the value.
     """
@@ -322,17 +332,21 @@ class _Told(NamedTuple):
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
 
-    def by(self, n: Floats, of: NDArray[np.int64], own: Floats) -> tuple[Self, float]:
+    def updated(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
         """The same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each class
-        is; own : how far a row agrees with itself
+        is; weight_of_row : how far a row agrees with itself
         """
-        of, own = of[self.row], own[self.row]
-        alike, same = n.sum(axis=1)[of] - own, n[of, self.value] - own
+        observation, weight_of_row = observation[self.row], weight_of_row[self.row]
+        alike, n_same_value = n.sum(axis=1)[observation] - weight_of_row, n[observation, self.value] - weight_of_row
 
-        def said(strength: float, some: slice = slice(None)) -> Floats:
-            return np.asarray((same[some] + strength * self.p[some]) / (alike[some] + strength))
+        def said(strength: float, block: slice = slice(None)) -> Floats:
+            return np.asarray((n_same_value[block] + strength * self.p[block]) / (alike[block] + strength))
 
-        blocks = [slice(start, start + CHUNK) for start in range(0, len(same), CHUNK)]  # which stay in the cache
-        likely = [[(self.times[some] * np.log(said(one, some))).sum() for one in STRENGTHS] for some in blocks]
-        best = STRENGTHS[int(np.argmax(np.sum(likely, axis=0)))]
-        return self._replace(p=said(best)), best
+        blocks = [
+            slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)
+        ]  # which stay in the cache
+        likely = [
+            [(self.times[block] * np.log(said(candidate, block))).sum() for candidate in STRENGTHS] for block in blocks
+        ]
+        strength_found = STRENGTHS[int(np.argmax(np.sum(likely, axis=0)))]
+        return self._replace(p=said(strength_found)), strength_found

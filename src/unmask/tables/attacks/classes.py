@@ -12,7 +12,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.counted import from_sizes, linked
-from unmask.tables.attacks.pairing import Pairing, Same, fits_of, fits_of_people, pair, pairs_where
+from unmask.tables.attacks.pairing import EqualValues, Pairing, fits_of, fits_of_people, pair, pairs_where
 from unmask.tables.attacks.register import owners
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
@@ -95,12 +95,14 @@ class ClassAttack:
         if self.prior_present == 1.0:  # else it matters how usual what is known of somebody is
             pairing, row, klass = pairing.merged(row, klass)
         log_stated = np.zeros(len(row))
-        for i, ((known, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
-            one, other = pairing.observed[row, i], pairing.classes[klass, i]
-            if isinstance(table, Same):  # each box holds one value, or any
-                log_stated += np.where(table.candidate[other] < 0, _log_share_of_any(cell, table)[one], 0.0)
+        for i, ((known_column, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
+            known_cell, released_cell = pairing.observed[row, i], pairing.classes[klass, i]
+            if isinstance(table, EqualValues):  # each box holds one value, or any
+                log_stated += np.where(
+                    table.candidate[released_cell] < 0, _log_share_of_any(cell, table)[known_cell], 0.0
+                )
             else:
-                log_stated += _log_share(known, cell, table, missing=release.missing)[one, other]
+                log_stated += _log_share(known_column, cell, table, missing=release.missing)[known_cell, released_cell]
         indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
@@ -119,12 +121,12 @@ class ClassAttack:
 
 def _vague(columns: Iterable[Column], missing: Missing) -> bool:
     """Return whether some stated cells of a column intersect, so that rows may fit more people than they say."""
-    return any(not are_disjoint(one.levels.select(one.stated(missing)), missing=missing) for one in columns)
+    return any(not are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns)
 
 
 def _meets_several(pairing: Pairing, missing: Missing) -> bool:
     """Return whether the cells of a person intersect those of several classes, whichever contain them."""
-    if not _vague((known for known, _ in pairing.columns), missing):
+    if not _vague((column for column, _ in pairing.columns), missing):
         return False
     row, _ = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
     return bool(np.bincount(row, minlength=1).max() > 1)
@@ -133,34 +135,36 @@ def _meets_several(pairing: Pairing, missing: Missing) -> bool:
 def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
     """Whether the release misses cells of a column of which nobody's value is missing; columns : (known, released)."""
     return any(
-        known.levels.missing < 0 <= cell.levels.missing and bool((cell.codes == cell.levels.missing).any())
-        for known, cell in columns
+        known_column.levels.missing < 0 <= cell.levels.missing and bool((cell.codes == cell.levels.missing).any())
+        for known_column, cell in columns
     )
 
 
-def _log_share(known: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
+def _log_share(known_column: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
     """(n_known_levels, n_released_levels) log p(value given the cell), 0 for open ones; see `ClassAttack`.
 
     fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
     """
-    stated = ~known.levels.open(missing)
-    log_volume = np.log(np.maximum(fits[stated].sum(axis=0), 1))
-    table = np.where(stated[:, None], -log_volume, 0.0)
+    is_stated = ~known_column.levels.open(missing)
+    log_volume = np.log(np.maximum(fits[is_stated].sum(axis=0), 1))
+    table = np.where(is_stated[:, None], -log_volume, 0.0)
     anything = cell.levels.open(missing)
-    if anything.any() and stated.any():
+    if anything.any() and is_stated.any():
         cells = np.where(anything, 0.0, cell.counts)
-        shared = (fits[stated] * np.exp(-log_volume)) @ cells
-        table[np.ix_(stated, anything)] = _log_part(shared, cells)[:, None]
+        shared = (fits[is_stated] * np.exp(-log_volume)) @ cells
+        table[np.ix_(is_stated, anything)] = _log_part(shared, cells)[:, None]
     return table
 
 
-def _log_share_of_any(cell: Column, same: Same) -> NDArray[np.float64]:
+def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
     """(n_known_levels,) the same of open cells, where the others are exact values."""
-    cells = np.where(same.candidate < 0, 0, cell.counts).astype(np.float64)
-    n = np.bincount(np.maximum(same.candidate, 0), weights=cells, minlength=int(same.observed.max(initial=-1)) + 1)
-    stated, found = same.observed >= 0, np.zeros(len(same.observed))
-    found[stated] = _log_part(n[same.observed[stated]].astype(np.float64), cells)
-    return found
+    cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
+    n = np.bincount(
+        np.maximum(equal_values.candidate, 0), weights=cells, minlength=int(equal_values.observed.max(initial=-1)) + 1
+    )
+    is_stated, log_share = equal_values.observed >= 0, np.zeros(len(equal_values.observed))
+    log_share[is_stated] = _log_part(n[equal_values.observed[is_stated]].astype(np.float64), cells)
+    return log_share
 
 
 def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,20 +218,20 @@ class RegisterAttack:
             return linked(release, people, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, people)
         row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
-        found = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
-        likely = found.each > LEAST
-        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(found.each[likely]))
+        owned = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
+        likely = owned.each > LEAST
+        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(owned.each[likely]))
         return Posterior(
             indptr=indptr,
             candidate=candidate.astype(np.int32),
             log_probability=stored(log_p),
-            unlisted=1.0 - found.inside,
+            unlisted=1.0 - owned.inside,
             n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
             observation=pairing.observation.astype(np.int64),
             weight=equal_weights(release.n_rows),
             n_candidates=pairing.n_candidates,
             log_prior=float(np.log(self.coverage / pairing.n_candidates)),
-            status="exact" if self.coverage == 1.0 and not found.overlaps.any() else "model",
+            status="exact" if self.coverage == 1.0 and not owned.overlaps.any() else "model",
             provenance=provenance,
         )
 

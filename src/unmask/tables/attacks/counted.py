@@ -60,7 +60,7 @@ def from_sizes(
 def values(
     release: Table,
     column: Column,
-    said: NDArray[np.int32],
+    values_of_records: NDArray[np.int32],
     means: csr_array | None,
     *,
     labels: tuple[str, ...],
@@ -69,13 +69,13 @@ def values(
 ) -> Posterior:
     """Return the belief about a sensitive column for each class: the histogram of the class.
 
-    said  : (n,) value that each combination states, see `AttributeInference.said`
+    values_of_records  : (n,) value that each combination states, see `AttributeInference.values_of_records`
     means : the meaning of these values, with labels and prior as in `inference.compose`; None if no value is hidden
     prior : None for the histogram of the whole table
     """
     sizes, of_row = release.classes.sizes, release.classes.of_row
     n, n_said = len(sizes), len(column.levels) if means is None else means.shape[0]
-    histogram = class_counts(of_row, n, said, n_said, weight=release.counts)
+    histogram = class_counts(of_row, n, values_of_records, n_said, weight=release.counts)
     if means is not None:
         histogram = csr_array(histogram @ means).sorted_indices()
     if prior is None:
@@ -101,31 +101,31 @@ def values(
 def linked(release: Table, register: Table, *, coverage: float, provenance: dict[str, Any] | None = None) -> Posterior:
     """Return the belief about the person of a register behind a record, for each distinct record that it can tell."""
     records, people, row, klass = _pairs(release, register)
-    found = owners(records, people, row, klass, coverage=coverage)
+    owned = owners(records, people, row, klass, coverage=coverage)
     fit = np.bincount(row, people[klass], len(records)).astype(np.int64)
     weight = records / records.sum()
-    if coverage == 1.0 and not found.overlaps.any():
+    if coverage == 1.0 and not owned.overlaps.any():
         return from_sizes(fit, weight, n_candidates=register.n_rows, provenance=provenance)
-    unlike = _unlike(found, people, row, klass)
-    return _listed(fit, found.inside, weight, unlike, register.n_rows, coverage, provenance or {})
+    unlike = _unlike(owned, people, row, klass)
+    return _listed(fit, owned.inside, weight, unlike, register.n_rows, coverage, provenance or {})
 
 
 def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     """Records of each observation, people of each class, and the observation and class of all pairs that fit."""
     pairing = pair(release, register)
-    found, n = [], 0
+    chunks, n = [], 0
     for chunk in chunks_where(pairing, fits_of(pairing.columns, missing=release.missing)):
         n += len(chunk[0])
         _refuse_many(n - len(pairing.observed), "pairs of cells of the register and of the release overlap")
-        found.append(chunk)
-    row, klass = (np.concatenate(side) for side in zip(*found, strict=True))
+        chunks.append(chunk)
+    row, klass = (np.concatenate(side) for side in zip(*chunks, strict=True))
     records = release.rows_in(pairing.observation, len(pairing.observed))
     return records, register.rows_in(pairing.klass, len(pairing.classes)), row, klass
 
 
-def _unlike(found: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:
-    apart = np.flatnonzero(found.overlaps[row])
-    return row[apart], people[klass[apart]], found.each[apart]
+def _unlike(owned: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:
+    entries = np.flatnonzero(owned.overlaps[row])
+    return row[entries], people[klass[entries]], owned.each[entries]
 
 
 def _listed(
@@ -141,21 +141,23 @@ def _listed(
 
     unlike : for targets whose candidates differ
     """
-    row, many, each = unlike
+    row, n_entries, probability = unlike
     differ = np.zeros(len(candidates), dtype=np.bool_)
     differ[row] = True
-    same = np.flatnonzero(~differ)
-    cases, at = np.unique(np.stack([candidates[same], inside[same]]), axis=1, return_inverse=True)
+    alike_classes = np.flatnonzero(~differ)
+    cases, case_of_class = np.unique(
+        np.stack([candidates[alike_classes], inside[alike_classes]]), axis=1, return_inverse=True
+    )
     size, sure = cases[0].astype(np.int64), cases[1]
     _refuse_many(
-        int(size.sum() + many.sum()), "candidates would be listed, for a coverage below 1 or overlapping boxes"
+        int(size.sum() + n_entries.sum()), "candidates would be listed, for a coverage below 1 or overlapping boxes"
     )
-    rows, own = np.unique(row, return_inverse=True)
+    rows, number_of_row = np.unique(row, return_inverse=True)
     observation = np.empty(len(candidates), dtype=np.int64)
-    observation[same], observation[rows] = at.ravel(), len(size) + np.arange(len(rows))
-    length = np.concatenate([size, np.bincount(own, many, len(rows)).astype(np.int64)])
+    observation[alike_classes], observation[rows] = case_of_class.ravel(), len(size) + np.arange(len(rows))
+    length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
     indptr = np.concatenate(([0], np.cumsum(length)))
-    p = np.concatenate([np.repeat(sure / np.maximum(size, 1), size), np.repeat(each, many)])
+    p = np.concatenate([np.repeat(sure / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
     return Posterior(
         indptr=indptr,
         candidate=(np.arange(indptr[-1]) - np.repeat(indptr[:-1], length)).astype(np.int32),
@@ -171,8 +173,8 @@ def _listed(
     )
 
 
-def _refuse_many(n: int, what: str) -> None:
+def _refuse_many(n: int, subject: str) -> None:
     if n > MOST_IN_DOUBLE:
         raise FailedError(
-            f"more than {MOST_IN_DOUBLE:,} {what}, expected at most so many; coarsen a column of the register"
+            f"more than {MOST_IN_DOUBLE:,} {subject}, expected at most so many; coarsen a column of the register"
         )

@@ -62,26 +62,26 @@ class ModelAttribute:
     def __post_init__(self) -> None:
         check_ranges(self)
         if isinstance(self.estimator, str) and not self.estimator.startswith("sklearn."):
-            usual = ModelAttribute.estimator
-            raise UnmaskError(f"estimator is {self.estimator!r}, expected one of scikit-learn, such as {usual!r}")
+            default = ModelAttribute.estimator
+            raise UnmaskError(f"estimator is {self.estimator!r}, expected one of scikit-learn, such as {default!r}")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """The belief about the sensitive value of each person known, or of everybody by their own row."""
-        if why := self.refusal(release, knowledge):
-            raise UnmaskError(why)
-        known, secret = Background.of(knowledge), release.column(self.sensitive)
-        people = release if known.people is None else known.people
-        labels, prior, source = before(secret, known.population)
+        if reason := self.refusal(release, knowledge):
+            raise UnmaskError(reason)
+        background, secret = Background.of(knowledge), release.column(self.sensitive)
+        people = release if background.people is None else background.people
+        labels, prior, source = before(secret, background.population)
         rng = secret_unless(rng or np.random.default_rng(0))  # always the same: the third digit moves with the draws
-        rows, asked = _features(people, release, known.population, self.bins, rng)
+        rows, targets = _features(people, release, background.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
-        distinct, of = np.unique(asked, axis=0, return_inverse=True)
+        distinct, observation = np.unique(targets, axis=0, return_inverse=True)
         p = len(rows) * _predicted(self._made(), rows, secret.codes, distinct, len(labels)) + of_release
         p *= prior / of_release
         return Posterior.from_dense(
             p / p.sum(axis=1, keepdims=True),
             prior=prior,
-            observation=of.reshape(-1).astype(np.int64),
+            observation=observation.reshape(-1).astype(np.int64),
             status="model",
             provenance={"attack": repr(self), "prior": source},
             candidate_label=labels,
@@ -93,21 +93,21 @@ class ModelAttribute:
 
     def _made(self) -> Any:
         """A copy of the estimator, not yet fitted."""
-        made = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
-        if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(made, verb)]:
+        model = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
+        if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(model, verb)]:
             raise UnmaskError(f"{self.estimator!r} has no {lacking[0]}, expected fit(X, y) and predict_proba(X)")
-        if getattr(made, "random_state", 0) is None:
-            made.random_state = 0
-        return made
+        if getattr(model, "random_state", 0) is None:
+            model.random_state = 0
+        return model
 
 
 def _of_scikit_learn(text: str) -> type:
     """Return the class that a text names. No other package is imported: a document may hold the text."""
     name, _, attribute = text.partition(":")
     try:
-        found = getattr(import_module(name), attribute)
-        if inspect.isclass(found) and issubclass(found, import_module("sklearn.base").BaseEstimator):
-            return found
+        estimator = getattr(import_module(name), attribute)
+        if inspect.isclass(estimator) and issubclass(estimator, import_module("sklearn.base").BaseEstimator):
+            return estimator
     except (ModuleNotFoundError, AttributeError):
         pass
     raise UnmaskError(f"there is no estimator {text!r}; pip install scikit-learn, or name another class of it")
@@ -117,17 +117,17 @@ def _features(
     people: Table, release: Table, population: Table | None, bins: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """(n_rows, n_features) of the released rows, and (n_people, n_features) of the people."""
-    rows, asked = [], []
-    for known, released in shared_columns(people, release):
-        there = population is not None and known.name in population.names
-        general = population.column(known.name) if population is not None and there else known
-        _, *share = shares(general, (released, known), bins=bins, missing=release.missing)
-        width = max(one.shape[1] for one in share)
-        numeric = released.levels.kind == known.levels.kind == "numeric"
+    rows, targets = [], []
+    for known_column, released in shared_columns(people, release):
+        is_in_population = population is not None and known_column.name in population.names
+        general = population.column(known_column.name) if population is not None and is_in_population else known_column
+        _, *share = shares(general, (released, known_column), bins=bins, missing=release.missing)
+        width = max(matrix.shape[1] for matrix in share)
+        numeric = released.levels.kind == known_column.levels.kind == "numeric"
         value = np.linspace(0, 1, width)[:, None] if numeric else np.eye(width)
         rows.append(value[_drawn(share[0], released.codes, rng)])
-        asked.append((share[1] @ value[: share[1].shape[1]])[known.codes])
-    return np.concatenate(rows, axis=1), np.concatenate(asked, axis=1)
+        targets.append((share[1] @ value[: share[1].shape[1]])[known_column.codes])
+    return np.concatenate(rows, axis=1), np.concatenate(targets, axis=1)
 
 
 def _drawn(share: csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -137,12 +137,12 @@ def _drawn(share: csr_array, codes: NDArray[np.int32], rng: np.random.Generator)
     return np.asarray((reached[codes] <= rng.random(len(codes))[:, None]).sum(axis=1), dtype=np.int64)
 
 
-def _predicted(estimator: Any, rows: Floats, value: NDArray[np.int32], asked: Floats, n_values: int) -> Floats:
+def _predicted(estimator: Any, rows: Floats, value: NDArray[np.int32], targets: Floats, n_values: int) -> Floats:
     """(n_asked, n_values) what the estimator predicts; a release with one value has nothing to be trained on."""
-    p = np.zeros((len(asked), n_values))
+    p = np.zeros((len(targets), n_values))
     if value.min() == value.max():
         p[:, value[0]] = 1.0
         return p
     estimator.fit(rows, value)
-    p[:, np.asarray(estimator.classes_, dtype=np.int64)] = estimator.predict_proba(asked)
+    p[:, np.asarray(estimator.classes_, dtype=np.int64)] = estimator.predict_proba(targets)
     return p

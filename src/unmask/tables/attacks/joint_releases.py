@@ -72,33 +72,36 @@ class Crossing:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known, by their quasi-identifiers alone."""
         people, releases = people_of(knowledge, self), (release, *self.others)
-        links = [ClassAttack().of_classes(one, Background(people)) for one in releases]
-        seen, known = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
-        known, said = known.reshape(-1), _said(releases, self.by)
-        sides = [_Side.by(*each) for each in zip(links, said, seen, strict=True)]
-        share = np.bincount(np.concatenate(said)) / sum(map(len, said))
-        way, n_o = _ways(sides, share), np.bincount(known)
+        links = [ClassAttack().of_classes(table, Background(people)) for table in releases]
+        observations, observed = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
+        observed, values = observed.reshape(-1), _said(releases, self.by)
+        sides = [_Side.by(*arguments) for arguments in zip(links, values, observations, strict=True)]
+        share = np.bincount(np.concatenate(values)) / sum(map(len, values))
+        way, n_o = _ways(sides, share), np.bincount(observed)
         f = _fitted(way, n_o, [side.sizes for side in sides])
-        return _believed(sides[0], way, f, known, provenance={"attack": type(self).__name__, "by": self.by})
+        return _believed(sides[0], way, f, observed, provenance={"attack": type(self).__name__, "by": self.by})
 
 
-def _said(releases: Sequence[Table], by: Sequence[str] | None) -> list[Ints]:
+def _said(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
     """For each release (n_rows,) a number for what a row says in the columns left as they are: equal where they are."""
-    names = by
+    names = columns_by
     if names is None:
-        left = [[column.name for column in (*one.sensitive, *one.kept)] for one in releases]
-        names = [name for name in left[0] if all(name in other for other in left[1:])]
+        released_names = [[column.name for column in (*table.sensitive, *table.kept)] for table in releases]
+        names = [name for name in released_names[0] if all(name in names_left for names_left in released_names[1:])]
     if not names:
         raise NotRunError("no column is left as it is in all of the releases, by which records of one person are alike")
     codes = []
     for name in names:
-        columns = [one.column(name) for one in releases]
-        number = {label: at for at, label in enumerate(dict.fromkeys(x for c in columns for x in c.levels.labels))}
+        columns = [table.column(name) for table in releases]
+        number = {
+            label: number_of_label
+            for number_of_label, label in enumerate(dict.fromkeys(x for c in columns for x in c.levels.labels))
+        }
         codes.append(
             np.concatenate([np.array([number[x] for x in c.levels.labels], np.int32)[c.codes] for c in columns])
         )
-    of_row = group(codes, [int(one.max(initial=0)) + 1 for one in codes])[0]
-    return np.split(of_row.astype(np.int64), np.cumsum([one.n_rows for one in releases])[:-1])
+    of_row = group(codes, [int(table.max(initial=0)) + 1 for table in codes])[0]
+    return np.split(of_row.astype(np.int64), np.cumsum([table.n_rows for table in releases])[:-1])
 
 
 class _Side(NamedTuple):
@@ -120,40 +123,41 @@ class _Side(NamedTuple):
     weight: Floats
 
     @classmethod
-    def by(cls, link: Posterior, said: Ints, seen: Ints) -> Self:
-        """By what is believed of the release alone; said : (n_rows,) as of `_said`; seen : as above."""
+    def by(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
+        """By what is believed of the release alone; values : (n_rows,) as of `_said`; observations : as above."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
-        alone, says = np.arange(link.n_candidates, dtype=np.int32), said.astype(np.int32)
-        stands = alone if link.representative is None else link.representative
-        of, sizes, codes = group([stands, says], [link.n_candidates, int(says.max(initial=0)) + 1])
+        records, says = np.arange(link.n_candidates, dtype=np.int32), values.astype(np.int32)
+        stands = records if link.representative is None else link.representative
+        group_of_record, sizes, codes = group([stands, says], [link.n_candidates, int(says.max(initial=0)) + 1])
         begin = np.searchsorted(codes[:, 0], np.arange(link.n_candidates + 1))
         count = np.diff(begin)[link.candidate]
         fits, y = _ranges(begin[link.candidate], count), np.repeat(link.row, count)
         order = np.lexsort((codes[fits, 1], y))
         return cls(
-            of=of.astype(np.int64) + 1,
+            of=group_of_record.astype(np.int64) + 1,
             sizes=np.append(link.n_targets - link.n_candidates, sizes),
-            seen=seen,
+            seen=observations,
             first=np.concatenate(([0], np.cumsum(np.bincount(y, minlength=link.n_observations)))),
             group=np.append(fits[order] + 1, 0),
             said=np.append(codes[fits[order], 1], -1),
             weight=np.append(np.repeat(np.exp(link.log_probability, dtype=np.float64), count)[order], 1.0),
         )
 
-    def fitting(self, o: Ints, said: Ints) -> tuple[Ints, Ints]:
-        """What a way goes on with: (n_found,) whose it is, by the place in o, and the entry; said : -1 where nothing is
-        yet. Anybody may go on without a record, where some people have none.
+    def fitting(self, o: Ints, values: Ints) -> tuple[Ints, Ints]:
+        """Return (n_found,) the place in o of each way that goes on, and the entry; values : -1 for none so far.
+
+        Each way may go on without a record if some people have none.
         """
-        n = max(int(self.said.max()), int(said.max(initial=0))) + 1
+        n = max(int(self.said.max()), int(values.max(initial=0))) + 1
         keys = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)) * n + self.said[:-1]
-        low = np.searchsorted(keys, self.seen[o] * n + np.maximum(said, 0))
-        high = np.searchsorted(keys, self.seen[o] * n + np.where(said < 0, n - 1, said), side="right")
+        low = np.searchsorted(keys, self.seen[o] * n + np.maximum(values, 0))
+        high = np.searchsorted(keys, self.seen[o] * n + np.where(values < 0, n - 1, values), side="right")
         size = high - low
         _few_enough(int(size.sum()))
-        without = np.arange(len(o) if self.sizes[0] else 0)
-        row = np.concatenate([np.repeat(np.arange(len(o)), size), without])
-        return row, np.concatenate([_ranges(low, size), np.full(len(without), len(keys))])
+        entries = np.arange(len(o) if self.sizes[0] else 0)
+        row = np.concatenate([np.repeat(np.arange(len(o)), size), entries])
+        return row, np.concatenate([_ranges(low, size), np.full(len(entries), len(keys))])
 
 
 class _Ways(NamedTuple):
@@ -167,59 +171,59 @@ class _Ways(NamedTuple):
 def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
     """All ways of all people; share : (n_said,) of the records that say each."""
     fits = np.diff(sides[0].first)[sides[0].seen] + 1
-    parts, held = [], 0
+    parts, n_ways = [], 0
     for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), AT_ONCE):
         o = np.arange(start, stop)
-        said, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
+        value, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
         for side in sides:
-            row, entry = side.fitting(o, said)
-            o, weight, said = o[row], weight[row] * side.weight[entry], np.maximum(said[row], side.said[entry])
+            row, entry = side.fitting(o, value)
+            o, weight, value = o[row], weight[row] * side.weight[entry], np.maximum(value[row], side.said[entry])
             groups = np.vstack([groups[:, row], side.group[entry]])
-        parts.append(_Ways(o, weight * np.append(share, 1.0)[said], groups))
-        held += len(o)
-        _few_enough(held)
-    return _Ways(*(np.concatenate(one, axis=-1) for one in zip(*parts, strict=True)))
+        parts.append(_Ways(o, weight * np.append(share, 1.0)[value], groups))
+        n_ways += len(o)
+        _few_enough(n_ways)
+    return _Ways(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
 def _fitted(way: _Ways, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
     """(n_ways,) how many people are expected of each, by proportional fitting; those of each o sum to n_o."""
     f = way.weight.copy()
     for _ in range(SWEEPS):
-        before = f.copy()
-        for of, wanted in (*zip(way.group, sizes, strict=True), (way.o, n_o)):
-            there = np.bincount(of, weights=f, minlength=len(wanted))
-            f *= np.divide(wanted, there, out=np.ones(len(wanted)), where=there > 0)[of]
-        if np.abs(f - before).max(initial=0.0) < CLOSE:
+        previous = f.copy()
+        for groups, wanted in (*zip(way.group, sizes, strict=True), (way.o, n_o)):
+            sums = np.bincount(groups, weights=f, minlength=len(wanted))
+            f *= np.divide(wanted, sums, out=np.ones(len(wanted)), where=sums > 0)[groups]
+        if np.abs(f - previous).max(initial=0.0) < CLOSE:
             break
     return f
 
 
-def _believed(side: _Side, way: _Ways, f: Floats, known: Ints, *, provenance: Mapping[str, Any]) -> Posterior:
-    """What follows for the records of a release; known : (n_people,) as which o each is known."""
-    n_o, n_groups, listed = np.bincount(known), len(side.sizes), (way.group[0] > 0) & (f > 0)
+def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenance: Mapping[str, Any]) -> Posterior:
+    """What follows for the records of a release; observation : (n_people,) as which o each is known."""
+    n_o, n_groups, is_listed = np.bincount(observation), len(side.sizes), (way.group[0] > 0) & (f > 0)
     lone = np.flatnonzero(np.bincount(way.o, weights=f, minlength=len(n_o)) == 0)
     fits = np.diff(side.first)[side.seen[lone]]
     entry = _ranges(side.first[side.seen[lone]], fits)
-    key = np.concatenate([way.o[listed], np.repeat(lone, fits)]) * n_groups
-    key += np.concatenate([way.group[0][listed], side.group[entry]])
-    alone = side.weight[entry] * side.sizes[side.group[entry]]
-    pairs, at = np.unique(key, return_inverse=True)
-    p = np.bincount(at, np.concatenate([f[listed] / n_o[way.o[listed]], alone]), minlength=len(pairs))
-    o, of = np.divmod(pairs, n_groups)
+    key = np.concatenate([way.o[is_listed], np.repeat(lone, fits)]) * n_groups
+    key += np.concatenate([way.group[0][is_listed], side.group[entry]])
+    mass = side.weight[entry] * side.sizes[side.group[entry]]
+    pairs, pair_of_way = np.unique(key, return_inverse=True)
+    p = np.bincount(pair_of_way, np.concatenate([f[is_listed] / n_o[way.o[is_listed]], mass]), minlength=len(pairs))
+    o, group_of_pair = np.divmod(pairs, n_groups)
     first = np.append(-1, first_of((side.of - 1).astype(np.int32), n_groups - 1))  # who stands for each group
-    order = np.lexsort((first[of], o))
-    o, of, p = o[order], of[order], p[order]
+    order = np.lexsort((first[group_of_pair], o))
+    o, group_of_pair, p = o[order], group_of_pair[order], p[order]
     inside = np.bincount(o, weights=p, minlength=len(n_o))
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
-        candidate=first[of].astype(np.int32),
-        log_probability=stored(np.log(p / side.sizes[of])),
+        candidate=first[group_of_pair].astype(np.int32),
+        log_probability=stored(np.log(p / side.sizes[group_of_pair])),
         unlisted=np.where(inside < 1.0 - CLOSED, 1.0 - inside, 0.0),
         n_unlisted=np.zeros(len(n_o), dtype=np.int64),
-        observation=known,
-        weight=equal_weights(len(known)),
+        observation=observation,
+        weight=equal_weights(len(observation)),
         n_candidates=len(side.of),
-        log_prior=-float(np.log(len(known))),
+        log_prior=-float(np.log(len(observation))),
         status="model",
         provenance=provenance,
         representative=first[side.of].astype(np.int32),

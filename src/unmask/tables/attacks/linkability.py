@@ -77,19 +77,19 @@ class Linkability:
         if not isinstance(knowledge, Parts) or knowledge.people is None or knowledge.other is None:
             raise UnmaskError(f"{self!r} was told of one part of the people; give Parts(people, other=...)")
         people, candidates = knowledge.people, knowledge.other
-        one, other = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
-        rows = [_rows(belief) for belief in (one, other)]
-        together = csr_array(rows[0] @ rows[1].T)[:, other.observation]
-        together.sort_indices()
-        mass = np.asarray(together.sum(axis=1))
+        first, second = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
+        rows = [_rows(belief) for belief in (first, second)]
+        shared = csr_array(rows[0] @ rows[1].T)[:, second.observation]
+        shared.sort_indices()
+        mass = np.asarray(shared.sum(axis=1))
         nothing, n = mass == 0, candidates.n_rows
         return Posterior(
-            indptr=together.indptr.astype(np.int64),
-            candidate=together.indices.astype(np.int32),
-            log_probability=stored(np.log(together.data / np.repeat(mass, np.diff(together.indptr)))),
+            indptr=shared.indptr.astype(np.int64),
+            candidate=shared.indices.astype(np.int32),
+            log_probability=stored(np.log(shared.data / np.repeat(mass, np.diff(shared.indptr)))),
             unlisted=nothing.astype(np.float64),
             n_unlisted=np.where(nothing, n, 0),
-            observation=one.observation,
+            observation=first.observation,
             weight=equal_weights(people.n_rows),
             n_candidates=n,
             log_prior=-float(np.log(n)),

@@ -24,22 +24,24 @@ Subset = tuple[int, ...]
 """Places of columns."""
 
 
-def shares(reference: Column, others: Sequence[Column], *, bins: int, missing: Missing = "own") -> list[csr_array]:
+def shares(
+    reference: Column, other_columns: Sequence[Column], *, bins: int, missing: Missing = "own"
+) -> list[csr_array]:
     """For the reference, then each other column: (n_levels, n_bins) the share of each level that is in each bin.
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
     several values is spread over their bins as the reference is, and an open one (`Levels.open`) over all of them; one
     that nobody there fits, or a missing one, is a value of its own.
     """
-    columns = tuple(dict.fromkeys((reference, *others)))
+    columns = tuple(dict.fromkeys((reference, *other_columns)))
     numeric = all(column.levels.kind == "numeric" for column in columns)
     parts = _by_size(reference, columns, bins, missing) if numeric else _by_value(reference, columns, missing)
     width = 1 + max(int(bin_.max(initial=0)) for _, bin_, _ in parts)
-    found = {
+    shares_of_level = {
         column: _normalized(csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
         for column, (level, bin_, weight) in zip(columns, parts, strict=True)
     }
-    return [found[column] for column in (reference, *others)]
+    return [shares_of_level[column] for column in (reference, *other_columns)]
 
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -53,40 +55,42 @@ def _by_size(reference: Column, columns: Sequence[Column], bins: int, missing: M
     scaled = [column.levels.on_scale_of(finest) for column in columns]
     with np.errstate(invalid="ignore"):  # nan in the middle of a cell that is open
         middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)
-    stated = (reference.counts > 0) & ~np.isnan(middle)
-    middle, n = middle[stated], reference.counts[stated]
-    at = np.arange(1, bins) / bins
-    cuts = np.unique(np.quantile(middle, at, weights=n, method="inverted_cdf")) if len(n) else middle
+    is_stated = (reference.counts > 0) & ~np.isnan(middle)
+    middle, n = middle[is_stated], reference.counts[is_stated]
+    quantiles = np.arange(1, bins) / bins
+    cuts = np.unique(np.quantile(middle, quantiles, weights=n, method="inverted_cdf")) if len(n) else middle
     people = np.bincount(np.searchsorted(cuts, middle), weights=n, minlength=len(cuts) + 1)
     people = np.append(people, reference.counts[reference.levels.gaps].sum()).astype(np.float64)
-    every, found = np.arange(len(cuts) + 2), list[Entries]()
+    bins_of_values, entries = np.arange(len(cuts) + 2), list[Entries]()
     for levels in scaled:
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)
         first[np.isnan(levels.low)] = last[np.isnan(levels.low)] = last[levels.open(missing)] = len(cuts) + 1
         first[levels.open(missing)] = 0
-        inside = (first[:, None] <= every) & (every <= last[:, None])
+        inside = (first[:, None] <= bins_of_values) & (bins_of_values <= last[:, None])
         level, bin_ = (place.astype(np.int64) for place in np.nonzero(inside))
-        found.append((level, bin_, np.asarray(people[bin_] + 1e-9, dtype=np.float64)))
-    return found
+        entries.append((level, bin_, np.asarray(people[bin_] + 1e-9, dtype=np.float64)))
+    return entries
 
 
 def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) -> list[Entries]:
     vague = reference.levels.open(missing)
-    number = {label: at for at, label in enumerate(reference.levels.labels) if not vague[at]}
-    found = []
+    number = {
+        label: bin_of_level for bin_of_level, label in enumerate(reference.levels.labels) if not vague[bin_of_level]
+    }
+    entries = []
     for column in columns:
         levels = column.levels
-        own = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
-        own &= ~levels.open(missing)
-        wide = np.flatnonzero(~own)
+        is_exact = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
+        is_exact &= ~levels.open(missing)
+        wide = np.flatnonzero(~is_exact)
         fits = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
-        exact = np.concatenate([np.flatnonzero(own), wide[~fits.any(axis=0)]])
-        at = [number.setdefault(levels.labels[one], len(number)) for one in exact]
-        bin_, which = np.nonzero(fits)
-        level = np.concatenate([exact, wide[which]])
+        exact = np.concatenate([np.flatnonzero(is_exact), wide[~fits.any(axis=0)]])
+        bin_of_level = [number.setdefault(levels.labels[exact_level], len(number)) for exact_level in exact]
+        bin_, level_number = np.nonzero(fits)
+        level = np.concatenate([exact, wide[level_number]])
         weight = np.concatenate([np.ones(len(exact)), reference.counts[bin_] + 1e-9])
-        found.append((level, np.concatenate([np.array(at, dtype=np.int64), bin_]), weight))
-    return found
+        entries.append((level, np.concatenate([np.array(bin_of_level, dtype=np.int64), bin_]), weight))
+    return entries
 
 
 def _normalized(share: csr_array) -> csr_array:
@@ -108,22 +112,31 @@ class Margins:
 
     general: Sequence[Column]
     share: Sequence[csr_array]
-    at: NDArray[np.int64]
+    bins: NDArray[np.int64]
     of_row: NDArray[np.integer]
     tables: Sequence[_Rows]
     counted: dict[Subset, list[NDArray[np.float64]]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, known: Sequence[Column], general: Sequence[Column], tables: Sequence[Sequence[Column]], *, bins: int
+        cls,
+        known_columns: Sequence[Column],
+        general: Sequence[Column],
+        tables: Sequence[Sequence[Column]],
+        *,
+        bins: int,
     ) -> Self:
         """known, general, tables : the same columns, in one order, of people, of the reference and of each table"""
-        each = zip(general, *tables, known, strict=True)
-        share, *of_tables, of_known = zip(*(shares(first, rest, bins=bins) for first, *rest in each), strict=True)
-        different = classes_of(known)
-        at = np.stack([bins_of(one)[different.levels[:, j]] for j, one in enumerate(of_known)])
+        columns_of_each = zip(general, *tables, known_columns, strict=True)
+        share, *of_tables, of_known = zip(
+            *(shares(first, others_columns, bins=bins) for first, *others_columns in columns_of_each), strict=True
+        )
+        different = classes_of(known_columns)
+        bins_of_people = np.stack(
+            [bins_of(share_of_known)[different.levels[:, j]] for j, share_of_known in enumerate(of_known)]
+        )
         sides = [_Rows.of(*side) for side in zip(tables, of_tables, strict=True)]
-        return cls(general, share, at, different.of_row, sides)
+        return cls(general, share, bins_of_people, different.of_row, sides)
 
     def log_shares(
         self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500
@@ -133,35 +146,37 @@ class Margins:
 
         names : of the columns that are known; None: all. columns, sets : as of `MarginalRatio`
         """
-        known = [j for j, one in enumerate(self.general) if names is None or one.name in names]
-        general, share = [self.general[j] for j in known], [self.share[j] for j in known]
-        chosen = [tuple(known[j] for j in one) for one in subsets(general, share, largest=columns, most=sets)]
-        for one in chosen:
-            if one not in self.counted:
-                self.counted[one] = [rows.log_share(self.at, one) for rows in self.tables]
-        found = (np.mean([self.counted[one][i] for one in chosen], axis=0) for i in range(len(self.tables)))
-        return [each[self.of_row] for each in found]
+        positions = [j for j, item in enumerate(self.general) if names is None or item.name in names]
+        general, share = [self.general[j] for j in positions], [self.share[j] for j in positions]
+        chosen = [
+            tuple(positions[j] for j in item) for item in subsets(general, share, largest=columns, max_subsets=sets)
+        ]
+        for item in chosen:
+            if item not in self.counted:
+                self.counted[item] = [rows.log_share(self.bins, item) for rows in self.tables]
+        means = (np.mean([self.counted[item][i] for item in chosen], axis=0) for i in range(len(self.tables)))
+        return [log_share[self.of_row] for log_share in means]
 
 
 class _Rows(NamedTuple):
     """The rows of a table in classes: their columns, and how many rows each class has and there are."""
 
-    held: Sequence[_Held]
+    columns: Sequence[_BinnedColumn]
     sizes: NDArray[np.int64]
     n: int
 
     @classmethod
     def of(cls, columns: Sequence[Column], share: Sequence[csr_array]) -> Self:
         alike = classes_of(columns)
-        held = [_Held.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
-        return cls(held, alike.sizes, len(columns[0].codes))
+        binned_columns = [_BinnedColumn.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
+        return cls(binned_columns, alike.sizes, len(columns[0].codes))
 
-    def log_share(self, at: NDArray[np.int64], some: Subset) -> NDArray[np.float64]:
+    def log_share(self, bins: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
         """(n,) ln((c + 1/2) / (n + 1)) of each person in some columns."""
-        return np.log((_agreeing(self.held, self.sizes, at, some) + 0.5) / (self.n + 1))
+        return np.log((_agreeing(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
 
 
-class _Held(NamedTuple):
+class _BinnedColumn(NamedTuple):
     """A column of classes of rows: the bin of each where every cell has one, and `spread` is None; else the level of
     each, and (n_bins, n_levels) how far each level is in each bin.
     """
@@ -172,7 +187,7 @@ class _Held(NamedTuple):
     spread: csr_array | None
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], share: csr_array) -> _Held:
+    def of(cls, codes: NDArray[np.int32], share: csr_array) -> _BinnedColumn:
         levels, bins = share.shape
         if np.all(np.diff(share.indptr) == 1):
             return cls(bins_of(share)[codes], bins, bins, None)
@@ -180,20 +195,22 @@ class _Held(NamedTuple):
 
 
 def _agreeing(
-    held: Sequence[_Held], sizes: NDArray[np.int64], at: NDArray[np.int64], subset: Subset
+    columns: Sequence[_BinnedColumn], sizes: NDArray[np.int64], bins: NDArray[np.int64], subset: Subset
 ) -> NDArray[np.float64]:
     """(n_people,) how many rows agree with each in these columns; sizes : (n_classes,) the rows of each class."""
-    of = [held[j] for j in subset]
-    cells = prod(one.size for one in of)
-    key, weight = distinct(_key([one.code for one in of], [one.size for one in of]), cells, weight=sizes)
-    for one in of:  # the first column is read, and goes to the end
-        rest = cells // one.size
-        level, other = np.divmod(key, rest)
-        if one.spread is not None:
-            found = (one.spread @ csr_array((weight, (level, other)), shape=(one.size, rest))).tocoo()
-            level, other, weight = found.row.astype(np.int64), found.col.astype(np.int64), found.data
-        key, cells = other * one.bins + level, rest * one.bins
-    return _equal(key, weight, _key(at[list(subset)], [one.bins for one in of]), cells)
+    chosen = [columns[j] for j in subset]
+    cells = prod(column.size for column in chosen)
+    key, weight = distinct(
+        _key([column.code for column in chosen], [column.size for column in chosen]), cells, weight=sizes
+    )
+    for column in chosen:  # the first column is read, and goes to the end
+        n_rest = cells // column.size
+        level, rest_key = np.divmod(key, n_rest)
+        if column.spread is not None:
+            spread = (column.spread @ csr_array((weight, (level, rest_key)), shape=(column.size, n_rest))).tocoo()
+            level, rest_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
+        key, cells = rest_key * column.bins + level, n_rest * column.bins
+    return _equal(key, weight, _key(bins[list(subset)], [column.bins for column in chosen]), cells)
 
 
 def bins_of(share: csr_array) -> NDArray[np.int64]:
@@ -217,40 +234,40 @@ def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence
 
 
 def _equal(
-    key: NDArray[np.int64], weight: NDArray[np.number], asked: NDArray[np.int64], cells: int
+    key: NDArray[np.int64], weight: NDArray[np.number], wanted: NDArray[np.int64], cells: int
 ) -> NDArray[np.float64]:
     """The weight of each key asked for, of so many keys."""
     if cells <= COUNTABLE:
-        return np.asarray(np.bincount(key, weight, minlength=cells)[asked])
+        return np.asarray(np.bincount(key, weight, minlength=cells)[wanted])
     order = np.argsort(key)
     key, upto = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
-    return np.asarray(upto[np.searchsorted(key, asked, side="right")] - upto[np.searchsorted(key, asked)])
+    return np.asarray(upto[np.searchsorted(key, wanted, side="right")] - upto[np.searchsorted(key, wanted)])
 
 
-def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: int, most: int) -> list[Subset]:
+def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: int, max_subsets: int) -> list[Subset]:
     """All sets of 1 to `largest` columns; of more than `most`, those with the pairs that say most of one another."""
-    every = [one for size in range(1, largest + 1) for one in combinations(range(len(columns)), size)]
-    if len(every) <= most:
-        return every
-    code = [bins_of(one)[column.codes] for column, one in zip(columns, share, strict=True)]
+    all_subsets = [item for size in range(1, largest + 1) for item in combinations(range(len(columns)), size)]
+    if len(all_subsets) <= max_subsets:
+        return all_subsets
+    code = [bins_of(item)[column.codes] for column, item in zip(columns, share, strict=True)]
     pairs = {(i, j): mutual_information(code[i], code[j]) for i, j in combinations(range(len(columns)), 2)}
-    strength = [max((pairs[pair] for pair in combinations(one, 2)), default=np.inf) for one in every]
-    return [every[at] for at in sorted(np.argsort(-np.array(strength), kind="stable")[:most])]
+    strength = [max((pairs[pair] for pair in combinations(item, 2)), default=np.inf) for item in all_subsets]
+    return [all_subsets[position] for position in sorted(np.argsort(-np.array(strength), kind="stable")[:max_subsets])]
 
 
 def mutual_information(
-    one: NDArray[np.int64], other: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
+    first: NDArray[np.int64], second: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
 ) -> float:
     """Of two columns of bins, in nats: sum p log(p / (q q')); 0 of no rows. weight : rows that each is; 1 when left out
 
     >>> round(mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])), 4)
     0.6931
     """
-    if not len(one):
+    if not len(first):
         return 0.0
-    width = int(other.max()) + 1
-    joint = distinct(one * width + other, (int(one.max()) + 1) * width, weight=weight)[1]
-    return float(sum(_entropy(np.bincount(side, weight)) for side in (one, other)) - _entropy(joint))
+    width = int(second.max()) + 1
+    joint = distinct(first * width + second, (int(first.max()) + 1) * width, weight=weight)[1]
+    return float(sum(_entropy(np.bincount(side, weight)) for side in (first, second)) - _entropy(joint))
 
 
 def _entropy(counts: NDArray[np.number]) -> float:

@@ -106,18 +106,18 @@ class MechanismAttack:
         people, population = people_of(knowledge, self), Background.of(knowledge).in_general
         pairing, protection = pair(people, release), self.protection
         if hasattr(protection, "row_kernel"):
-            found = _by_kernel(protection, pairing, population, secret_unless(rng))
+            evidence = _by_kernel(protection, pairing, population, secret_unless(rng))
         elif hasattr(protection, "fits"):
-            found = _by_fit(protection, pairing, people, population, release)
+            evidence = _by_fit(protection, pairing, people, population, release)
         elif hasattr(self.protection, "coordinates"):
-            found = self._groups(pairing, population, secret_unless(rng))
+            evidence = self._groups(pairing, population, secret_unless(rng))
         else:
             raise UnmaskError(
                 f"{self.protection!r} does not say how likely what it releases is (row_kernel, fits, coordinates); "
                 "ShadowMembership asks who is in its release by running it again"
             )
-        found.provenance.update(attack=repr(self), missing=release.missing)
-        return self._membership(found, pairing) if self.asks == "membership" else self._identity(found, pairing)
+        evidence.provenance.update(attack=repr(self), missing=release.missing)
+        return self._membership(evidence, pairing) if self.asks == "membership" else self._identity(evidence, pairing)
 
     def knowing(self, protection: Any) -> Self:
         """The same, told what made the release, unless that is said."""
@@ -130,26 +130,26 @@ class MechanismAttack:
             raise UnmaskError(f"{self!r}: by groups it is told whose a record is, not who is in; see ShadowMembership")
         return _by_distance(self.protection, pairing, population, rng)
 
-    def _identity(self, found: Evidence, pairing: Pairing) -> Posterior:
+    def _identity(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         belief = from_likelihood(
-            found.indptr,
-            found.candidate,
-            found.log_ratio,
+            evidence.indptr,
+            evidence.candidate,
+            evidence.log_ratio,
             n_candidates=pairing.n_candidates,
             observation=pairing.observation.astype(np.int64),
             prior_present=self.prior_present,
             log_likelihood_none=np.zeros(len(pairing.observed)),
-            status="exact" if found.alike and self.prior_present == 1.0 else "model",
-            provenance=found.provenance,
+            status="exact" if evidence.alike and self.prior_present == 1.0 else "model",
+            provenance=evidence.provenance,
         )
-        return belief if self.prior_present < 1.0 else _sharing(belief, found.left_out)
+        return belief if self.prior_present < 1.0 else _sharing(belief, evidence.left_out)
 
-    def _membership(self, found: Evidence, pairing: Pairing) -> Posterior:
-        row = np.repeat(np.arange(len(pairing.observed)), np.diff(found.indptr))
-        top = segment_max(found.log_ratio, found.indptr, empty=-LARGEST)
-        total = segment_sum(np.exp(found.log_ratio - top[row]), found.indptr) / pairing.n_candidates
-        score = top + np.log(np.where(total > 0, total, 1.0)) - np.log1p(-found.left_out)
-        return scored(np.clip(score, -LARGEST, LARGEST), pairing.observation, by=repr(self))
+    def _membership(self, evidence: Evidence, pairing: Pairing) -> Posterior:
+        row = np.repeat(np.arange(len(pairing.observed)), np.diff(evidence.indptr))
+        top = segment_max(evidence.log_ratio, evidence.indptr, empty=-LARGEST)
+        total = segment_sum(np.exp(evidence.log_ratio - top[row]), evidence.indptr) / pairing.n_candidates
+        score = top + np.log(np.where(total > 0, total, 1.0)) - np.log1p(-evidence.left_out)
+        return scored(np.clip(score, -LARGEST, LARGEST), pairing.observation, attack_name=repr(self))
 
 
 LARGEST = 700.0
@@ -171,32 +171,37 @@ def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
 def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
     """Of a protection that treats each row, and each column, on its own."""
     seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # what is simulated is the same for everybody
-    kernels = _kernels(protection, [known for known, _ in pairing.columns], pairing, seeds)
-    shown = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
+    kernels = _kernels(protection, [known_column for known_column, _ in pairing.columns], pairing, seeds)
+    released_cells = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
     margins = []
     for kernel, (_, released) in zip(kernels, pairing.columns, strict=True):
         shares = np.bincount(kernel.released[released.codes], minlength=kernel.log_k.shape[1]) / pairing.n_candidates
         margins.append(np.log(np.maximum(shares, 0.5 / pairing.n_candidates)))
-    independent = np.exp(_sum(margins, shown))
-    by_people = _outside(protection, pairing, population, shown, seeds)
+    independent = np.exp(_sum(margins, released_cells))
+    by_people = _outside(protection, pairing, population, released_cells, seeds)
     share = mixed(by_people, independent, pairing.sizes.astype(np.float64))
     log_out = np.log(share * by_people + (1 - share) * independent)
     tables = [
-        np.where(known.levels.unknown[:, None], margin, kernel.log_k[kernel.true])  # nothing follows from unknown cells
-        for (known, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
+        np.where(
+            known_column.levels.unknown[:, None], margin, kernel.log_k[kernel.true]
+        )  # nothing follows from unknown cells
+        for (known_column, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
-    found = likeliest(tables, pairing.observed, shown, -log_out, pairing.klass, drop=DROPPED)
-    return Evidence(*found, {"out": "release" if population is None else "population", "share": share})
+    candidates = likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=DROPPED)
+    return Evidence(*candidates, {"out": "release" if population is None else "population", "share": share})
 
 
 def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: list[int]) -> list[Kernel]:
     """How each released column comes from that of people."""
-    both = zip(people, pairing.columns, seeds, strict=True)
-    return [protection.row_kernel(true, shown, rng=np.random.default_rng(seed)) for true, (_, shown), seed in both]
+    triples = zip(people, pairing.columns, seeds, strict=True)
+    return [
+        protection.row_kernel(true, released_column, rng=np.random.default_rng(seed))
+        for true, (_, released_column), seed in triples
+    ]
 
 
 def _outside(
-    protection: Any, pairing: Pairing, population: Table | None, shown: NDArray[np.int32], seeds: list[int]
+    protection: Any, pairing: Pairing, population: Table | None, released_cells: NDArray[np.int32], seeds: list[int]
 ) -> Floats:
     """(J,) the density of each class of released rows by people in general put through K; without any by the released
     rows themselves, protected once more, each but for itself.
@@ -205,11 +210,11 @@ def _outside(
     kernels, alike = _kernels(protection, people, pairing, seeds), classes_of(people)
     true = np.stack([kernel.true[alike.levels[:, j]] for j, kernel in enumerate(kernels)], axis=1)
     tables, n = [np.exp(kernel.log_k) for kernel in kernels], int(alike.sizes.sum())
-    found = density(tables, alike.sizes.astype(np.float64), true, shown)
+    total = density(tables, alike.sizes.astype(np.float64), true, released_cells)
     if population is not None:
-        return found / n
-    itself = np.prod([table[true[:, j], shown[:, j]] for j, table in enumerate(tables)], axis=0)
-    return np.asarray(np.maximum(found - itself, 0.0) / max(n - 1, 1))
+        return total / n
+    itself = np.prod([table[true[:, j], released_cells[:, j]] for j, table in enumerate(tables)], axis=0)
+    return np.asarray(np.maximum(total - itself, 0.0) / max(n - 1, 1))
 
 
 def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
@@ -221,35 +226,37 @@ def _by_fit(protection: Any, pairing: Pairing, people: Table, population: Table 
     """Of a protection whose rule says which rows can be whose."""
     row, klass = _fitting(protection, pairing, release)
     general = people if population is None else population
-    other = pairing if population is None else pair(population, release)
+    population_pairing = pairing if population is None else pair(population, release)
     names = [released.name for _, released in pairing.columns]
-    if [released.name for _, released in other.columns] != names:
+    if [released.name for _, released in population_pairing.columns] != names:
         columns = tuple(general.column(name) for name in names)
-        other = pair(replace(general, quasi_identifiers=columns, sensitive=(), kept=()), release)
-    theirs, of = _fitting(protection, other, release)
-    inside = np.bincount(of, np.bincount(other.observation)[theirs], minlength=len(pairing.sizes))
-    out = (inside + pairing.sizes) / (general.n_rows + pairing.n_candidates)  # the rows of a class fit it, too
+        population_pairing = pair(replace(general, quasi_identifiers=columns, sensitive=(), kept=()), release)
+    theirs, population_class = _fitting(protection, population_pairing, release)
+    inside = np.bincount(
+        population_class, np.bincount(population_pairing.observation)[theirs], minlength=len(pairing.sizes)
+    )
+    share = (inside + pairing.sizes) / (general.n_rows + pairing.n_candidates)  # the rows of a class fit it, too
     provenance = {"out": "people" if population is None else "population"}
     alike = bool(np.bincount(row, minlength=1).max() <= 1)
     return Evidence(
-        *pairing.expand(row, klass, -np.log(out[klass])), np.zeros(len(pairing.observed)), provenance, alike
+        *pairing.expand(row, klass, -np.log(share[klass])), np.zeros(len(pairing.observed)), provenance, alike
     )
 
 
 def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
-    kept = protection.fits(release, pairing, row, klass)
-    return row[kept], klass[kept]
+    is_fitting = protection.fits(release, pairing, row, klass)
+    return row[is_fitting], klass[is_fitting]
 
 
 def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
     """Of a protection that groups those who are near one another; log_ratio is log p(row)."""
-    gaps = [known.levels.unknown[pairing.observed[:, j]] for j, (known, _) in enumerate(pairing.columns)]
+    gaps = [known_column.levels.unknown[pairing.observed[:, j]] for j, (known_column, _) in enumerate(pairing.columns)]
     unknown = np.stack(gaps, axis=1)
     weights, missed = learned(protection, pairing, unknown[pairing.observation], population, rng)
     near = nearest(protection, pairing, pairing.observed, unknown, population)
-    row, at = np.nonzero(near.possible)
-    log_p = (log_shares(near, weights) - near.log_size)[row, at]
-    more = near.possible.all(axis=1) & (near.klass.shape[1] < len(pairing.sizes))
+    row, place = np.nonzero(near.possible)
+    log_p = (log_shares(near, weights) - near.log_size)[row, place]
+    has_more = near.possible.all(axis=1) & (near.klass.shape[1] < len(pairing.sizes))
     provenance = {"weights": weights.tolist(), "shadow_rows": min(pairing.n_candidates, population.n_rows)}
-    return Evidence(*pairing.expand(row, near.klass[row, at], log_p), np.where(more, missed, 0.0), provenance)
+    return Evidence(*pairing.expand(row, near.klass[row, place], log_p), np.where(has_more, missed, 0.0), provenance)

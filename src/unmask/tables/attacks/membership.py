@@ -76,14 +76,14 @@ class MarginalRatio:
     def by(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:
         """The same by margins of the release and of the reference; names : of the columns known, all when left out"""
         of_release, of_reference = margins.log_shares(names, columns=self.columns, sets=self.sets)
-        return scored(of_release - of_reference, np.arange(len(of_release)), by=repr(self))
+        return scored(of_release - of_reference, np.arange(len(of_release)), attack_name=repr(self))
 
 
 def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Margins:
     """Those of some tables, by the columns that people share with the first one."""
-    known, _ = zip(*shared_columns(people, tables[0]), strict=True)
-    general, *rows = ([table.column(one.name) for one in known] for table in (reference, *tables))
-    return Margins.of(known, general, rows, bins=bins)
+    columns, _ = zip(*shared_columns(people, tables[0]), strict=True)
+    general, *rows = ([table.column(column.name) for column in columns] for table in (reference, *tables))
+    return Margins.of(columns, general, rows, bins=bins)
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class ClosestRecord:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
-        least = _least_distance(pairing, wildcard=release.missing == "wildcard")
-        return scored(-least, pairing.observation, by=repr(self))
+        distance = _least_distance(pairing, wildcard=release.missing == "wildcard")
+        return scored(-distance, pairing.observation, attack_name=repr(self))
 
 
 PEOPLE, CLASSES, COMBINATIONS = 128, 1 << 10, 1 << 10
@@ -133,17 +133,19 @@ def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
     """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
     of_class = [part for _, part, _ in parts]
-    levels, found = int(pairing.classes.max()) + 1, []
+    levels, distances = int(pairing.classes.max()) + 1, []
     for people in _pieces(pairing.observed, DISTANCES // levels):
         sides = zip(pairing.columns, people.T, pairing.classes.T, strict=True)
         columns = [_Distances.of(*side, wildcard) for side in sides]
         sets = [[(columns[j], cells[:, i]) for i, j in enumerate(those)] for those, _, cells in parts]
-        least, everybody = np.zeros(len(people)), np.arange(len(people))
-        met = np.concatenate([_met(sets, of_class, some) for some in _pieces(everybody, ON_BITS)])
-        for some in _pieces(everybody[~met], PEOPLE):
-            least[some] = _least([_sum(one(cells, some) for one, cells in those) for those in sets], of_class)
-        found.append(least)
-    return np.concatenate(found)
+        nearest, everybody = np.zeros(len(people)), np.arange(len(people))
+        met = np.concatenate([_met(sets, of_class, block) for block in _pieces(everybody, ON_BITS)])
+        for block in _pieces(everybody[~met], PEOPLE):
+            nearest[block] = _least(
+                [_sum(distance(cells, block) for distance, cells in those) for those in sets], of_class
+            )
+        distances.append(nearest)
+    return np.concatenate(distances)
 
 
 def _pieces(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
@@ -159,18 +161,20 @@ def _met(
     """(n_people,) who is at no distance of some class, as most people are of a release that generalizes: asked on bits,
     128 of them in the time of one distance or two.
     """
-    near = [np.bitwise_and.reduce([one.near(cells, people) for one, cells in those]) for those in sets]
-    some = np.bitwise_or.reduce(np.bitwise_and.reduce([bits[part] for bits, part in zip(near, parts, strict=True)]))
-    return np.unpackbits(some, count=len(people)).astype(np.bool_)
+    near = [np.bitwise_and.reduce([distance.near(cells, people) for distance, cells in those]) for those in sets]
+    bits_of_people = np.bitwise_or.reduce(
+        np.bitwise_and.reduce([bits[part] for bits, part in zip(near, parts, strict=True)])
+    )
+    return np.unpackbits(bits_of_people, count=len(people)).astype(np.bool_)
 
 
 def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
     """(n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a table."""
-    least = np.full(tables[0].shape[1], np.inf)
-    for some in (slice(first, first + CLASSES) for first in range(0, len(parts[0]), CLASSES)):
-        total = _sum(table[part[some]] for table, part in zip(tables, parts, strict=True))
-        least = np.minimum(least, total.min(axis=0))
-    return least
+    minimum = np.full(tables[0].shape[1], np.inf)
+    for block in (slice(first, first + CLASSES) for first in range(0, len(parts[0]), CLASSES)):
+        total = _sum(table[part[block]] for table, part in zip(tables, parts, strict=True))
+        minimum = np.minimum(minimum, total.min(axis=0))
+    return minimum
 
 
 def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -185,11 +189,11 @@ def _together(classes: NDArray[np.int32]) -> list[list[int]]:
     """Sets of columns whose cells have few combinations in the classes, which are compared once for all of them."""
     sets: list[list[int]] = [[]]
     for j in np.argsort(classes.max(axis=0), kind="stable").tolist():
-        more = [*sets[-1], j]
-        if sets[-1] and len(_distinct(classes[:, more])[1]) > COMBINATIONS:
+        longer = [*sets[-1], j]
+        if sets[-1] and len(_distinct(classes[:, longer])[1]) > COMBINATIONS:
             sets.append([j])
         else:
-            sets[-1] = more
+            sets[-1] = longer
     return sets
 
 
@@ -215,8 +219,10 @@ class _Distances(NamedTuple):
         cls, columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
     ) -> Self:
         """people, cells : the levels of the first column and of the second; wildcard : see `gower`."""
-        (known, one), (released, place) = (_used(*side) for side in zip(columns, (people, cells), strict=True))
-        return cls(gower(known, released, wildcard=wildcard).T, place, one[people])
+        (known_column, known_place), (released, place) = (
+            _used(*side) for side in zip(columns, (people, cells), strict=True)
+        )
+        return cls(gower(known_column, released, wildcard=wildcard).T, place, known_place[people])
 
     def __call__(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.float64]:
         """(n_cells, n_people) of some released levels and of some people."""
@@ -235,28 +241,28 @@ def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.
     return replace(column, codes=np.arange(len(used), dtype=np.int32), levels=column.levels.select(used)), place
 
 
-def alike(people: Table, others: Table | None, names: Sequence[str]) -> Table:
+def alike(people: Table, reference: Table | None, names: Sequence[str]) -> Table:
     """Some people, and others below them, by columns of these names, which are quasi-identifiers. Only the levels that
     somebody has are read again, as a table of these people alone would have them.
     """
-    sides = [people] if others is None else [people, others]
+    sides = [people] if reference is None else [people, reference]
     columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
-    some = replace(people, weight=None, person=None)
-    return replace(some, quasi_identifiers=columns, sensitive=(), kept=(), order=tuple(names))
+    stacked = replace(people, weight=None, person=None)
+    return replace(stacked, quasi_identifiers=columns, sensitive=(), kept=(), order=tuple(names))
 
 
 def _below(columns: Sequence[Column], like: Table) -> Column:
     """A column of the rows of several, one below the other."""
-    name, at = columns[0].name, []
+    name, codes = columns[0].name, []
     labels: list[str] = []
-    for one in columns:
-        used = np.flatnonzero(one.counts)
-        place = np.zeros(len(one.levels), dtype=np.int64)
+    for column in columns:
+        used = np.flatnonzero(column.counts)
+        place = np.zeros(len(column.levels), dtype=np.int64)
         place[used] = len(labels) + np.arange(len(used))
-        labels += [one.levels.labels[level] for level in used.tolist()]
-        at.append(place[one.codes])
-    found = Table.read({name: labels}, quasi_identifiers=name, like=like, na=()).quasi_identifiers[0]
-    return replace(found, codes=found.codes[np.concatenate(at)])
+        labels += [column.levels.labels[level] for level in used.tolist()]
+        codes.append(place[column.codes])
+    stacked = Table.read({name: labels}, quasi_identifiers=name, like=like, na=()).quasi_identifiers[0]
+    return replace(stacked, codes=stacked.codes[np.concatenate(codes)])
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
@@ -267,8 +273,8 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     return reference
 
 
-def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, by: str) -> Posterior:
-    """Scores of "in" against "out" as log-odds, with even odds before; score : (n_observations,); by : whose."""
+def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack_name: str) -> Posterior:
+    """Return the belief with (n_observations,) scores of "in" against "out" as log-odds, and even odds before."""
     n = len(score)
     belief = from_scores(
         2 * np.arange(n + 1),
@@ -276,7 +282,7 @@ def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, by: 
         np.stack([score, np.zeros(n)], axis=1).reshape(-1),
         n_candidates=2,
         observation=observation.astype(np.int64),
-        provenance={"attack": by},
+        provenance={"attack": attack_name},
     )
     return replace(belief, candidate_label=LABELS)
 
@@ -296,8 +302,8 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
     B. Zadrozny & C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002;
     A. Agresti & B. Coull, "Approximate is better than exact for interval estimation of binomial proportions", 1998.
     """
-    at, each, first = _blocks(score, inside)
-    return at, np.repeat(_p(np.add.reduceat(each, first, axis=1)), np.diff(first, append=len(at)))
+    scores, counts, first = _blocks(score, inside)
+    return scores, np.repeat(_p(np.add.reduceat(counts, first, axis=1)), np.diff(first, append=len(scores)))
 
 
 def worth(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -314,8 +320,8 @@ def worth(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArra
 
     M. J. Schell & B. Singh, "The reduced monotonic regression method", JASA 92, 1997.
     """
-    at, each, first = _blocks(score, inside)
-    blocks = list(zip(*np.add.reduceat(each, first, axis=1).tolist(), strict=True))
+    scores, counts, first = _blocks(score, inside)
+    blocks = list(zip(*np.add.reduceat(counts, first, axis=1).tolist(), strict=True))
     starts, steps = first.tolist(), [_apart(*two) for two in pairwise(blocks)]
     while steps and min(steps) < SIGNIFICANT:
         i = steps.index(min(steps))
@@ -324,7 +330,7 @@ def worth(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArra
         del starts[i + 1]
         steps[near] = [_apart(*two) for two in pairwise(blocks[near])]
     begin = np.array(starts[1:], dtype=np.int64)
-    return (at[begin - 1] + at[begin]) / 2, _p(np.array(blocks).T)
+    return (scores[begin - 1] + scores[begin]) / 2, _p(np.array(blocks).T)
 
 
 SIGNIFICANT = 1.92
@@ -339,11 +345,13 @@ def _blocks(
     """
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
-    at, of = np.unique(score, return_inverse=True)
-    each = np.stack([np.bincount(of, weights=who) for who in (inside, ~inside)]).astype(np.float64)
-    weight = each / np.maximum(each.sum(axis=1, keepdims=True), 1)
-    found = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0))
-    return at, each, np.asarray(found.blocks[:-1], dtype=np.int64)
+    scores, score_of_person = np.unique(score, return_inverse=True)
+    counts = np.stack([np.bincount(score_of_person, weights=is_chosen) for is_chosen in (inside, ~inside)]).astype(
+        np.float64
+    )
+    weight = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    regression = isotonic_regression(weight[0] / weight.sum(axis=0), weights=weight.sum(axis=0))
+    return scores, counts, np.asarray(regression.blocks[:-1], dtype=np.int64)
 
 
 def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -352,15 +360,17 @@ def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
     if blocks.shape[1] == 1:
         return np.array([0.5])
-    (members, others), (n_members, n_others) = blocks, blocks.sum(axis=1)
-    odds = (members + 2) / (others + 2) * (n_others + 4) / (n_members + 4)
-    return np.asarray(isotonic_regression(odds / (1 + odds), weights=members + others).x)
+    (members, non_members), (n_members, n_others) = blocks, blocks.sum(axis=1)
+    odds = (members + 2) / (non_members + 2) * (n_others + 4) / (n_members + 4)
+    return np.asarray(isotonic_regression(odds / (1 + odds), weights=members + non_members).x)
 
 
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> float:
+def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
     """Log-likelihood that two blocks of members and others have more as two than as one."""
-    both = (one[0] + other[0], one[1] + other[1])
-    return sum(n * log(n / sum(some)) * sign for some, sign in ((one, 1), (other, 1), (both, -1)) for n in some if n)
+    merged = (first[0] + second[0], first[1] + second[1])
+    return sum(
+        n * log(n / sum(block)) * sign for block, sign in ((first, 1), (second, 1), (merged, -1)) for n in block if n
+    )
 
 
 def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -79,8 +79,11 @@ class BayesAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [self.log_table(known, released, missing=release.missing) for known, released in pairing.columns]
-        marginals = [_log_marginal(known, released) for known, released in pairing.columns]
+        tables = [
+            self.log_table(known_column, released, missing=release.missing)
+            for known_column, released in pairing.columns
+        ]
+        marginals = [_log_marginal(known_column, released) for known_column, released in pairing.columns]
         row, klass, log_likelihood = sums_over(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - NEGLIGIBLE)
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
         log_none = sum((m[pairing.observed[:, i]] for i, m in enumerate(marginals)), np.zeros(len(pairing.observed)))
@@ -96,53 +99,56 @@ class BayesAttack:
             provenance={"attack": repr(self), "missing": release.missing},
         )
 
-    def log_table(self, known: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
+    def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
         """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
-        error = self._error_of(known)
-        kept = _kept(known, released, error, missing)
-        vague = known.levels.open(missing)
-        spread = np.maximum(kept[~vague].sum(axis=0, keepdims=True), 1e-300)
-        redrawn = np.exp(self.log_redrawn(known, released))[:, None]
+        error = self._error_of(known_column)
+        is_kept = _kept(known_column, released, error, missing)
+        vague = known_column.levels.open(missing)
+        spread = np.maximum(is_kept[~vague].sum(axis=0, keepdims=True), 1e-300)
+        redrawn = np.exp(self.log_redrawn(known_column, released))[:, None]
         with np.errstate(divide="ignore"):
-            table = np.log((1 - error.redraw) * kept / spread + redrawn)
+            table = np.log((1 - error.redraw) * is_kept / spread + redrawn)
         table = np.maximum(table, IMPOSSIBLE)
         table[vague] = 0.0
         return np.asarray(table)
 
-    def log_redrawn(self, known: Column, released: Column) -> NDArray[np.float64]:
+    def log_redrawn(self, known_column: Column, released: Column) -> NDArray[np.float64]:
         """(n_known_levels,) log of redraw q(v): the part of p(v given r) that is due to a redrawn cell."""
-        log_rate = float(np.log(max(self._error_of(known).redraw, 1e-300)))
-        return np.asarray(log_rate + _log_marginal(known, released))
+        log_rate = float(np.log(max(self._error_of(known_column).redraw, 1e-300)))
+        return np.asarray(log_rate + _log_marginal(known_column, released))
 
-    def _error_of(self, known: Column) -> CellError:
-        return self.error if isinstance(self.error, CellError) else self.error.get(known.name, CellError())
+    def _error_of(self, known_column: Column) -> CellError:
+        return self.error if isinstance(self.error, CellError) else self.error.get(known_column.name, CellError())
 
 
-def _kept(known: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
+def _kept(known_column: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
     """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not
     redrawn.
     """
-    fits = compatible(known.levels, released.levels, missing=missing).astype(np.float64)
-    if not error.width or not known.levels.kind == released.levels.kind == "numeric":
+    fits = compatible(known_column.levels, released.levels, missing=missing).astype(np.float64)
+    if not error.width or not known_column.levels.kind == released.levels.kind == "numeric":
         return fits
-    moved = np.zeros_like(fits)
-    left, right = known.levels.on_scale_of(released.levels), released.levels.on_scale_of(known.levels)
-    low, high = left.low[:, None], left.high[:, None]
+    n_fitting = np.zeros_like(fits)
+    known_levels, released_levels = (
+        known_column.levels.on_scale_of(released.levels),
+        released.levels.on_scale_of(known_column.levels),
+    )
+    low, high = known_levels.low[:, None], known_levels.high[:, None]
     for step in range(1, error.width + 1):
         for move in (-step, step):
-            moved += (low + move <= right.high) & (high + move >= right.low)
-    return np.asarray((1 - error.jitter) * fits + error.jitter * moved / (2 * error.width))
+            n_fitting += (low + move <= released_levels.high) & (high + move >= released_levels.low)
+    return np.asarray((1 - error.jitter) * fits + error.jitter * n_fitting / (2 * error.width))
 
 
-def _log_marginal(known: Column, released: Column) -> NDArray[np.float64]:
+def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]:
     """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never
     released.
     """
     counts = released.counts.astype(np.float64)
-    fits = compatible(known.levels, released.levels, missing="own").astype(np.float64)
+    fits = compatible(known_column.levels, released.levels, missing="own").astype(np.float64)
     share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())
-    log_share[known.levels.open("own")] = 0.0
+    log_share[known_column.levels.open("own")] = 0.0
     return np.asarray(log_share)
 
 
@@ -171,24 +177,30 @@ class NearestNeighbor:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known: the nearest records, alike."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [gower(known, released, wildcard=release.missing == "wildcard") for known, released in pairing.columns]
+        tables = [
+            gower(known_column, released, wildcard=release.missing == "wildcard")
+            for known_column, released in pairing.columns
+        ]
         row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.all_alike(indptr, candidate, attack=repr(self))
 
 
-def gower(known: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
+def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
     """(n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
-    fits = compatible(known.levels, released.levels, missing="wildcard" if wildcard else "own")
+    fits = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(fits, 0.0, 1.0)
-    if known.levels.kind == released.levels.kind == "numeric":
-        left, right = known.levels.on_scale_of(released.levels), released.levels.on_scale_of(known.levels)
-        bounds = np.concatenate([right.low, right.high])
+    if known_column.levels.kind == released.levels.kind == "numeric":
+        known_levels, released_levels = (
+            known_column.levels.on_scale_of(released.levels),
+            released.levels.on_scale_of(known_column.levels),
+        )
+        bounds = np.concatenate([released_levels.low, released_levels.high])
         bounds = bounds[np.isfinite(bounds)]
         span = float(np.ptp(bounds)) if len(bounds) else 0.0
-        below = right.low - left.high[:, None]
-        above = left.low[:, None] - right.high
-        gap = np.nan_to_num(np.maximum(np.maximum(below, above), 0.0), nan=np.inf)
+        gap_below = released_levels.low - known_levels.high[:, None]
+        gap_above = known_levels.low[:, None] - released_levels.high
+        gap = np.nan_to_num(np.maximum(np.maximum(gap_below, gap_above), 0.0), nan=np.inf)
         table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
     return np.asarray(table)
 

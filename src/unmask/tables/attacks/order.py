@@ -182,7 +182,7 @@ class _Match:
             pairs=observation * n_classes + klass,
             n_fitting=n_fitting,
             only_class=only[seen] if has_one_class else None,
-            columns=tuple(known.codes[people] for known, _ in pairing.columns),
+            columns=tuple(known_column.codes[people] for known_column, _ in pairing.columns),
         )
 
     @property
@@ -221,8 +221,10 @@ class _Match:
 
 def _has_missing(pairing: Pairing) -> NDArray[np.bool_]:
     """Return (n_targets,) who lacks a quasi-identifier, and is left out by the rule "excluded"."""
-    gone = [pairing.observed[:, i] == known.levels.missing for i, (known, _) in enumerate(pairing.columns)]
-    return np.asarray(np.any(gone, axis=0)[pairing.observation], dtype=bool)
+    is_missing = [
+        pairing.observed[:, i] == known_column.levels.missing for i, (known_column, _) in enumerate(pairing.columns)
+    ]
+    return np.asarray(np.any(is_missing, axis=0)[pairing.observation], dtype=bool)
 
 
 def _explanations(match: _Match) -> Iterator[_Explanation]:
@@ -300,7 +302,9 @@ def is_sorted(table: Table) -> bool:
         columns.append([np.sign(np.diff(np.nan_to_num(table.weight, nan=-1.0))).astype(np.int8)])
     is_equal = np.ones(table.n_rows - 1, dtype=bool)
     while columns:
-        chosen = next((signs for signs in columns if any(_is_monotone(one[is_equal]) for one in signs)), None)
+        chosen = next(
+            (signs for signs in columns if any(_is_monotone(direction[is_equal]) for direction in signs)), None
+        )
         if chosen is None:
             return False
         columns = [signs for signs in columns if signs is not chosen]

@@ -83,17 +83,17 @@ class Pairing:
 
         row, klass : (observation, class) of every pair that fits, by observation then class; what is left of them
         """
-        every = np.arange(len(self.observed))
-        alone = np.bincount(row, minlength=len(every))[row] == 1
+        observations = np.arange(len(self.observed))
+        is_single = np.bincount(row, minlength=len(observations))[row] == 1
         first = np.empty(len(self.sizes), dtype=np.int64)
-        first[klass[alone][::-1]] = row[alone][::-1]
-        into = every.copy()
-        into[row[alone]] = first[klass[alone]]
-        kept = into == every
-        number = np.cumsum(kept, dtype=np.int32) - 1
-        found = replace(self, observation=number[into][self.observation], observed=self.observed[kept])
-        left = kept[row]
-        return found, number[row[left]].astype(np.int64), klass[left]
+        first[klass[is_single][::-1]] = row[is_single][::-1]
+        into = observations.copy()
+        into[row[is_single]] = first[klass[is_single]]
+        is_kept = into == observations
+        number = np.cumsum(is_kept, dtype=np.int32) - 1
+        pairing = replace(self, observation=number[into][self.observation], observed=self.observed[is_kept])
+        is_left = is_kept[row]
+        return pairing, number[row[is_left]].astype(np.int64), klass[is_left]
 
     def represented(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
@@ -138,22 +138,22 @@ def pair(observed: Table, candidates: Table) -> Pairing:
     """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name."""
     columns = shared_columns(observed, candidates)
     if observed is candidates:
-        left = right = observed.classes
+        observed_classes = candidate_classes = observed.classes
     else:
-        left, right = (classes_of(side) for side in zip(*columns, strict=True))
+        observed_classes, candidate_classes = (classes_of(side) for side in zip(*columns, strict=True))
     return Pairing(
         columns=columns,
-        observation=left.of_row,
-        observed=left.levels,
-        klass=right.of_row,
-        classes=right.levels,
-        members=by_class(right.of_row, len(right.sizes)),
-        first=np.concatenate(([0], np.cumsum(right.sizes))),
+        observation=observed_classes.of_row,
+        observed=observed_classes.levels,
+        klass=candidate_classes.of_row,
+        classes=candidate_classes.levels,
+        members=by_class(candidate_classes.of_row, len(candidate_classes.sizes)),
+        first=np.concatenate(([0], np.cumsum(candidate_classes.sizes))),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Same:
+class EqualValues:
     """Two columns of exact values, missing and open cells: cells meet if they are equal or one is open. For columns too
     wide for a table.
 
@@ -164,20 +164,28 @@ class Same:
     candidate: NDArray[np.int32]
 
     @classmethod
-    def of(cls, observed: Column, candidate: Column, *, missing: Missing = "own") -> Same:
+    def of(cls, observed: Column, candidate: Column, *, missing: Missing = "own") -> EqualValues:
         """Number the values of two columns by label."""
         sides = [column.levels for column in (observed, candidate)]
-        number = {label: at for at, label in enumerate(dict.fromkeys(sides[0].labels + sides[1].labels))}
+        number = {
+            label: number_of_level
+            for number_of_level, label in enumerate(dict.fromkeys(sides[0].labels + sides[1].labels))
+        }
         numbers = (np.array([number[label] for label in side.labels], dtype=np.int32) for side in sides)
-        return cls(*(np.where(side.open(missing), np.int32(-1), at) for side, at in zip(sides, numbers, strict=True)))
+        return cls(
+            *(
+                np.where(side.open(missing), np.int32(-1), number_of_level)
+                for side, number_of_level in zip(sides, numbers, strict=True)
+            )
+        )
 
-    def meets(self, one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether levels of the first column and of the second go together, one by one."""
-        left, right = self.observed[one], self.candidate[other]
-        return np.asarray((left == right) | (left < 0) | (right < 0))
+        first_value, second_value = self.observed[first], self.candidate[second]
+        return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
 
 
-Fit = NDArray[np.bool_] | Same
+Fit = NDArray[np.bool_] | EqualValues
 """Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
 
 
@@ -191,10 +199,10 @@ def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> li
     Columns of very many exact values on both sides are compared as equal or not: no table.
     """
     return [
-        Same.of(one, other, missing=missing)
-        if _wide_and_exact(one.levels, other.levels)
-        else compatible(one.levels, other.levels, missing=missing)
-        for one, other in columns
+        EqualValues.of(observed, candidate, missing=missing)
+        if _wide_and_exact(observed.levels, candidate.levels)
+        else compatible(observed.levels, candidate.levels, missing=missing)
+        for observed, candidate in columns
     ]
 
 
@@ -204,23 +212,29 @@ def fits_of_people(columns: Iterable[tuple[Column, Column]], *, missing: Missing
     People who are known by sets that the release states are known by the release alone, as no original is there: rows
     fit whose cell contains theirs. An intersection would count rows that fit only some of those who may be meant.
     """
-    found = fits_of(columns := tuple(columns), missing=missing)
-    for at, (known, cell) in enumerate(columns):
-        if known.levels.sets.any() and known.levels.type == cell.levels.type and _is_released(known, cell):
-            found[at] = contained(known.levels, cell.levels, missing=missing)
-    return found
+    fits = fits_of(columns := tuple(columns), missing=missing)
+    for position, (known_column, cell) in enumerate(columns):
+        if (
+            known_column.levels.sets.any()
+            and known_column.levels.type == cell.levels.type
+            and _is_released(known_column, cell)
+        ):
+            fits[position] = contained(known_column.levels, cell.levels, missing=missing)
+    return fits
 
 
-def _is_released(known: Column, cell: Column) -> bool:
+def _is_released(known_column: Column, cell: Column) -> bool:
     """Return whether the release states each cell that people are known by."""
-    there = set(cell.levels.labels)
-    return all(known.levels.labels[at] in there for at in np.flatnonzero(known.counts))
+    released_labels = set(cell.levels.labels)
+    return all(known_column.levels.labels[level] in released_labels for level in np.flatnonzero(known_column.counts))
 
 
-def _wide_and_exact(one: Levels, other: Levels) -> bool:
+def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     """Return whether a table of the levels would be large, and every stated cell of both is one value."""
-    alike = one.type == other.type or one.kind == other.kind == "categorical"
-    return len(one) * len(other) > _WIDE and alike and all(not side.sets.any() for side in (one, other))
+    alike = observed.type == candidate.type or observed.kind == candidate.kind == "categorical"
+    return (
+        len(observed) * len(candidate) > _WIDE and alike and all(not side.sets.any() for side in (observed, candidate))
+    )
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -232,23 +246,23 @@ def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64
 def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """The pairs of `pairs_where` a chunk at a time, at least one."""
     near = pairs_near(pairing.observed, pairing.classes, fits)
-    yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, Same)]) if near is None else near
+    yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, EqualValues)]) if near is None else near
 
 
 def pairs_near(
-    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
     """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
     leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
 
     left, right : (n, d) codes.
     """
-    coded = not any(isinstance(fit, Same) for fit in fits)
-    if coded and len(left) * len(right) <= FEW:
+    coded = not any(isinstance(fit, EqualValues) for fit in fits)
+    if coded and len(observed) * len(candidates) <= FEW:
         return None
-    lots = _lots(left, right, fits)
-    on_bits = coded and ON_BITS * lots.size.sum() > len(left) * len(right)
-    return None if on_bits else _asked(left, right, fits, lots)
+    lots = _lots(observed, candidates, fits)
+    on_bits = coded and ON_BITS * lots.size.sum() > len(observed) * len(candidates)
+    return None if on_bits else _fitting_pairs(observed, candidates, fits, lots)
 
 
 class _Lots(NamedTuple):
@@ -262,68 +276,74 @@ class _Lots(NamedTuple):
     order: NDArray[np.int64]
 
 
-def _lots(left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
+def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
     """Who is asked about whom: those whom `separated` leaves together."""
     nobody, n = np.zeros(0, dtype=np.int64), 0
-    found = [(nobody,) * 4]
-    for mine, others, stated in _stated(left, right, fits):
-        some = [fits[i] for i in stated]
-        ours, theirs = separated(left[np.ix_(mine, stated)], right[np.ix_(others, stated)], some)
+    lots = [(nobody,) * 4]
+    for mine, candidate_rows, columns in _split_by_open_columns(observed, candidates, fits):
+        fits_of_columns = [fits[i] for i in columns]
+        ours, theirs = separated(
+            observed[np.ix_(mine, columns)], candidates[np.ix_(candidate_rows, columns)], fits_of_columns
+        )
         order = np.argsort(theirs, kind="stable")
         first, after = (np.searchsorted(theirs[order], ours, side=side) for side in ("left", "right"))
-        found.append((mine, n + first, after - first, others[order]))
+        lots.append((mine, n + first, after - first, candidate_rows[order]))
         n += len(order)
-    row, first, size, order = (np.concatenate(part) for part in zip(*found, strict=True))
+    row, first, size, order = (np.concatenate(part) for part in zip(*lots, strict=True))
     turn = np.argsort(row, kind="stable")
     return _Lots(row[turn], first[turn], size[turn], order)
 
 
-def _stated(
-    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+def _split_by_open_columns(
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins all
     values of a wide column, and one such cell would have everybody asked about everybody.
     """
-    stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (left, right)]
+    stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (observed, candidates)]
     for i, fit in enumerate(fits):
-        if isinstance(fit, Same):
-            stars[0][:, i], stars[1][:, i] = fit.observed[left[:, i]] < 0, fit.candidate[right[:, i]] < 0
+        if isinstance(fit, EqualValues):
+            stars[0][:, i], stars[1][:, i] = fit.observed[observed[:, i]] < 0, fit.candidate[candidates[:, i]] < 0
     sides = []
-    for some in stars:
-        kinds, kind = np.unique(some, axis=0, return_inverse=True) if some.any() else (some[:1], np.zeros(len(some)))
-        sides.append([(one, np.flatnonzero(kind.ravel() == k)) for k, one in enumerate(kinds)])
-    for (one, mine), (other, others) in product(*sides):
-        yield mine, others, np.flatnonzero(~(one | other))
+    for open_columns in stars:
+        kinds, kind = (
+            np.unique(open_columns, axis=0, return_inverse=True)
+            if open_columns.any()
+            else (open_columns[:1], np.zeros(len(open_columns)))
+        )
+        sides.append([(observed_open, np.flatnonzero(kind.ravel() == k)) for k, observed_open in enumerate(kinds)])
+    for (observed_open, mine), (candidate_open, candidate_rows) in product(*sides):
+        yield mine, candidate_rows, np.flatnonzero(~(observed_open | candidate_open))
 
 
-def _asked(
-    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit], lots: _Lots
+def _fitting_pairs(
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit], lots: _Lots
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Of the right rows of the lots those that fit, by left row, and then by right row."""
-    ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(left)))
+    ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(observed)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
-    tests = [_test(fit, left[:, i], right[:, i]) for i, fit in enumerate(fits)]
-    for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(left)])):
+    tests = [_test(fit, observed[:, i], candidates[:, i]) for i, fit in enumerate(fits)]
+    for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(observed)])):
         part = lots.size[start:stop]
         row = np.repeat(lots.row[start:stop], part)
         column = lots.order[np.repeat(lots.first[start:stop] - (np.cumsum(part) - part), part) + np.arange(part.sum())]
         for fitting in tests:
             good = fitting(row, column)
             row, column = row[good], column[good]
-        if len(lots.row) > len(left):
+        if len(lots.row) > len(observed):
             turn = np.lexsort((column, row))
             row, column = row[turn], column[turn]
         yield row, column
 
 
 def _test(
-    fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]
+    fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
     """Which rows on the left and on the right go together in a column, pair by pair."""
-    if isinstance(fit, Same):
-        return lambda row, column: fit.meets(left[row], right[column])
-    flat, start, right = fit.ravel(), left.astype(np.int64) * fit.shape[1], right.copy()
-    return lambda row, column: flat[start[row] + right[column]]
+    if isinstance(fit, EqualValues):
+        return lambda row, column: fit.meets(observed[row], candidates[column])
+    flat, start, candidates = fit.ravel(), observed.astype(np.int64) * fit.shape[1], candidates.copy()
+    return lambda row, column: flat[start[row] + candidates[column]]
 
 
 def _on_bits(
@@ -338,12 +358,12 @@ def _on_bits(
         for i in range(1, len(packed)):
             bits &= packed[i][part[:, i]]
         row, byte = np.divmod(np.flatnonzero(bits), bits.shape[1])
-        which, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
-        yield row[which] + start, 8 * byte[which] + bit
+        number, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
+        yield row[number] + start, 8 * byte[number] + bit
 
 
 def separated(
-    left: NDArray[np.int32], right: NDArray[np.int32], fits: Sequence[Fit]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
 
@@ -351,34 +371,36 @@ def separated(
     the cells that go together there. Each group is parted so again, by its own cells, as long as that parts it and it
     has more than `ENOUGH` pairs: boxes that were cut out of one another, as Mondrian's, come apart along the cuts.
     """
-    found = np.zeros(len(left) + len(right), dtype=np.int64)
-    groups, n_groups = [np.arange(len(found))], 1
+    group_of_row = np.zeros(len(observed) + len(candidates), dtype=np.int64)
+    groups, n_groups = [np.arange(len(group_of_row))], 1
     while groups and fits:
         rows = groups.pop()
-        ours, theirs = np.split(rows, [np.searchsorted(rows, len(left))])
+        ours, theirs = np.split(rows, [np.searchsorted(rows, len(observed))])
         if len(ours) * len(theirs) <= ENOUGH:
             continue
-        parts = [_components(fit, left[ours, j], right[theirs - len(left), j]) for j, fit in enumerate(fits)]
-        part, sizes, _ = group(parts, [int(one.max()) + 1 for one in parts])
+        parts = [
+            _components(fit, observed[ours, j], candidates[theirs - len(observed), j]) for j, fit in enumerate(fits)
+        ]
+        part, sizes, _ = group(parts, [int(component.max()) + 1 for component in parts])
         if len(sizes) == 1:
             continue
-        found[rows] = n_groups + part
+        group_of_row[rows] = n_groups + part
         n_groups += len(sizes)
         order, ends = rows[np.argsort(part, kind="stable")], np.cumsum(sizes)
         of_left = np.bincount(part[: len(ours)], minlength=len(sizes))
-        many = np.flatnonzero(of_left * (sizes - of_left) > ENOUGH)
-        groups += [order[ends[at] - sizes[at] : ends[at]] for at in many]
-    return found[: len(left)], found[len(left) :]
+        large_groups = np.flatnonzero(of_left * (sizes - of_left) > ENOUGH)
+        groups += [order[ends[number] - sizes[number] : ends[number]] for number in large_groups]
+    return group_of_row[: len(observed)], group_of_row[len(observed) :]
 
 
-def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
+def _components(fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
     """The connected component of each cell of one column, the left ones first.
 
     Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
     """
-    if isinstance(fit, Same):
-        return np.concatenate([fit.observed[left], fit.candidate[right]])
-    (ours, i), (theirs, j) = _numbered(left, len(fit)), _numbered(right, fit.shape[1])
+    if isinstance(fit, EqualValues):
+        return np.concatenate([fit.observed[observed], fit.candidate[candidates]])
+    (ours, i), (theirs, j) = _numbered(observed, len(fit)), _numbered(candidates, fit.shape[1])
     meets = fit[np.ix_(ours, theirs)]
     starts = np.count_nonzero(meets[1:] > meets[:-1], axis=0) + meets[0]
     if starts.max() <= 1:  # each right cell meets one run of left ones, as intervals do
@@ -386,11 +408,11 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
         label = np.concatenate(([0], np.cumsum(parted)))
         of_right = np.where(starts > 0, label[meets.argmax(axis=0)], label[-1] + 1 + np.arange(len(theirs)))
         return np.concatenate([label[i], of_right[j]])
-    one, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
+    linked_row, first = np.nonzero(meets[:, 1:] > meets[:, :-1])
     outermost = np.flatnonzero(meets[:, 0])
-    before = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
-    right = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), before + 1])
-    links = np.concatenate([one, outermost, len(ours) + before]), right
+    continued = np.flatnonzero((meets[:, 1:] & meets[:, :-1]).any(axis=0))
+    candidates = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
+    links = np.concatenate([linked_row, outermost, len(ours) + continued]), candidates
     n = len(ours) + len(theirs)
     graph = csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
     label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
@@ -399,7 +421,7 @@ def _components(fit: Fit, left: NDArray[np.int32], right: NDArray[np.int32]) -> 
 
 def _numbered(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The codes there are, of n, ascending, and the place of each among them."""
-    there = np.flatnonzero(np.bincount(codes, minlength=n))
+    used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
     place = np.empty(n, dtype=np.int64)
-    place[there] = np.arange(len(there))
-    return there, place[codes]
+    place[used_codes] = np.arange(len(used_codes))
+    return used_codes, place[codes]

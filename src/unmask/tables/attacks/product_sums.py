@@ -95,12 +95,12 @@ class _Side:
     def work(self) -> int:
         return len(self.true) * len(self.released) * len(self.tables)
 
-    def kernel(self, some: NDArray[np.integer]) -> Floats:
+    def kernel(self, parts: NDArray[np.integer]) -> Floats:
         """(n_some, n_true) product of the tables, for some of the distinct released parts."""
-        found = np.ones((len(some), len(self.true)))
+        total = np.ones((len(parts), len(self.true)))
         for j, table in enumerate(self.tables):
-            found *= np.ascontiguousarray(table.T)[self.released[some, j]][:, self.true[:, j]]
-        return found
+            total *= np.ascontiguousarray(table.T)[self.released[parts, j]][:, self.true[:, j]]
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +117,27 @@ class _Parting:
 
     def density(self, weight: Floats) -> Floats:
         shape = (len(self.a.true), len(self.b.true))
-        both = csr_array((weight, (self.a.of_true, self.b.of_true)), shape=shape)
-        found = np.empty(len(self.a.of_released))
+        weights = csr_array((weight, (self.a.of_true, self.b.of_true)), shape=shape)
+        sums = np.empty(len(self.a.of_released))
         order = np.argsort(self.a.of_released, kind="stable")
         step = max(1, CHUNK // max(shape))
         for first in range(0, len(self.a.released), step):
             start, stop = np.searchsorted(self.a.of_released[order], (first, first + step))
             rows = order[start:stop]
-            reached = np.asarray(self.a.kernel(np.arange(first, min(first + step, len(self.a.released)))) @ both)
+            reached = np.asarray(self.a.kernel(np.arange(first, min(first + step, len(self.a.released)))) @ weights)
             rows = rows[np.argsort(self.b.of_released[rows], kind="stable")]
-            for some in _chunks(rows, max(1, CHUNK // shape[1])):
-                distinct, of = np.unique(self.b.of_released[some], return_inverse=True)
+            for block in _chunks(rows, max(1, CHUNK // shape[1])):
+                distinct, number = np.unique(self.b.of_released[block], return_inverse=True)
                 onward = self.b.kernel(distinct)
-                found[some] = np.einsum("ju,ju->j", reached[self.a.of_released[some] - first], onward[of])
-        return found
+                sums[block] = np.einsum("ju,ju->j", reached[self.a.of_released[block] - first], onward[number])
+        return sums
 
 
 def _partings(tables: Sequence[Floats], true: Codes, released: Codes) -> Iterator[_Parting]:
     """The columns with most levels on one side, the others on the other."""
     order = sorted(range(len(tables)), key=lambda j: -tables[j].size)
     for cut in range(1, len(order) + 1):
-        yield _Parting(*(_Side.of(tables, true, released, some) for some in (order[:cut], order[cut:])))
+        yield _Parting(*(_Side.of(tables, true, released, columns) for columns in (order[:cut], order[cut:])))
 
 
 def _chunks(rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
@@ -155,47 +155,47 @@ def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) ->
     """
     share, n = 0.5, float(weight.sum())
     for _ in range(steps):
-        before, both = share, share * first + (1 - share) * second
-        share = float(weight @ (share * first / both)) / n
-        if abs(share - before) < 1e-9:
+        previous, mixture = share, share * first + (1 - share) * second
+        share = float(weight @ (share * first / mixture)) / n
+        if abs(share - previous) < 1e-9:
             break
     return min(share, n / (n + 1))
 
 
 def likeliest(
-    tables: Sequence[Floats], known: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
+    tables: Sequence[Floats], people: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]:
     """For each person, the candidates and the sum over columns of the tables + log_weight of the candidate's class, as
     (indptr, candidate, value); and (n_people,) the share of each person's mass that is left out.
 
-    tables : for each column (n_known_levels, n_released_levels) logarithms; known : (n_people, d), released : (J, d)
+    tables : for each column (n_known_levels, n_released_levels) logarithms; people : (n_people, d), released : (J, d)
     log_weight : (J,) of the classes; klass : (n_candidates,) the class of each
     drop : mass, exp of the sum, of the least likely candidates of a person who are left out, at most
     """
-    found: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
+    chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
     log_size, step = np.log(np.bincount(klass, minlength=len(released))), max(1, CHUNK // len(klass))
-    for start in range(0, len(known), step):
-        part = known[start : start + step]
+    for start in range(0, len(people), step):
+        part = people[start : start + step]
         total = np.tile(log_weight, (len(part), 1))
         for j, table in enumerate(tables):
             total += table[part[:, j]][:, released[:, j]]
         depth, mass = _depths(total + log_size)
-        own = DEPTHS * np.arange(len(part))[:, None]
-        share = np.bincount((depth + own).ravel(), mass.ravel(), DEPTHS * len(part)).reshape(-1, DEPTHS)
+        offset = DEPTHS * np.arange(len(part))[:, None]
+        share = np.bincount((depth + offset).ravel(), mass.ravel(), DEPTHS * len(part)).reshape(-1, DEPTHS)
         deeper = np.append(np.cumsum(share[:, ::-1], axis=1)[:, ::-1], np.zeros((len(part), 1)), axis=1)
-        kept = np.maximum((deeper > drop).sum(axis=1), 1)
-        listed = ((depth < kept[:, None]) & (mass > 0))[:, klass]
-        at = np.flatnonzero(listed)
-        row, candidate = np.divmod(at, len(klass))
-        found.append(
+        n_depths = np.maximum((deeper > drop).sum(axis=1), 1)
+        is_listed = ((depth < n_depths[:, None]) & (mass > 0))[:, klass]
+        entry = np.flatnonzero(is_listed)
+        row, candidate = np.divmod(entry, len(klass))
+        chunks.append(
             (
-                listed.sum(axis=1),
+                is_listed.sum(axis=1),
                 candidate.astype(np.int32),
                 total[row, klass[candidate]],
-                deeper[own[:, 0] // DEPTHS, kept],
+                deeper[offset[:, 0] // DEPTHS, n_depths],
             )
         )
-    length, candidate, value, left_out = (np.concatenate(part) for part in zip(*found, strict=True))
+    length, candidate, value, left_out = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return np.concatenate(([0], np.cumsum(length))), candidate, value, left_out
 
 
@@ -204,60 +204,64 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
     is possible.
     """
     top = log_mass.max(axis=1, keepdims=True)
-    below = np.where(np.isfinite(top), top, 0.0) - log_mass
-    mass = np.exp(-below)
+    log_gap = np.where(np.isfinite(top), top, 0.0) - log_mass
+    mass = np.exp(-log_gap)
     total = mass.sum(axis=1, keepdims=True)
-    return np.minimum(4 * below, DEPTHS - 1).astype(np.int64), mass / np.where(total > 0, total, 1.0)
+    return np.minimum(4 * log_gap, DEPTHS - 1).astype(np.int64), mass / np.where(total > 0, total, 1.0)
 
 
 # --- products of sparse columns ---------------------------------------------------------------------------------------
 
 
-def product(agree: csc_array, at: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
+def product(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
     """Columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
     little, as a common value does.
     """
     if np.diff(table.indptr).max(initial=0) <= 1:
-        return _divided(agree, at, table, row, to)
-    few = int(np.diff(table.indptr)[row].sum()) <= ENTRIES
-    fits = csc_array(table[row] if few else (len(row), table.shape[1]))
-    shorter = np.diff(fits.indptr)[to] < np.diff(agree.indptr)[at] if few else np.zeros(len(at), dtype=np.bool_)
+        return _divided(agree, left_column, table, row, to)
+    is_small = int(np.diff(table.indptr)[row].sum()) <= ENTRIES
+    fits = csc_array(table[row] if is_small else (len(row), table.shape[1]))
+    shorter = (
+        np.diff(fits.indptr)[to] < np.diff(agree.indptr)[left_column]
+        if is_small
+        else np.zeros(len(left_column), dtype=np.bool_)
+    )
     longer = ~shorter
     parts = [
-        *_walked(agree, at[longer], to[longer], lambda rows, columns: _entries(table, row[rows], columns)),
-        *_walked(fits, to[shorter], at[shorter], lambda rows, columns: np.asarray(agree[rows, columns])),
+        *_walked(agree, left_column[longer], to[longer], lambda rows, columns: _entries(table, row[rows], columns)),
+        *_walked(fits, to[shorter], left_column[shorter], lambda rows, columns: np.asarray(agree[rows, columns])),
     ]
     places = np.concatenate([np.flatnonzero(longer), np.flatnonzero(shorter)])
     return csc_array(csc_array(hstack(parts))[:, np.argsort(places)])
 
 
-def _divided(agree: csc_array, at: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
+def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
     """The same where each row of the table has one entry at most: each entry of the first stays in one column."""
     width, level = table.shape[1], row[agree.indices]
     says = np.diff(table.indptr)[level] > 0
     entry, level = np.flatnonzero(says), level[says]
     first = table.indptr[level]
-    before = np.repeat(np.arange(agree.shape[1]), np.diff(agree.indptr))[entry]
-    key, wanted = before * width + table.indices[first], at.astype(np.int64) * width + to
+    previous_column = np.repeat(np.arange(agree.shape[1]), np.diff(agree.indptr))[entry]
+    key, wanted = previous_column * width + table.indices[first], left_column.astype(np.int64) * width + to
     column = np.minimum(np.searchsorted(wanted, key), len(wanted) - 1)
     met = wanted[column] == key
-    found = agree.data[entry[met]] * table.data[first[met]]
-    return csc_array((found, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))
+    data = agree.data[entry[met]] * table.data[first[met]]
+    return csc_array((data, (agree.indices[entry[met]], column[met])), shape=(agree.shape[0], len(wanted)))
 
 
 def _walked(
-    one: csc_array, at: Integers, to: Integers, other: Callable[[Integers, Integers], Floats]
+    matrix: csc_array, columns: Integers, to: Integers, lookup: Callable[[Integers, Integers], Floats]
 ) -> Iterator[csc_array]:
     """Columns `at` times the entries of another matrix in columns `to`, in blocks."""
-    ends = np.cumsum(np.diff(one.indptr)[at]) // WALKED
-    for block in np.split(np.arange(len(at)), np.flatnonzero(np.diff(ends)) + 1):
-        found = csc_array(one[:, at[block]])
-        if found.nnz:
-            found.data *= other(found.indices, np.repeat(to[block], np.diff(found.indptr)))
-            found.eliminate_zeros()
-        yield found
+    ends = np.cumsum(np.diff(matrix.indptr)[columns]) // WALKED
+    for block in np.split(np.arange(len(columns)), np.flatnonzero(np.diff(ends)) + 1):
+        chunk = csc_array(matrix[:, columns[block]])
+        if chunk.nnz:
+            chunk.data *= lookup(chunk.indices, np.repeat(to[block], np.diff(chunk.indptr)))
+            chunk.eliminate_zeros()
+        yield chunk
 
 
 def _entries(table: csr_array, row: Integers, column: Integers) -> Floats:
@@ -267,5 +271,5 @@ def _entries(table: csr_array, row: Integers, column: Integers) -> Floats:
     table.sort_indices()
     width, rows = table.shape[1], np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     keys, wanted = rows * width + table.indices, row.astype(np.int64) * width + column
-    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.asarray(np.where(keys[at] == wanted, table.data[at], 0.0)) if len(keys) else np.zeros(len(wanted))
+    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.asarray(np.where(keys[place] == wanted, table.data[place], 0.0)) if len(keys) else np.zeros(len(wanted))

@@ -80,23 +80,23 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
     fitting = np.asarray(fits @ people.astype(np.float64))
     several = np.bincount(klass, minlength=len(people)) > 1
     overlaps = np.bincount(row, several[klass], minlength=n_rows) > 0
-    among = np.flatnonzero(overlaps[row])
-    matched = int(np.minimum(records, fitting)[~overlaps].sum()) + _most(records, people, row[among], klass[among])
+    entries = np.flatnonzero(overlaps[row])
+    matched = int(np.minimum(records, fitting)[~overlaps].sum()) + _most(records, people, row[entries], klass[entries])
     refuse_contradiction(matched, coverage=coverage, released=int(records.sum()))
     spread = np.divide(records, fitting, out=np.zeros(n_rows), where=fitting > 0)
     size = np.asarray(fits @ (people * (1.0 + fits.T @ spread)))
-    parts = [among[part] for part in _components(row[among], klass[among])]
+    parts = [entries[part] for part in _components(row[entries], klass[entries])]
     solvers = [_solver(records, people, row[part], klass[part]) for part in parts]
 
     def belief(z: float) -> tuple[Floats, Floats]:
         inside = np.zeros(n_rows)
         inside[~overlaps] = expected_inside(records[~overlaps], fitting[~overlaps], z)
         inside /= records
-        each = (inside / np.maximum(fitting, 1.0))[row]
+        expected = (inside / np.maximum(fitting, 1.0))[row]
         for part, marginals in zip(parts, solvers, strict=True):
-            each[part] = marginals(1.0 / (max(z, NOBODY) * size[row[part]]))
-        inside[overlaps] = np.bincount(row, each * people[klass], n_rows)[overlaps]
-        return each, np.where(inside > 1.0 - SETTLED * (z == 0), 1.0, inside)
+            expected[part] = marginals(1.0 / (max(z, NOBODY) * size[row[part]]))
+        inside[overlaps] = np.bincount(row, expected * people[klass], n_rows)[overlaps]
+        return expected, np.where(inside > 1.0 - SETTLED * (z == 0), 1.0, inside)
 
     z = outsiders(lambda z: float(records @ belief(z)[1]), coverage * int(records.sum()), matched)
     return Owners(*belief(z), overlaps)
@@ -123,11 +123,15 @@ def refuse_contradiction(matched: int, *, coverage: float, released: int) -> Non
     """UnmaskError where fewer records can have an owner in the register than the coverage says, by three deviations."""
     expected = coverage * released
     if matched < expected - 3 * math.sqrt(expected * (1.0 - coverage)) - SETTLED:
-        most = math.floor(1000 * matched / released) / 1000
+        share_matched = math.floor(1000 * matched / released) / 1000
         raise UnmaskError(
             f"a coverage of {coverage:g} says that the register has the people behind {expected:,.0f} of {released:,} "
             f"records, and its people fit {matched:,} of them one to one at most; "
-            + (f"give a coverage of at most {most:g}" if most else "check that both have the same cells")
+            + (
+                f"give a coverage of at most {share_matched:g}"
+                if share_matched
+                else "check that both have the same cells"
+            )
         )
 
 
@@ -140,11 +144,11 @@ def expected_inside(records: ArrayLike, people: ArrayLike, z: float) -> Floats:
     cases = np.stack([np.asarray(records, dtype=np.float64), np.asarray(people, dtype=np.float64)])
     if z == 0:
         return np.asarray(cases.min(axis=0))
-    (n, of), at = np.unique(cases, axis=1, return_inverse=True)
-    return in_boxes(n, of, 1.0 / (z * np.maximum(n + of, 1.0)))[at.ravel()]
+    (n, n_people), case_of_row = np.unique(cases, axis=1, return_inverse=True)
+    return in_boxes(n, n_people, 1.0 / (z * np.maximum(n + n_people, 1.0)))[case_of_row.ravel()]
 
 
-def in_boxes(n: Floats, of: Floats, t: Floats) -> Floats:
+def in_boxes(n: Floats, n_people: Floats, t: Floats) -> Floats:
     """E[I] by its formula: n records, `of` people and the weight t of a pair, for each box.
 
     Terms farther from the largest than 12 deviations and 40 are left out.
@@ -152,20 +156,22 @@ def in_boxes(n: Floats, of: Floats, t: Floats) -> Floats:
     >>> in_boxes(np.array([3.0]), np.array([2.0]), 0.63 / (0.37 * np.array([0.5]))).round(6)
     array([1.753525])
     """
-    both = n + of + 1.0 / t
-    mode = 2 * n * of / (both + np.sqrt(np.maximum(both * both - 4 * n * of, 0.0)))  # (n - i) (N - i) t = i
+    total = n + n_people + 1.0 / t
+    mode = (
+        2 * n * n_people / (total + np.sqrt(np.maximum(total * total - 4 * n * n_people, 0.0)))
+    )  # (n - i) (N - i) t = i
     reach = 40.0 + 12.0 * np.sqrt(mode)
     low = np.maximum(0.0, np.floor(mode - reach))
-    terms = (np.minimum(np.minimum(n, of), np.ceil(mode + reach)) - low).astype(np.int64) + 1
-    found, log_gamma = np.empty(len(n)), scipy.special.gammaln
-    for some in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // LARGEST_TERMS)) + 1):
-        indptr = np.concatenate(([0], np.cumsum(terms[some])))
-        box = np.repeat(some, terms[some])
-        i = low[box] + np.arange(indptr[-1]) - np.repeat(indptr[:-1], terms[some])
-        log_p = i * np.log(t[box]) - log_gamma(i + 1) - log_gamma(n[box] - i + 1) - log_gamma(of[box] - i + 1)
-        p = np.exp(log_p - np.repeat(segment_max(log_p, indptr, empty=0.0), terms[some]))
-        found[some] = segment_sum(i * p, indptr) / np.maximum(segment_sum(p, indptr), 1.0)
-    return found
+    terms = (np.minimum(np.minimum(n, n_people), np.ceil(mode + reach)) - low).astype(np.int64) + 1
+    expected, log_gamma = np.empty(len(n)), scipy.special.gammaln
+    for block in np.split(np.arange(len(n)), np.flatnonzero(np.diff(np.cumsum(terms) // LARGEST_TERMS)) + 1):
+        indptr = np.concatenate(([0], np.cumsum(terms[block])))
+        box = np.repeat(block, terms[block])
+        i = low[box] + np.arange(indptr[-1]) - np.repeat(indptr[:-1], terms[block])
+        log_p = i * np.log(t[box]) - log_gamma(i + 1) - log_gamma(n[box] - i + 1) - log_gamma(n_people[box] - i + 1)
+        p = np.exp(log_p - np.repeat(segment_max(log_p, indptr, empty=0.0), terms[block]))
+        expected[block] = segment_sum(i * p, indptr) / np.maximum(segment_sum(p, indptr), 1.0)
+    return expected
 
 
 def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
@@ -187,25 +193,25 @@ def _solver(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Fl
     """
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    n, of = records[rows], people[classes]
+    n, n_people = records[rows], people[classes]
     if len(classes) * len(rows) <= MOST_STEPS:  # a larger one is not summed anyway
         fits = np.zeros((len(classes), len(rows)), dtype=np.bool_)
         fits[klass, row] = True
         kind = np.unique(fits, axis=0, return_inverse=True)[1].ravel()
-        many = np.bincount(kind, of).astype(np.int64)
-        turned = float(np.prod(n + 1.0)) < float(np.prod(many + 1.0))
-        first, second = (many, n) if turned else (n, many)
+        n_of_kind = np.bincount(kind, n_people).astype(np.int64)
+        turned = float(np.prod(n + 1.0)) < float(np.prod(n_of_kind + 1.0))
+        first, second = (n_of_kind, n) if turned else (n, n_of_kind)
         states = float(np.prod(second + 1.0))
         if states <= MOST_STATES and states * float(first.sum()) * len(second) <= MOST_STEPS:
-            at = (kind[klass], row) if turned else (row, kind[klass])
+            pairs = (kind[klass], row) if turned else (row, kind[klass])
 
             def summed(weight: Floats) -> Floats:
                 table = np.zeros((len(first), len(second)))
-                table[at] = weight
-                return np.asarray(sum_matchings(first, second, table)[at])
+                table[pairs] = weight
+                return np.asarray(sum_matchings(first, second, table)[pairs])
 
             return summed
-    return lambda weight: propagate(n, of, row, klass, weight)
+    return lambda weight: propagate(n, n_people, row, klass, weight)
 
 
 def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
@@ -216,21 +222,21 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
     """
     shape = tuple((people + 1).tolist())
     with np.errstate(divide="ignore"):
-        left = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(shape))
+        log_remaining = np.log(people.reshape(-1, *[1] * len(people)) - np.indices(shape))
         log_t = np.log(weight)
-    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(own).tolist()] for own in weight]
+    moves = [[(k, *_step(len(people), k)) for k in np.flatnonzero(of_row).tolist()] for of_row in weight]
 
     def on(ways: Floats, i: int) -> Floats:
         after = ways.copy()
         for k, used, free in moves[i]:
-            after[used] = np.logaddexp(after[used], log_t[i, k] + (ways + left[k])[free])
+            after[used] = np.logaddexp(after[used], log_t[i, k] + (ways + log_remaining[k])[free])
         return after
 
     def back(ways: Floats, i: int) -> Floats:
-        before = ways.copy()
+        previous = ways.copy()
         for k, used, free in moves[i]:
-            before[free] = np.logaddexp(before[free], log_t[i, k] + left[k][free] + ways[used])
-        return before
+            previous[free] = np.logaddexp(previous[free], log_t[i, k] + log_remaining[k][free] + ways[used])
+        return previous
 
     ways, last = np.full(shape, -np.inf), []
     ways[(0,) * len(people)] = 0.0
@@ -240,20 +246,20 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
         last.append(ways)
         ways = on(ways, i)
     total = np.logaddexp.reduce(ways, axis=None)
-    found, onward = np.zeros_like(weight), np.zeros(shape)
+    sums, onward = np.zeros_like(weight), np.zeros(shape)
     for i in range(len(records) - 1, -1, -1):
         for k, used, free in moves[i]:
-            through = last[i][free] + left[k][free] + onward[used]
-            found[i, k] = np.exp(np.logaddexp.reduce(through, axis=None) + log_t[i, k] - total) / people[k]
+            through = last[i][free] + log_remaining[k][free] + onward[used]
+            sums[i, k] = np.exp(np.logaddexp.reduce(through, axis=None) + log_t[i, k] - total) / people[k]
         for _ in range(int(records[i])):
             onward = back(onward, i)
-    return found
+    return sums
 
 
 def _step(n: int, k: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
     """States in which somebody of class k is taken, and those one before."""
-    every = [slice(None)] * n
-    return (*every[:k], slice(1, None), *every[k + 1 :]), (*every[:k], slice(None, -1), *every[k + 1 :])
+    index = [slice(None)] * n
+    return (*index[:k], slice(1, None), *index[k + 1 :]), (*index[:k], slice(None, -1), *index[k + 1 :])
 
 
 def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Floats) -> Floats:
@@ -270,11 +276,11 @@ def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Float
     """
     b = np.ones(len(row))
     for _ in range(ROUNDS):
-        others = np.bincount(row, weight * people[klass] * b)[row] - weight * b
-        a = weight / (1.0 + np.maximum(others, 0.0))
+        rest_of_row = np.bincount(row, weight * people[klass] * b)[row] - weight * b
+        a = weight / (1.0 + np.maximum(rest_of_row, 0.0))
         fresh = 1.0 / (1.0 + np.maximum(np.bincount(klass, records[row] * a)[klass] - a, 0.0))
-        before, b = b, np.sqrt(b * fresh)
-        if float(np.abs(b - before).max()) < SETTLED:
+        previous, b = b, np.sqrt(b * fresh)
+        if float(np.abs(b - previous).max()) < SETTLED:
             break
     p = weight * b / (1.0 + np.bincount(row, weight * people[klass] * b)[row])
     return np.asarray(p / np.maximum(np.bincount(klass, records[row] * p), 1.0)[klass])
@@ -286,12 +292,12 @@ def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
         return 0
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    n, of = records[rows], np.minimum(people[classes], MOST_COUNTED - 1)
-    pairs = csr_array((np.minimum(n[row], of[klass]), (row, klass)), shape=(len(n), len(of)))
+    n, n_people = records[rows], np.minimum(people[classes], MOST_COUNTED - 1)
+    pairs = csr_array((np.minimum(n[row], n_people[klass]), (row, klass)), shape=(len(n), len(n_people)))
     blocks = [
         [csr_array((1, 1), dtype=np.int64), csr_array(n[None, :]), None, None],
         [None, None, pairs, None],
-        [None, None, None, csr_array(of[:, None])],
+        [None, None, None, csr_array(n_people[:, None])],
         [None, None, None, csr_array((1, 1), dtype=np.int64)],
     ]
     if n.sum() >= MOST_COUNTED:

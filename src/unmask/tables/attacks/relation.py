@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from unmask.tables.attacks.pairing import Same, fits_of, fits_of_people, pair, pairs_where
+from unmask.tables.attacks.pairing import EqualValues, fits_of, fits_of_people, pair, pairs_where
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
@@ -44,9 +44,9 @@ class Relation:
             return csr_array(self.pairs @ counts)
         patterns, of_class = np.unique(self.opened, axis=0, return_inverse=True)
         members = [np.flatnonzero(of_class.ravel() == i) for i in range(len(patterns))]
-        both = list(zip(patterns, members, strict=True))
+        groups = list(zip(patterns, members, strict=True))
         blocks: list[Any] = [
-            sum(self._sum(mine, theirs, ~(one | other), counts) for other, theirs in both) for one, mine in both
+            sum(self._sum(mine, theirs, ~(a | b), counts) for b, theirs in groups) for a, mine in groups
         ]
         return csr_array(vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
 
@@ -54,10 +54,10 @@ class Relation:
         self, mine: NDArray[np.int64], theirs: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
     ) -> Counts:
         """Return for some classes the counts of those others that agree with them on the shared columns."""
-        both, columns = self.levels[np.concatenate((mine, theirs))], np.flatnonzero(shared)
-        key = np.zeros(len(both), dtype=np.int32)
+        stacked, columns = self.levels[np.concatenate((mine, theirs))], np.flatnonzero(shared)
+        key = np.zeros(len(stacked), dtype=np.int32)
         if len(columns):
-            key, _, _ = group([both[:, j].copy() for j in columns], (both[:, columns].max(axis=0) + 1).tolist())
+            key, _, _ = group([stacked[:, j].copy() for j in columns], (stacked[:, columns].max(axis=0) + 1).tolist())
         place = key[len(mine) :], np.arange(len(theirs))
         gather = csr_array((np.ones(len(theirs), np.int64), place), shape=(int(key.max()) + 1, len(theirs)))
         return csr_array((gather @ counts[theirs])[key[: len(mine)]])
@@ -92,19 +92,19 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
     columns, missing, classes = table.quasi_identifiers, table.missing, table.classes
     if not columns_that_overlap(columns, missing=missing):
         return None, False
-    opened = np.stack([one.levels.open(missing)[classes.levels[:, j]] for j, one in enumerate(columns)], axis=1)
-    if all(are_disjoint(one.levels.select(one.stated(missing)), missing=missing) for one in columns):
-        found = Relation(classes.levels, opened, None)
-        several = found.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
-        return (found, True) if several else (None, False)
+    opened = np.stack([column.levels.open(missing)[classes.levels[:, j]] for j, column in enumerate(columns)], axis=1)
+    if all(are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns):
+        relation = Relation(classes.levels, opened, None)
+        several = relation.sums(csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
+        return (relation, True) if several else (None, False)
     pairing = pair(table, table)
     row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
     if len(row) == len(opened):
         return None, False
     for j, fit in enumerate(fits_of_people(pairing.columns, missing=missing)):
-        if not isinstance(fit, Same):
-            kept = fit[classes.levels[row, j], classes.levels[klass, j]]
-            row, klass = row[kept], klass[kept]
+        if not isinstance(fit, EqualValues):
+            is_fitting = fit[classes.levels[row, j], classes.levels[klass, j]]
+            row, klass = row[is_fitting], klass[is_fitting]
     if len(row) == len(opened):
         return None, True
     pairs = csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
@@ -113,9 +113,9 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
 
 def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:
     """Return the columns with two different cells that may be the same person's."""
-    found = []
+    names = []
     for column in columns:
-        used, stated = np.flatnonzero(column.counts), column.stated(missing)
-        if len(stated) < len(used) > 1 or not are_disjoint(column.levels.select(stated), missing=missing):
-            found.append(column)
-    return found
+        used, is_stated = np.flatnonzero(column.counts), column.stated(missing)
+        if len(is_stated) < len(used) > 1 or not are_disjoint(column.levels.select(is_stated), missing=missing):
+            names.append(column)
+    return names

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.tables.attacks.pairing import CHUNK, Pairing, Same, fits_of, pair
+from unmask.tables.attacks.pairing import CHUNK, EqualValues, Pairing, fits_of, pair
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 
@@ -43,22 +43,24 @@ class Near(NamedTuple):
 
 
 def nearest(
-    protection: Any, pairing: Pairing, known: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
+    protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
 ) -> Near:
     """By the protection's `coordinates`, in which the distance is Euclid's; cells of other columns must agree. What is
     not known of somebody has no part in their distances.
 
-    known : (n_people, d) codes; unknown : (n_people, d) which of them are not
+    cells : (n_people, d) codes; unknown : (n_people, d) which of them are not
     """
-    columns = [(*both, like.column(both[1].name), pairing.classes[:, j]) for j, both in enumerate(pairing.columns)]
-    away, found = [_away(protection, *column) for column in columns], []
-    for part in _chunks(len(known), len(pairing.sizes)):
-        d = np.zeros((len(known[part]), len(pairing.sizes)))
-        for j, one in enumerate(away):
-            d += np.where(unknown[part, j][:, None], 0.0, one(known[part, j]))
-        found.append(_closest(np.sqrt(d)))
-    klass, distance = np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
-    lines = [(protection.coordinates(shown, like=general), codes) for _, shown, general, codes in columns]
+    columns = [(*sides, like.column(sides[1].name), pairing.classes[:, j]) for j, sides in enumerate(pairing.columns)]
+    away, chunks = [_away(protection, *column) for column in columns], []
+    for part in _chunks(len(cells), len(pairing.sizes)):
+        d = np.zeros((len(cells[part]), len(pairing.sizes)))
+        for j, item in enumerate(away):
+            d += np.where(unknown[part, j][:, None], 0.0, item(cells[part, j]))
+        chunks.append(_closest(np.sqrt(d)))
+    klass, distance = np.concatenate([item for item, _ in chunks]), np.concatenate([item for _, item in chunks])
+    lines = [
+        (protection.coordinates(released_column, like=general), codes) for _, released_column, general, codes in columns
+    ]
     gap = _gaps([line[codes] for line, codes in lines if line is not None], len(pairing.sizes))
     return _described(klass, distance, gap, np.log(pairing.sizes))
 
@@ -73,11 +75,11 @@ def _described(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> Near:
 
 def _gaps(lines: list[Floats], n: int) -> Floats:
     """(n,) distance of the place of each class from the next other place; 1 where there is none."""
-    places, of = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
+    places, place_of_class = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
     if len(places) == 1:
         return np.ones(n)
     next_one = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
-    return np.maximum(next_one, SMALLEST)[of.reshape(-1)]
+    return np.maximum(next_one, SMALLEST)[place_of_class.reshape(-1)]
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
@@ -86,16 +88,16 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 
 
 def _away(
-    protection: Any, mine: Column, shown: Column, general: Column, theirs: NDArray[np.int32]
+    protection: Any, mine: Column, released_column: Column, general: Column, theirs: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int32]], Floats]:
     """From codes of known cells to (n, J) squared distances from those of each class; 0 or infinite where cells must
     agree.
     """
-    place, other = (protection.coordinates(column, like=general) for column in (mine, shown))
+    place, released_place = (protection.coordinates(column, like=general) for column in (mine, released_column))
     if place is not None:
-        return lambda codes: np.asarray((place[codes][:, None] - other[theirs]) ** 2)
-    (fit,) = fits_of([(mine, shown)], missing="own")
-    if isinstance(fit, Same):
+        return lambda codes: np.asarray((place[codes][:, None] - released_place[theirs]) ** 2)
+    (fit,) = fits_of([(mine, released_column)], missing="own")
+    if isinstance(fit, EqualValues):
         return lambda codes: np.where(fit.meets(codes[:, None], theirs), 0.0, np.inf)
     return lambda codes: np.where(fit[codes][:, theirs], 0.0, np.inf)
 
@@ -103,9 +105,11 @@ def _away(
 def _closest(d: Floats) -> tuple[Ints, Floats]:
     """(n, NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
     n = min(NEAREST, d.shape[1])
-    some = np.argpartition(d, n - 1, axis=1)[:, :n]
-    some = np.take_along_axis(some, np.argsort(np.take_along_axis(d, some, axis=1), axis=1, kind="stable"), axis=1)
-    return some, np.take_along_axis(d, some, axis=1)
+    classes = np.argpartition(d, n - 1, axis=1)[:, :n]
+    classes = np.take_along_axis(
+        classes, np.argsort(np.take_along_axis(d, classes, axis=1), axis=1, kind="stable"), axis=1
+    )
+    return classes, np.take_along_axis(d, classes, axis=1)
 
 
 def learned(
@@ -119,23 +123,23 @@ def learned(
     runs = []
     for _ in range(RUNS):
         again = _again(protection, pairing, population, rng)
-        known = again.observed[again.observation]
-        near = nearest(protection, again, known, unknown[rng.integers(len(unknown), size=len(known))], population)
+        cells = again.observed[again.observation]
+        near = nearest(protection, again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population)
         runs.append((*near, near.possible & (near.klass == again.klass[:, None])))
     width = min(part[0].shape[1] for part in runs)
-    *parts, own = (np.concatenate([one[:, :width] for one in part]) for part in zip(*runs, strict=True))
-    missed = float(np.count_nonzero(~own.any(axis=1)) + 0.5) / (len(own) + 1)
-    return conditional_logit(Near(*parts), own), missed
+    *parts, is_own = (np.concatenate([run[:, :width] for run in part]) for part in zip(*runs, strict=True))
+    missed = float(np.count_nonzero(~is_own.any(axis=1)) + 0.5) / (len(is_own) + 1)
+    return conditional_logit(Near(*parts), is_own), missed
 
 
 def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Pairing:
     """As many people in general as were released, known as those looked for are, and what is released of them, row by
     row.
     """
-    some = rng.choice(population.n_rows, min(pairing.n_candidates, population.n_rows), replace=False)
-    release, origin = protection(population.take(some), rng=rng)
-    people = population.take(some[origin])
-    columns = tuple(people.column(shown.name) for _, shown in pairing.columns)
+    rows = rng.choice(population.n_rows, min(pairing.n_candidates, population.n_rows), replace=False)
+    release, origin = protection(population.take(rows), rng=rng)
+    people = population.take(rows[origin])
+    columns = tuple(people.column(released_column.name) for _, released_column in pairing.columns)
     return pair(replace(people, quasi_identifiers=columns, sensitive=(), kept=()), release)
 
 
@@ -148,24 +152,24 @@ def log_shares(near: Near, weights: Floats) -> Floats:
         return np.asarray(value - np.log(np.exp(value).sum(axis=1, keepdims=True)))
 
 
-def conditional_logit(near: Near, own: NDArray[np.bool_]) -> Floats:
+def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
     """(n_features,) the weights by which people's own classes are most likely, by Newton's method; people without one
     are left out. A ridge of weight 1 keeps it finite.
 
-    own : (n_people, NEAREST) which class is theirs
+    is_own : (n_people, NEAREST) which class is theirs
 
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """
-    asked = np.asarray(own.any(axis=1))
-    near, own = _taken(near, asked), own[asked]
-    weights, chosen = np.zeros(near.features.shape[2]), near.features[own].sum(axis=0)
+    has_class = np.asarray(is_own.any(axis=1))
+    near, is_own = _taken(near, has_class), is_own[has_class]
+    weights, chosen = np.zeros(near.features.shape[2]), near.features[is_own].sum(axis=0)
     for _ in range(50):
         p = np.exp(log_shares(near, weights))
         mean = np.einsum("ij,ijf->if", p, near.features)
         square = np.einsum("ijf,ijg->fg", p[:, :, None] * near.features, near.features, optimize=True)
         step = np.linalg.solve(square - mean.T @ mean + np.eye(len(weights)), chosen - mean.sum(axis=0) - weights)
-        before = _fitted(near, own, weights)
-        while _fitted(near, own, weights + step) < before and np.abs(step).max() > 1e-6:
+        previous = _fitted(near, is_own, weights)
+        while _fitted(near, is_own, weights + step) < previous and np.abs(step).max() > 1e-6:
             step = step / 2
         weights = weights + step
         if np.abs(step).max() < 1e-6:
@@ -173,9 +177,9 @@ def conditional_logit(near: Near, own: NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def _taken(near: Near, who: NDArray[np.bool_]) -> Near:
-    return Near(near.klass[who], near.possible[who], near.features[who], near.log_size[who])
+def _taken(near: Near, people: NDArray[np.bool_]) -> Near:
+    return Near(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
 
 
-def _fitted(near: Near, own: NDArray[np.bool_], weights: Floats) -> float:
-    return float(log_shares(near, weights)[own].sum() - weights @ weights / 2)
+def _fitted(near: Near, is_own: NDArray[np.bool_], weights: Floats) -> float:
+    return float(log_shares(near, weights)[is_own].sum() - weights @ weights / 2)

@@ -101,10 +101,10 @@ class ShadowMembership:
         inside = rng.random((self.shadows, people.n_rows)) < 0.5
         worlds = _worlds(people, reference, inside, n_rows=release.n_rows, rng=rng)
         again = (self.protection(world, rng=rng)[0] for world in worlds)
-        seen = np.stack([self._scores(one, knowledge, rng) for one in again])
-        held, check = _held_out(seen, inside)
-        p = _believed(held, inside, _evidence(seen, inside, self._scores(release, knowledge, rng)[None]))[0]
-        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), by=repr(self))
+        scores = np.stack([self._scores(world, knowledge, rng) for world in again])
+        evidence, check = _held_out(scores, inside)
+        p = _believed(evidence, inside, _evidence(scores, inside, self._scores(release, knowledge, rng)[None]))[0]
+        belief = scored(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < ENOUGH else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
@@ -114,8 +114,8 @@ class ShadowMembership:
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
         """(n_people, n_scores)."""
-        found = [log_odds(attack(release, knowledge, rng=rng)) for attack in self.scores]
-        return np.clip(np.stack(found, axis=1), -700, 700)
+        scores = [log_odds(attack(release, knowledge, rng=rng)) for attack in self.scores]
+        return np.clip(np.stack(scores, axis=1), -700, 700)
 
 
 def _worlds(
@@ -125,44 +125,44 @@ def _worlds(
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
     everybody = alike(people, reference, names)
     for targets in inside:
-        others = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
-        yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + others]))
+        reference_rows = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
+        yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + reference_rows]))
 
 
-def _held_out(seen: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
+def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
     """The evidence of each world by those of the other half, and whether what it announces comes true."""
-    held, p, half = np.empty(seen.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
+    evidence, p, half = np.empty(scores.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
     for part in (half, ~half):
-        held[part] = _evidence(seen[~part], inside[~part], seen[part])
+        evidence[part] = _evidence(scores[~part], inside[~part], scores[part])
     for part in (half, ~half):
-        p[part] = _believed(held[~part], inside[~part], held[part])
-    return held, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=WITHIN)
+        p[part] = _believed(evidence[~part], inside[~part], evidence[part])
+    return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=WITHIN)
 
 
-def _evidence(seen: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
     """(n_asked, n_people, n_scores) log L of scores, by the worlds seen.
 
-    seen : (n_worlds, n_people, n_scores); inside : (n_worlds, n_people); asked : (n_asked, n_people, n_scores)
+    scores : (n_worlds, n_people, n_scores); inside : (n_worlds, n_people); wanted : (n_asked, n_people, n_scores)
     """
-    square, means = np.zeros(seen.shape[1:]), []
-    for who in (inside[..., None], ~inside[..., None]):
-        mean = (seen * who).sum(axis=0) / np.maximum(who.sum(axis=0), 1)
-        square += ((seen - mean) ** 2 * who).sum(axis=0)
-        means.append(np.where(who.any(axis=0), mean, np.nan))
-    own = square / (len(seen) - 2)
-    spread = (PSEUDO * np.median(own, axis=0) + len(seen) * own) / (PSEUDO + len(seen))
-    found = ((asked - means[1]) ** 2 - (asked - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
-    found = np.nan_to_num(found)  # of one who was never in, or never out, nothing is known
-    return np.asarray(np.clip(found, -FARTHEST, FARTHEST))
+    square, means = np.zeros(scores.shape[1:]), []
+    for is_side in (inside[..., None], ~inside[..., None]):
+        mean = (scores * is_side).sum(axis=0) / np.maximum(is_side.sum(axis=0), 1)
+        square += ((scores - mean) ** 2 * is_side).sum(axis=0)
+        means.append(np.where(is_side.any(axis=0), mean, np.nan))
+    variance = square / (len(scores) - 2)
+    spread = (PSEUDO * np.median(variance, axis=0) + len(scores) * variance) / (PSEUDO + len(scores))
+    log_ratio = ((wanted - means[1]) ** 2 - (wanted - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
+    log_ratio = np.nan_to_num(log_ratio)  # of one who was never in, or never out, nothing is known
+    return np.asarray(np.clip(log_ratio, -FARTHEST, FARTHEST))
 
 
-def _believed(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+def _believed(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
     """(n_asked, n_people) p(in), as far as the evidence was right."""
-    of_known, of_asked = (_joined(evidence, inside, one) for one in (evidence, asked))
+    of_known, of_asked = (_joined(evidence, inside, item) for item in (evidence, wanted))
     return np.asarray(np.interp(of_asked, *rising(of_known.ravel(), inside.ravel())))
 
 
-def _joined(evidence: Floats, inside: NDArray[np.bool_], asked: Floats) -> Floats:
+def _joined(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
     """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
     constant, *weight = logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
-    return np.asarray(constant + asked @ np.array(weight))
+    return np.asarray(constant + wanted @ np.array(weight))

@@ -60,17 +60,19 @@ AT_A_TIME = 1 << 23
 
 def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
     """(n_predicates,) how many rows of each table satisfy each."""
-    every = {id(one): one for one in chain.from_iterable(predicates)}  # guesses share their conditions
-    place = {one: at for at, one in enumerate(dict.fromkeys(every.values()))}
-    number = {key: place[one] for key, one in every.items()}
-    said = np.array([number[id(one)] for one in chain.from_iterable(predicates)], dtype=np.int64)
-    n = np.array([len(each) for each in predicates], dtype=np.int64)
+    conditions = {
+        id(condition): condition for condition in chain.from_iterable(predicates)
+    }  # guesses share their conditions
+    place = {condition: position for position, condition in enumerate(dict.fromkeys(conditions.values()))}
+    number = {key: place[condition] for key, condition in conditions.items()}
+    members = np.array([number[id(condition)] for condition in chain.from_iterable(predicates)], dtype=np.int64)
+    n = np.array([len(predicate) for predicate in predicates], dtype=np.int64)
     last = np.minimum(np.arange(n.max(initial=1)), n[:, None] - 1)
-    numbers = said[(np.cumsum(n) - n)[:, None] + last]
+    numbers = members[(np.cumsum(n) - n)[:, None] + last]
     runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = {}
     for table in tables:
         columns = {column.name: column for column in table.columns}
-        yield _Rows(table.n_rows, [(columns[one.column], one) for one in place], runs).counts(numbers)
+        yield _Rows(table.n_rows, [(columns[condition.column], condition) for condition in place], runs).counts(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,89 +90,91 @@ class _Rows:
 
         predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
         """
-        found = np.full(len(predicates), -1, dtype=np.int64)
-        for at in np.flatnonzero((predicates == predicates[:, :1]).all(axis=1)).tolist():
-            found[at] = self._at_once(int(predicates[at, 0]))
-        left = np.flatnonzero(found < 0)
-        if len(left):
-            found[left] = self._together(predicates[left])
-        return found
+        n_rows = np.full(len(predicates), -1, dtype=np.int64)
+        for predicate in np.flatnonzero((predicates == predicates[:, :1]).all(axis=1)).tolist():
+            n_rows[predicate] = self._at_once(int(predicates[predicate, 0]))
+        remaining = np.flatnonzero(n_rows < 0)
+        if len(remaining):
+            n_rows[remaining] = self._count_together(predicates[remaining])
+        return n_rows
 
     def _at_once(self, number: int) -> int:
         """The rows that have one value, of which a column of numbers has as many as rows; -1 for other conditions."""
-        column, one = self.conditions[number]
-        if one is None or one.relation != "is":
+        column, condition = self.conditions[number]
+        if condition is None or condition.relation != "is":
             return -1
-        at = self._places[column.name].get(one.label, -1)
-        return 0 if at < 0 else int(column.counts[at])
+        level = self._places[column.name].get(condition.label, -1)
+        return 0 if level < 0 else int(column.counts[level])
 
-    def _together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _count_together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_predicates,) how many rows satisfy each."""
-        used, at = np.unique(predicates, return_inverse=True)
+        used, inverse = np.unique(predicates, return_inverse=True)
         of_column = defaultdict(list)
         for number in used.tolist():
             of_column[self.conditions[number][0].name].append(number)
         runs = [(self.conditions[numbers[0]][0].codes, self._runs(numbers)) for numbers in of_column.values()]
         place = np.argsort(np.concatenate(list(of_column.values())))
-        found, numbers = np.zeros(len(predicates), dtype=np.int64), place[at.reshape(predicates.shape)]
-        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(one.ends) for _, one in runs))), 1)
+        n_rows, numbers = np.zeros(len(predicates), dtype=np.int64), place[inverse.reshape(predicates.shape)]
+        step = 64 * max(AT_A_TIME // (64 * max(len(used), *(len(run.ends) for _, run in runs))), 1)
         for rows in (slice(first, first + step) for first in range(0, self.n_rows, step)):
-            found += _satisfied(np.concatenate([one.bits(codes[rows]) for codes, one in runs]), numbers)
-        return found
+            n_rows += _satisfied(np.concatenate([run.bits(codes[rows]) for codes, run in runs]), numbers)
+        return n_rows
 
     def _runs(self, numbers: Sequence[int]) -> _Runs:
         """The levels that satisfy conditions on one column."""
         column = self.conditions[numbers[0]][0]
         key = column.levels, tuple(numbers)
         if key not in self.runs:
-            self.runs[key] = self._found(column, numbers)
+            self.runs[key] = self._find_runs(column, numbers)
         return self.runs[key]
 
-    def _found(self, column: Column, numbers: Sequence[int]) -> _Runs:
+    def _find_runs(self, column: Column, numbers: Sequence[int]) -> _Runs:
         parts = []
         step = max(AT_A_TIME // (len(column.levels) + 2), 1)
         for first in range(0, len(numbers), step):
             fits = np.pad(self._fits(column, numbers[first : first + step]), ((0, 0), (1, 1)))
-            of, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
-            parts.append((first + of, end))
+            condition, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
+            parts.append((first + condition, end))
         return _Runs.of(len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
 
     def _fits(self, column: Column, numbers: Sequence[int]) -> NDArray[np.bool_]:
         """(n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all values
         and of all cells of a release at once.
         """
-        place, within, cells = self._places[column.name], {}, None
-        found = np.zeros((len(numbers), len(column.levels)), dtype=np.bool_)
-        for at, one in enumerate(self.conditions[number][1] for number in numbers):
-            assert one is not None
-            if one.cells is not None:
-                within[at], cells = one.at, one.cells
-            elif one.relation != "is":
-                found[at] = one.among(column)
-            elif one.label in place:
-                found[at, place[one.label]] = True
+        place, levels_of_cells, cells = self._places[column.name], {}, None
+        is_fitting = np.zeros((len(numbers), len(column.levels)), dtype=np.bool_)
+        for position, condition in enumerate(self.conditions[number][1] for number in numbers):
+            assert condition is not None
+            if condition.cells is not None:
+                levels_of_cells[position], cells = condition.at, condition.cells
+            elif condition.relation != "is":
+                is_fitting[position] = condition.among(column)
+            elif condition.label in place:
+                is_fitting[position, place[condition.label]] = True
         if cells is not None:
-            wanted = cells.select(list(within.values()))
-            found[list(within)] = compatible(column.levels, wanted, missing="own").T
-        return found
+            wanted = cells.select(list(levels_of_cells.values()))
+            is_fitting[list(levels_of_cells)] = compatible(column.levels, wanted, missing="own").T
+        return is_fitting
 
     @cached_property
     def _places(self) -> dict[str, dict[str | None, int]]:
         """By column, the level that a label is."""
         columns = {column.name: column for column, _ in self.conditions}
-        return {name: {label: at for at, label in enumerate(one.levels.labels)} for name, one in columns.items()}
+        return {
+            name: {label: level for level, label in enumerate(place.levels.labels)} for name, place in columns.items()
+        }
 
 
 def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
     """(n_predicates,) how many rows satisfy each. bits : (n_conditions, n_words) of rows, a bit each"""
-    found = np.empty(len(predicates), dtype=np.int64)
+    n_rows = np.empty(len(predicates), dtype=np.int64)
     step = max(AT_A_TIME // (64 * bits.shape[1]), 1)
-    for some in (slice(first, first + step) for first in range(0, len(predicates), step)):
-        every = bits[predicates[some, 0]]
-        for numbers in predicates[some].T[1:]:
-            every &= bits[numbers]
-        found[some] = np.bitwise_count(every).sum(axis=1, dtype=np.int64)
-    return found
+    for block in (slice(first, first + step) for first in range(0, len(predicates), step)):
+        all_bits = bits[predicates[block, 0]]
+        for numbers in predicates[block].T[1:]:
+            all_bits &= bits[numbers]
+        n_rows[block] = np.bitwise_count(all_bits).sum(axis=1, dtype=np.int64)
+    return n_rows
 
 
 class _Runs(NamedTuple):
@@ -187,23 +191,23 @@ class _Runs(NamedTuple):
     runs: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]
 
     @classmethod
-    def of(cls, n_conditions: int, of: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
+    def of(cls, n_conditions: int, condition: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
         """of, end : of which condition each end is, and which level; those of a condition together, and ascending"""
-        ends, at = np.unique(end.astype(np.int32), return_inverse=True)
-        of, begin, stop = of[::2], at[::2], at[1::2]
-        turn = np.arange(len(of)) - np.searchsorted(of, of)
-        some = (turn == one for one in range(int(turn.max(initial=-1)) + 1))
-        return cls(n_conditions, ends, [(of[those], begin[those], stop[those]) for those in some])
+        ends, end_number = np.unique(end.astype(np.int32), return_inverse=True)
+        condition, begin, stop = condition[::2], end_number[::2], end_number[1::2]
+        turn = np.arange(len(condition)) - np.searchsorted(condition, condition)
+        is_turn = (turn == number for number in range(int(turn.max(initial=-1)) + 1))
+        return cls(n_conditions, ends, [(condition[those], begin[those], stop[those]) for those in is_turn])
 
     def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
         """(n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
-        below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
-        below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
-        words = below.view(np.uint64)
-        found = np.zeros((self.n_conditions, words.shape[1]), dtype=np.uint64)
-        for of, begin, stop in self.runs:
-            found[of] |= words[begin] ^ words[stop]
-        return found
+        bits_below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
+        bits_below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
+        words = bits_below.view(np.uint64)
+        words_of_conditions = np.zeros((self.n_conditions, words.shape[1]), dtype=np.uint64)
+        for condition, begin, stop in self.runs:
+            words_of_conditions[condition] |= words[begin] ^ words[stop]
+        return words_of_conditions
 
 
 @dataclass(frozen=True)
@@ -257,20 +261,24 @@ class SinglingOut:
         """The predicates, those of one column first."""
         chance = secret_unless(rng)
         different = release.classes.first
-        said = [
-            (rows, each)
-            for one, rows in ((one, one.take(different)) for one in release.quasi_identifiers)
-            for each in _sayings(one, exact=self.exact)
+        conditions = [
+            (rows, item)
+            for column, rows in ((column, column.take(different)) for column in release.quasi_identifiers)
+            for item in _conditions_of(column, exact=self.exact)
         ]
-        drawn, single = self._drawn(release, said, chance), tuple(dict.fromkeys(_of_one_column(release)))
-        rows = _Rows(len(different), said)
-        alone = drawn[rows.counts(np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)) == 1][: self.guesses]
-        tried = np.sort(chance.permutation(len(single))[: self.guesses])
-        kept = (tuple(said[at][1] for at in each if at >= 0) for each in alone.tolist())
-        return (*(single[at] for at in tried), *kept)
+        drawn, single = self._drawn(release, conditions, chance), tuple(dict.fromkeys(_of_one_column(release)))
+        rows = _Rows(len(different), conditions)
+        conjunctions = drawn[rows.counts(np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)) == 1][
+            : self.guesses
+        ]
+        chosen = np.sort(chance.permutation(len(single))[: self.guesses])
+        conjoined = (
+            tuple(conditions[position][1] for position in item if position >= 0) for item in conjunctions.tolist()
+        )
+        return (*(single[position] for position in chosen), *conjoined)
 
     def _drawn(
-        self, release: Table, said: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
+        self, release: Table, conditions: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """(n_predicates, n_columns) the predicates drawn, each once, by the number of their condition on each column,
         -1 for none; of rows that have no equal, whose predicates hold for that one, too.
@@ -279,34 +287,34 @@ class SinglingOut:
         rows = rng.integers(0, release.n_rows, self.tries)
         n = rng.integers(self.conditions[0], self.conditions[1] + 1, self.tries)
         order = rng.random((self.tries, len(columns)))
-        some = alike.sizes[alike.of_row[rows]] == 1
-        rows, n, place = rows[some], n[some], order[some].argsort(axis=1).argsort(axis=1)
+        is_unique = alike.sizes[alike.of_row[rows]] == 1
+        rows, n, place = rows[is_unique], n[is_unique], order[is_unique].argsort(axis=1).argsort(axis=1)
         first = np.cumsum([0, *(len(column.levels) for column in columns)])
-        silent = np.array([one is None for _, one in said])
-        drawn = np.stack([column.codes[rows] + at for column, at in zip(columns, first, strict=False)], axis=1)
+        silent = np.array([item is None for _, item in conditions])
+        drawn = np.stack([column.codes[rows] + offset for column, offset in zip(columns, first, strict=False)], axis=1)
         drawn[(place >= n[:, None]) | silent[drawn]] = -1
-        same = group([(one + 1).astype(np.int32) for one in drawn.T], [len(said) + 1] * len(columns))[0]
-        found = drawn[np.sort(np.unique(same, return_index=True)[1])]
-        return np.asarray(found[(found >= 0).any(axis=1)], dtype=np.int64)
+        key = group([(item + 1).astype(np.int32) for item in drawn.T], [len(conditions) + 1] * len(columns))[0]
+        predicates = drawn[np.sort(np.unique(key, return_index=True)[1])]
+        return np.asarray(predicates[(predicates >= 0).any(axis=1)], dtype=np.int64)
 
 
 def _of_one_column(release: Table) -> Iterator[Predicate]:
     for column in release.quasi_identifiers:
         labels, exact = column.levels.labels, column.levels.atomic
-        for at in np.flatnonzero((column.counts == 1) & exact).tolist():
-            yield (Condition(column.name, "is", labels[at]),)
-        there = np.flatnonzero((column.counts > 0) & exact)
-        if column.levels.kind == "numeric" and len(there):
-            low = column.levels.low[there]
-            yield (Condition(column.name, "at most", labels[there[low.argmin()]]),)
-            yield (Condition(column.name, "at least", labels[there[low.argmax()]]),)
+        for level in np.flatnonzero((column.counts == 1) & exact).tolist():
+            yield (Condition(column.name, "is", labels[level]),)
+        levels = np.flatnonzero((column.counts > 0) & exact)
+        if column.levels.kind == "numeric" and len(levels):
+            low = column.levels.low[levels]
+            yield (Condition(column.name, "at most", labels[levels[low.argmin()]]),)
+            yield (Condition(column.name, "at least", labels[levels[low.argmax()]]),)
 
 
-def _sayings(column: Column, *, exact: bool) -> list[Condition | None]:
+def _conditions_of(column: Column, *, exact: bool) -> list[Condition | None]:
     """What a cell of each level says; None for a missing one, and for one that may be anything."""
     median, wide = None if exact else _median(column), np.flatnonzero(~column.levels.atomic)
     cells, place = column.levels.select(wide), np.cumsum(~column.levels.atomic) - 1
-    return [_said(column, at, median, (cells, int(place[at]))) for at in range(len(column.levels))]
+    return [_condition_of(column, level, median, (cells, int(place[level]))) for level in range(len(column.levels))]
 
 
 def _median(column: Column) -> float | None:
@@ -316,12 +324,12 @@ def _median(column: Column) -> float | None:
     return float(np.median(values)) if len(values) else None
 
 
-def _said(column: Column, at: int, median: float | None, cell: tuple[Levels, int]) -> Condition | None:
-    levels, label = column.levels, column.levels.labels[at]
-    if at == levels.missing or label == EVERYTHING:
+def _condition_of(column: Column, level: int, median: float | None, cell: tuple[Levels, int]) -> Condition | None:
+    levels, label = column.levels, column.levels.labels[level]
+    if level == levels.missing or label == EVERYTHING:
         return None
-    if not levels.atomic[at]:
+    if not levels.atomic[level]:
         return Condition(column.name, "within", label, *cell)
     if median is None:
         return Condition(column.name, "is", label)
-    return Condition(column.name, "at least" if levels.low[at] >= median else "at most", label)
+    return Condition(column.name, "at least" if levels.low[level] >= median else "at most", label)

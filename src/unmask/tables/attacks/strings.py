@@ -49,11 +49,11 @@ class StringLinkage:
 
 def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
     """For each column (n_known_levels, n_released_levels): the two cells are the same text, neither missing."""
-    labels = [[np.array(c.levels.labels, dtype=object) for c in both] for both in pairing.columns]
-    stated = [[~column.levels.gaps for column in both] for both in pairing.columns]
+    labels = [[np.array(c.levels.labels, dtype=object) for c in sides] for sides in pairing.columns]
+    is_stated = [[~column.levels.gaps for column in sides] for sides in pairing.columns]
     return [
-        np.equal.outer(*texts).astype(bool) & np.logical_and.outer(*given)
-        for texts, given in zip(labels, stated, strict=True)
+        np.equal.outer(*texts).astype(bool) & np.logical_and.outer(*stated)
+        for texts, stated in zip(labels, is_stated, strict=True)
     ]
 
 
@@ -62,7 +62,7 @@ def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
     missing.
     """
     missing = [
-        [(column.levels.gaps | column.levels.unknown).astype(int) for column in both] for both in pairing.columns
+        [(column.levels.gaps | column.levels.unknown).astype(int) for column in sides] for sides in pairing.columns
     ]
     return [
         np.where(equal, 0.0, np.array([1.0, 0.5, 0.0])[np.add.outer(*gaps)])

@@ -73,7 +73,7 @@ AT_ONCE = 4_000_000
 
 
 def of_pseudonyms(
-    link: Posterior, seen: NDArray[np.int64], pseudonym: NDArray[np.int64], n_pseudonyms: int
+    link: Posterior, rows_seen: NDArray[np.int64], pseudonym: NDArray[np.int64], n_pseudonyms: int
 ) -> Posterior:
     """Which pseudonym is whose, for an adversary who has seen people m times each, every time in a row of theirs drawn
     at random, the same one perhaps twice.
@@ -83,7 +83,7 @@ def of_pseudonyms(
     exact as the belief about rows.
 
     link      : the belief about the row of everything seen, every row as likely before
-    seen      : (n_people, m) the targets of `link` that are of each person
+    rows_seen      : (n_people, m) the targets of `link` that are of each person
     pseudonym : (n_rows,) the pseudonym of each released row, below n_pseudonyms
 
     >>> from unmask.core.inference import from_classes
@@ -97,16 +97,16 @@ def of_pseudonyms(
     """
     rows = _of_rows(link, pseudonym, n_pseudonyms)
     size = np.bincount(pseudonym, minlength=n_pseudonyms)
-    found = vstack(list(_products(rows, link.observation[seen])), format="csr")
-    found.sort_indices()
+    belief = vstack(list(_products(rows, link.observation[rows_seen])), format="csr")
+    belief.sort_indices()
     return from_likelihood(
-        found.indptr.astype(np.int64),
-        found.indices.astype(np.int32),
-        np.log(found.data) - seen.shape[1] * np.log(size[found.indices]),
+        belief.indptr.astype(np.int64),
+        belief.indices.astype(np.int32),
+        np.log(belief.data) - rows_seen.shape[1] * np.log(size[belief.indices]),
         n_candidates=n_pseudonyms,
-        observation=np.arange(len(seen)),
+        observation=np.arange(len(rows_seen)),
         status=link.status,
-        provenance={"rows": link.provenance, "seen": seen.shape[1]},
+        provenance={"rows": link.provenance, "seen": rows_seen.shape[1]},
     )
 
 
@@ -122,8 +122,8 @@ def _products(rows: csr_array, observation: NDArray[np.int64]) -> Iterator[csr_a
     """The product of the rows that each person's observations name, some people at a time."""
     people = max(AT_ONCE // rows.shape[1], 1)
     for start in range(0, len(observation), people):
-        first, *others = observation[start : start + people].T
-        found = rows[first]
-        for other in others:
-            found = found * rows[other]
-        yield found
+        first, *further_rows = observation[start : start + people].T
+        product = rows[first]
+        for observation_of_row in further_rows:
+            product = product * rows[observation_of_row]
+        yield product

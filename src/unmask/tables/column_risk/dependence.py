@@ -41,14 +41,14 @@ def right_by_others(counts: csr_array) -> NDArray[np.float64]:
     size, first = counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]
     owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(size))))
     top = size == np.maximum.reduceat(size, first)[owner]
-    others = np.where(top, 0, size)
-    second = np.maximum.reduceat(others, first)[owner]
-    n_second = np.add.reduceat((others == second) & ~top, first)[owner]
+    runner_up = np.where(top, 0, size)
+    second = np.maximum.reduceat(runner_up, first)[owner]
+    n_second = np.add.reduceat((runner_up == second) & ~top, first)[owner]
     only_top = top & (np.add.reduceat(top, first)[owner] == 1)
-    own = size - 1
-    found = np.where(only_top & (own > second), 1.0, 0.0)
-    found = np.where(only_top & (own == second), 1.0 / (1 + n_second), found)
-    return np.where(only_top & (own == 0) & (second == 0), np.nan, found)
+    n_others = size - 1
+    chance = np.where(only_top & (n_others > second), 1.0, 0.0)
+    chance = np.where(only_top & (n_others == second), 1.0 / (1 + n_second), chance)
+    return np.where(only_top & (n_others == 0) & (second == 0), np.nan, chance)
 
 
 def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
@@ -64,11 +64,11 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     [('zip', 'town', True), ('town', 'zip', True)]
     """
     varied = [side for side in map(_Side, columns) if side.varied]
-    found = []
-    for one, other in filter(_may_determine, combinations(varied, 2)):
-        counts = class_counts(one.column.codes, one.n_levels, other.column.codes, other.n_levels)
-        found += [_dependence(one, other, counts), _dependence(other, one, csr_array(counts.T.tocsr()))]
-    return tuple(one for one in found if one is not None)
+    restored = []
+    for first, second in filter(_may_determine, combinations(varied, 2)):
+        counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
+        restored += [_dependence(first, second, counts), _dependence(second, first, csr_array(counts.T.tocsr()))]
+    return tuple(first for first in restored if first is not None)
 
 
 class _Side:
@@ -99,25 +99,25 @@ class _Side:
             return order
         return order[np.argsort((self.column.codes[order] >> 16).astype(np.uint16), kind="stable")]
 
-    def may_give(self, other: _Side) -> bool:
+    def may_give(self, target: _Side) -> bool:
         """Whether so few rows are wrong, each itself among those it is guessed from, that it may determine another."""
-        alone = 1 - self.shared
-        if self.shared < SUPPORTED and self.shared + min(alone, other.guessed) < other.enough:
+        n_unshared = 1 - self.shared
+        if self.shared < SUPPORTED and self.shared + min(n_unshared, target.guessed) < target.enough:
             return False  # who is alone is guessed without it
-        most = len(self.order) - math.ceil(other.enough * len(self.order))
-        return self._wrong_of(other, most) <= most
+        max_wrong = len(self.order) - math.ceil(target.enough * len(self.order))
+        return self._wrong_of(target, max_wrong) <= max_wrong
 
-    def _wrong_of(self, other: _Side, most: int) -> int:
+    def _wrong_of(self, target: _Side, max_wrong: int) -> int:
         """Rows that do not have the commonest value of their class, class after class until they are more than most."""
-        ends, wrong, first = np.cumsum(self.sizes), 0, 0
-        while wrong <= most and first < self.n_levels:
+        ends, n_wrong, first = np.cumsum(self.sizes), 0, 0
+        while n_wrong <= max_wrong and first < self.n_levels:
             begin = ends[first] - self.sizes[first]
             last = max(first + 1, int(np.searchsorted(ends, begin + AT_ONCE, side="right")))
             rows = self.order[begin : ends[last - 1]]
-            own = (self.column.codes[rows] - first).astype(np.int64)
-            wrong += len(rows) - commonest(own, last - first, other.column.codes[rows], other.n_levels)[1]
+            codes = (self.column.codes[rows] - first).astype(np.int64)
+            n_wrong += len(rows) - commonest(codes, last - first, target.column.codes[rows], target.n_levels)[1]
             first = last
-        return wrong
+        return n_wrong
 
     @property
     def varied(self) -> bool:
@@ -127,21 +127,21 @@ class _Side:
 
 def _may_determine(pair: tuple[_Side, _Side]) -> bool:
     """Whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
-    one, other = pair
-    return one.may_give(other) or other.may_give(one)
+    first, second = pair
+    return first.may_give(second) or second.may_give(first)
 
 
-def _dependence(by: _Side, of: _Side, counts: csr_array) -> Restored | None:
-    exact = bool(np.diff(counts.indptr).max() == 1 and by.shared >= SUPPORTED)
-    n, enough = len(by.column.codes), of.enough
-    most = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
-    if not exact and most < enough * n:  # not even with the row itself among the others
+def _dependence(source: _Side, target: _Side, counts: csr_array) -> Restored | None:
+    exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= SUPPORTED)
+    n, enough = len(source.column.codes), target.enough
+    n_commonest = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
+    if not exact and n_commonest < enough * n:  # not even with the row itself among the others
         return None
-    found = right_by_others(counts)
-    found = np.where(np.isnan(found), of.right[counts.indices], found)
-    restored = float(counts.data @ found) / n
+    chance = right_by_others(counts)
+    chance = np.where(np.isnan(chance), target.right[counts.indices], chance)
+    restored = float(counts.data @ chance) / n
     return (
-        Restored(of.column.name, by.column.name, n, of.guessed, restored, exact)
+        Restored(target.column.name, source.column.name, n, target.guessed, restored, exact)
         if exact or restored >= enough
         else None
     )
@@ -157,35 +157,36 @@ def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -
 
     origin : (n_released,) the row of the original behind each record
     """
-    known = {column.name for column in release.quasi_identifiers}
-    beside = [column for column in release.written if column.name not in known]
-    found = [
-        one
+    quasi_identifiers = {column.name for column in release.quasi_identifiers}
+    other_columns = [column for column in release.written if column.name not in quasi_identifiers]
+    restored = [
+        item
         for cell in release.quasi_identifiers
         if cell.name in original.names
-        for one in _restored(original.column(cell.name).take(origin), cell, beside)
+        for item in _restored(original.column(cell.name).take(origin), cell, other_columns)
     ]
-    return tuple(found)
+    return tuple(restored)
 
 
-def _restored(true: Column, cell: Column, beside: Sequence[Column]) -> Iterator[Restored]:
+def _restored(true: Column, cell: Column, other_columns: Sequence[Column]) -> Iterator[Restored]:
     label = np.array(cell.levels.labels, dtype=object)[cell.codes]
     changed = np.flatnonzero(label != np.array(true.levels.labels, dtype=object)[true.codes])
     if not changed.size:
         return
     value, n_levels = true.codes[changed], len(true.levels)
-    within, sizes, _ = group([cell.codes[changed]], [len(cell.levels)])
-    alone = class_counts(within, len(sizes), value, n_levels)
-    right = csr_array((np.nan_to_num(right_by_others(alone)), alone.indices, alone.indptr), shape=alone.shape)
-    guessed = float(alone.data @ right.data) / len(changed)
+    cell_of_row, sizes, _ = group([cell.codes[changed]], [len(cell.levels)])
+    by_cell = class_counts(cell_of_row, len(sizes), value, n_levels)
+    chances = np.nan_to_num(right_by_others(by_cell))
+    right_by_cell = csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
+    guessed = float(by_cell.data @ right_by_cell.data) / len(changed)
     noise = max(MARGIN, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
-    for column in beside:
-        of_row, classes, levels = group([within, column.codes[changed]], [len(sizes), len(column.levels)])
+    for column in other_columns:
+        of_row, classes, levels = group([cell_of_row, column.codes[changed]], [len(sizes), len(column.levels)])
         counts = class_counts(of_row, len(classes), value, n_levels)
-        found = right_by_others(counts)
+        chance = right_by_others(counts)
         owner = np.repeat(levels[:, 0], np.diff(counts.indptr))
-        found = np.where(np.isnan(found), np.asarray(right[owner, counts.indices]).reshape(-1), found)
-        restored = float(counts.data @ found) / len(changed)
+        chance = np.where(np.isnan(chance), np.asarray(right_by_cell[owner, counts.indices]).reshape(-1), chance)
+        restored = float(counts.data @ chance) / len(changed)
         if restored - guessed > noise:
             exact = bool(np.diff(counts.indptr).max() == 1)
             yield Restored(cell.name, column.name, len(changed), guessed, restored, exact)

@@ -55,22 +55,22 @@ def column_facts(
     """
     quasi = [column for column in columns if roles.get(column.name) == "quasi-identifier"]
     classes = classes_of(quasi) if quasi and classes is None else classes
-    found = dependencies(columns)
+    restored = dependencies(columns)
     designs = _designs(columns)
     facts: list[ColumnFacts] = []
     for column in columns:
         sizes = column.counts
         missing = int(sizes[column.levels.missing]) if column.levels.missing >= 0 else 0
-        alone = int(np.count_nonzero(sizes == 1)) - (missing == 1)
+        n_unique = int(np.count_nonzero(sizes == 1)) - (missing == 1)
         counted = ColumnFacts(
             name=column.name,
             role=roles.get(column.name, ""),
             rows=len(column.codes),
             distinct=int(np.count_nonzero(sizes)) - (missing > 0),
             missing=missing,
-            alone=alone,
+            alone=n_unique,
             together=None if classes is None else _alone(classes, None if column in quasi else column),
-            determines=tuple(one for one in found if one.by == column.name),
+            determines=tuple(item for item in restored if item.by == column.name),
             suggestion="quasi-identifier",
             reason="",
             type=column.type,
@@ -78,9 +78,9 @@ def column_facts(
         if part := designs.get(column.name):
             role, reason = _of_design(part, counted, facts)
         else:
-            role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, alone=alone)
-        told = counted.role or meant_by(column.name) or ("identifier" if alone < counted.rows else "")
-        identifies = (counted.role or role) == told == "identifier"
+            role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, n_unique=n_unique)
+        stated_role = counted.role or meant_by(column.name) or ("identifier" if n_unique < counted.rows else "")
+        identifies = (counted.role or role) == stated_role == "identifier"
         key = key_rank(column.name, counted.distinct, identifies=identifies)
         facts.append(replace(counted, suggestion=role, reason=reason, key=key))
     return tuple(_plausible(facts))
@@ -88,12 +88,12 @@ def column_facts(
 
 def _plausible(facts: Sequence[ColumnFacts]) -> Iterator[ColumnFacts]:
     """Yield the facts; of more quasi-identifiers than an outsider knows only those that people know by their names."""
-    known = [one for one in facts if one.suggestion == "quasi-identifier"]
-    unlikely = {one.name for one in known if one.reason == SOMEBODY and not is_visible(one.name)}
-    crowded = len(known) > MOST_KNOWN and len(known) - len(unlikely) >= FEWEST_KNOWN
-    kept = f"one of {len(known)} columns, too many for one outsider; add it with -q if one knows it"
-    for one in facts:
-        yield replace(one, suggestion="keep", reason=kept) if crowded and one.name in unlikely else one
+    quasi_identifiers = [item for item in facts if item.suggestion == "quasi-identifier"]
+    unlikely = {item.name for item in quasi_identifiers if item.reason == SOMEBODY and not is_visible(item.name)}
+    crowded = len(quasi_identifiers) > MOST_KNOWN and len(quasi_identifiers) - len(unlikely) >= FEWEST_KNOWN
+    reason = f"one of {len(quasi_identifiers)} columns, too many for one outsider; add it with -q if one knows it"
+    for item in facts:
+        yield replace(item, suggestion="keep", reason=reason) if crowded and item.name in unlikely else item
 
 
 def _alone(classes: Classes, column: Column | None) -> int:
@@ -121,24 +121,27 @@ def _designs(columns: Sequence[Column]) -> dict[str, str]:
     return parts
 
 
-def _of_design(part: str, facts: ColumnFacts, before: Sequence[ColumnFacts]) -> tuple[Role, str]:
-    """The role of a column of a survey design; before : the columns to its left."""
-    alone = _share(int(facts.alone), facts.rows)
-    if part == "weight" and not any(one.suggestion == "weight" for one in before):
-        return "weight", f"survey weight: people that a row stands for; released, it singles out {alone} of the rows"
-    return "drop", f"{part} of the survey design; released, it singles out {alone} of the rows"
+def _of_design(part: str, facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> tuple[Role, str]:
+    """The role of a column of a survey design; previous : the columns to its left."""
+    share_unique = _share(int(facts.alone), facts.rows)
+    if part == "weight" and not any(column.suggestion == "weight" for column in previous):
+        return (
+            "weight",
+            f"survey weight: people that a row stands for; released, it singles out {share_unique} of the rows",
+        )
+    return "drop", f"{part} of the survey design; released, it singles out {share_unique} of the rows"
 
 
 def _suggested(
     facts: ColumnFacts,
     column: Column,
-    before: Sequence[ColumnFacts],
+    previous: Sequence[ColumnFacts],
     roles: Mapping[str, str],
     *,
     present: int,
-    alone: int,
+    n_unique: int,
 ) -> tuple[Role, str]:
-    """The role that fits a column, and why; before : the columns to its left; present : cells that are not missing."""
+    """Return the role that fits a column, and a reason; previous : the columns to its left."""
     meant = "identifier" if key_rank(facts.name, facts.distinct, identifies=False) else meant_by(facts.name)
     if meant == "drop" and column.type != "text":
         meant = None  # no remarks: a mark, or a number of comments
@@ -151,19 +154,21 @@ def _suggested(
     counts = _measured(column) or (column.levels.kind == "numeric" and meant is None)
     if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not counts:
         return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
-    if twin := _twin(facts, before):
+    if twin := _twin(facts, previous):
         return "drop", f"says the same as {twin}"
     if meant == "identifier":
         return "identifier", "its name says that it names a person"
-    given = [one.column for one in facts.determines if roles.get(one.column) in ("quasi-identifier", "sensitive")]
-    if given and not facts.role:
-        return "drop", f"determines {', '.join(given[:3])}"
+    determined = [
+        item.column for item in facts.determines if roles.get(item.column) in ("quasi-identifier", "sensitive")
+    ]
+    if determined and not facts.role:
+        return "drop", f"determines {', '.join(determined[:3])}"
     if meant is not None:
         return meant, _WHY[meant]
     if facts.distinct > CHOSEN * present and _is_prose(column):
         return "drop", "sentences may tell anything of a person, names too"
-    if alone > RARE * facts.rows:
-        return "drop", f"alone it singles out {_share(alone, facts.rows)} of the rows"
+    if n_unique > RARE * facts.rows:
+        return "drop", f"alone it singles out {_share(n_unique, facts.rows)} of the rows"
     return "quasi-identifier", SOMEBODY
 
 
@@ -197,10 +202,10 @@ def _is_hashed(column: Column) -> bool:
     """Whether most of the cells that are there are digests, as of names: of one length, in hexadecimal digits."""
     if column.levels.kind == "numeric" or column.hierarchy is not None:
         return False
-    there = np.array([len(label) for label in column.levels.labels])
+    length = np.array([len(label) for label in column.levels.labels])
     like = np.array([bool(HASH.fullmatch(label)) for label in column.levels.labels])
-    lengths = np.unique(there[like])
-    return len(lengths) == 1 and bool(2 * column.counts[like].sum() > column.counts[there > 0].sum())
+    lengths = np.unique(length[like])
+    return len(lengths) == 1 and bool(2 * column.counts[like].sum() > column.counts[length > 0].sum())
 
 
 def _measured(column: Column) -> bool:
@@ -211,15 +216,15 @@ def _measured(column: Column) -> bool:
     return bool(low.size and np.any(low != np.floor(low)))
 
 
-def _twin(facts: ColumnFacts, before: Sequence[ColumnFacts]) -> str:
+def _twin(facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> str:
     """The name of a column to the left that says exactly the same, if there is one."""
-    mine = {one.column for one in facts.determines if one.exact}
-    likewise = (one.name for one in before if any(d.exact and d.column == facts.name for d in one.determines))
+    mine = {item.column for item in facts.determines if item.exact}
+    likewise = (item.name for item in previous if any(d.exact and d.column == facts.name for d in item.determines))
     return next((name for name in likewise if name in mine), "")
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{min(100 * part / whole, 99.9 if part < whole else 100):.3g} %"
+def _share(part: int, total: int) -> str:
+    return f"{min(100 * part / total, 99.9 if part < total else 100):.3g} %"
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:
@@ -238,25 +243,29 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _printed(column: Column, original: Table | None) -> Printed:
-    texts = {text for at in np.flatnonzero(column.counts).tolist() for text in _texts(column.levels, at)}
+    texts = {text for level in np.flatnonzero(column.counts).tolist() for text in _texts(column.levels, level)}
     if original is None or column.name not in original.names:
         return Printed(column.name, len(texts), None, len(column.codes))
-    own = original.column(column.name)
-    inside = np.array([text in texts for text in own.levels.labels]) & own.levels.atomic & (own.counts > 0)
+    original_column = original.column(column.name)
+    inside = (
+        np.array([text in texts for text in original_column.levels.labels])
+        & original_column.levels.atomic
+        & (original_column.counts > 0)
+    )
     if original.person is None:
-        alone = int(np.count_nonzero(inside & (own.counts == 1)))
+        n_unique = int(np.count_nonzero(inside & (original_column.counts == 1)))
     else:
-        codes, person = np.unique(np.stack([own.codes, original.person]), axis=1)
-        alone = len(np.unique(person[(inside & (np.bincount(codes, minlength=len(inside)) == 1))[codes]]))
-    return Printed(column.name, int(inside.sum()), alone, original.n_people)
+        codes, person = np.unique(np.stack([original_column.codes, original.person]), axis=1)
+        n_unique = len(np.unique(person[(inside & (np.bincount(codes, minlength=len(inside)) == 1))[codes]]))
+    return Printed(column.name, int(inside.sum()), n_unique, original.n_people)
 
 
-def _texts(levels: Levels, at: int) -> Iterator[str]:
+def _texts(levels: Levels, level: int) -> Iterator[str]:
     """The values that a cell prints, as they are written."""
-    label = levels.labels[at]
-    if at == levels.missing or label == EVERYTHING:
+    label = levels.labels[level]
+    if level == levels.missing or label == EVERYTHING:
         return
-    if levels.atomic[at]:
+    if levels.atomic[level]:
         yield label
     elif (members := split_set(label)) is not None:
         yield from members

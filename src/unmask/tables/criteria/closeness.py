@@ -58,8 +58,8 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     end = np.append(begin[1:], view.domain - 1)
     end[view.start[1:] - 1] = view.domain - 1
     data = np.cumsum(view.matrix.data)
-    before = np.repeat(data[view.start] - view.matrix.data[view.start], view.width)
-    level = (data - before) / np.repeat(view.sizes, view.width)
+    base = np.repeat(data[view.start] - view.matrix.data[view.start], view.width)
+    level = (data - base) / np.repeat(view.sizes, view.width)
     runs = _distance_to_steps(level, begin, np.minimum(end, view.domain - 1), Q, total)
     head = total[begin[view.start]]  # the class has no mass before its first value
     return np.asarray(np.maximum((view.add(runs) + head) / (view.domain - 1), 0.0), dtype=np.float64)
@@ -70,9 +70,9 @@ def _distance_to_steps(
 ) -> Floats:
     """sum_{begin <= i < end} |level - Q_i| for ascending Q with prefix sums `total`."""
     cross = np.clip(np.searchsorted(Q, level), begin, end)
-    below = level * (cross - begin) - (total[cross] - total[begin])
-    above = (total[end] - total[cross]) - level * (end - cross)
-    run = np.maximum(below, 0.0) + np.maximum(above, 0.0)
+    area_below = level * (cross - begin) - (total[cross] - total[begin])
+    area_above = (total[end] - total[cross]) - level * (end - cross)
+    run = np.maximum(area_below, 0.0) + np.maximum(area_above, 0.0)
     single = end - begin == 1
     run[single] = np.abs(level[single] - Q[begin[single]])
     return np.asarray(run, dtype=np.float64)

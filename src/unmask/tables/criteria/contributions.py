@@ -58,10 +58,10 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     Shapley value based on sampling", 2009. Rebollo-Monedero et al. 2012 for the error.
     """
     game = _game_of(table)
-    found: list[Contribution] = []
+    contributed: list[Contribution] = []
     for target, (shapley, error) in (_exact(game) if game.d <= EXACT else _sampled(game)).items():
         everything, nothing = game.value((1 << game.d) - 1)[target], game.value(0)[target]
-        found += [
+        contributed += [
             Contribution(
                 target,
                 game.names[j],
@@ -72,19 +72,19 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
             )
             for j in np.argsort(-shapley, kind="stable").tolist()
         ]
-    return tuple(found)
+    return tuple(contributed)
 
 
 def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """By target the Shapley values, and how far off they may be: not at all."""
     d, shapley = game.d, {target: np.zeros(game.d) for target in game.targets}
-    value = game.every()
+    value = game.values_of_all_subsets()
     for subset in range(1 << d):
         share = d * comb(d - 1, subset.bit_count())
         for j in (j for j in range(d) if not subset >> j & 1):
-            for target, own in value.items():
-                shapley[target][j] += (own[subset | 1 << j] - own[subset]) / share
-    return {target: (own, np.zeros(d)) for target, own in shapley.items()}
+            for target, values in value.items():
+                shapley[target][j] += (values[subset | 1 << j] - values[subset]) / share
+    return {target: (values, np.zeros(d)) for target, values in shapley.items()}
 
 
 def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
@@ -94,17 +94,17 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
     for i in range(pairs):
         order = rng.permutation(game.d)
         for way in (order, order[::-1]):
-            for j, before, after in game.walk(way.tolist()):
-                for target, own in added.items():
-                    own[i, j] += (after[target] - before[target]) / 2
+            for j, previous, after in game.walk(way.tolist()):
+                for target, values in added.items():
+                    values[i, j] += (after[target] - previous[target]) / 2
     sure = float(scipy.special.stdtrit(pairs - 1, 0.975)) / sqrt(pairs)
-    return {target: (own.mean(axis=0), sure * own.std(axis=0, ddof=1)) for target, own in added.items()}
+    return {target: (values.mean(axis=0), sure * values.std(axis=0, ddof=1)) for target, values in added.items()}
 
 
 def _game_of(table: Table) -> _Game:
     """Return the game of the rows that take part: where cells are open, classes of fewer columns overlap."""
-    kept = table.taking_part
-    table = table if len(kept) == table.n_rows else table.take(kept)
+    rows = table.taking_part
+    table = table if len(rows) == table.n_rows else table.take(rows)
     opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
     return _Game(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
 
@@ -126,12 +126,16 @@ class _Game:
     def value(self, subset: int) -> dict[str, float]:
         """By target the success of those who know these columns."""
         if subset not in self._found:
-            known = [j for j in range(self.d) if subset >> j & 1]
-            key = pack([self._codes[:, j] for j in known], [self._sizes[j] for j in known]) if known else self._nothing
+            members = [j for j in range(self.d) if subset >> j & 1]
+            key = (
+                pack([self._codes[:, j] for j in members], [self._sizes[j] for j in members])
+                if members
+                else self._nothing
+            )
             self._found[subset] = self._success(*key)
         return self._found[subset]
 
-    def every(self) -> dict[str, NDArray[np.float64]]:
+    def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
         """(2^d,) by target."""
         self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__), *self._nothing)
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
@@ -141,8 +145,8 @@ class _Game:
         classes that others refine have to be numbered.
         """
         self._found[subset] = self._success(key, space)
-        for at, j in enumerate(joining):
-            self._refine(subset | 1 << j, joining[at + 1 :], *self._finer(key, space, j))
+        for position, j in enumerate(joining):
+            self._refine(subset | 1 << j, joining[position + 1 :], *self._finer(key, space, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
         """Column after column as it becomes known: the success before, and after; none adds to what all give."""
@@ -163,12 +167,15 @@ class _Game:
         return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
 
     def _success(self, key: NDArray[np.int64], space: int) -> dict[str, float]:
-        found = {
+        correct = {
             secret: commonest(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
             for j, secret in enumerate(self.targets[1:], self.d)
         }
-        n_classes = next(iter(found.values()))[0] if found else len(distinct(key.copy(), space)[0])
-        return {IDENTITY: n_classes / self.n, **{secret: right / self.n for secret, (_, right) in found.items()}}
+        n_classes = next(iter(correct.values()))[0] if correct else len(distinct(key.copy(), space)[0])
+        return {
+            IDENTITY: n_classes / self.n,
+            **{secret: n_correct / self.n for secret, (_, n_correct) in correct.items()},
+        }
 
 
 class _Overlapping(_Game):
@@ -186,17 +193,17 @@ class _Overlapping(_Game):
 
     def value(self, subset: int) -> dict[str, float]:
         if subset and subset not in self._found:
-            known = tuple(one for j, one in enumerate(self._table.quasi_identifiers) if subset >> j & 1)
-            frame = Frame.of(replace(self._table, quasi_identifiers=known))
-            found = {IDENTITY: float(np.sum(frame.rows / frame.sizes)) / self.n}
+            columns = tuple(column for j, column in enumerate(self._table.quasi_identifiers) if subset >> j & 1)
+            frame = Frame.of(replace(self._table, quasi_identifiers=columns))
+            success = {IDENTITY: float(np.sum(frame.rows / frame.sizes)) / self.n}
             for secret in self._table.sensitive:
                 places = np.arange(len(secret.levels), dtype=np.int32)
                 view = frame.histograms(secret, places, self._table.totals_of(secret))
-                found[secret.name] = 1 - map_error(view, rows=frame.rows)
-            self._found[subset] = found
+                success[secret.name] = 1 - map_error(view, rows=frame.rows)
+            self._found[subset] = success
         return super().value(subset)
 
-    def every(self) -> dict[str, NDArray[np.float64]]:
+    def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:

@@ -44,8 +44,11 @@ def l_entropy(counts: CountMatrix) -> Floats:
     count = np.asarray(view.count, dtype=np.float64)
     log = np.log(count, out=np.zeros_like(count), where=count > 0)
     effective = np.exp(np.log(view.sizes) - view.add(count * log) / view.sizes)
-    whole = np.rint(effective)
-    return np.asarray(np.where(np.abs(effective - whole) <= _WHOLE * whole, whole, effective), dtype=np.float64)
+    nearest_integer = np.rint(effective)
+    return np.asarray(
+        np.where(np.abs(effective - nearest_integer) <= _WHOLE * nearest_integer, nearest_integer, effective),
+        dtype=np.float64,
+    )
 
 
 def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - the literature's name
@@ -137,16 +140,16 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", SIGMOD 2008;
     10 % as in the p % rule of statistical offices.
     """
-    kept = release.taking_part
-    if column.type != "number" or len(np.unique(column.codes[kept])) < NUMBERS:
+    rows = release.taking_part
+    if column.type != "number" or len(np.unique(column.codes[rows])) < NUMBERS:
         return None
-    if _bounded(column)[column.codes[kept]].mean() > INTERVALS:
+    if _bounded(column)[column.codes[rows]].mean() > INTERVALS:
         return None
-    numbers = _numbers(column)[kept]
-    most, sizes = _covered(release.classes.of_row[kept], numbers)
-    whole = numbers if original is None else _numbers(original)
-    alone, n = _covered(np.zeros(len(whole), dtype=np.int64), whole)
-    return ValueProximity(float(most.sum() / len(kept)), float((most / sizes).max()), float(alone[0] / n[0]))
+    numbers = _numbers(column)[rows]
+    n_near, sizes = _covered(release.classes.of_row[rows], numbers)
+    prior_numbers = numbers if original is None else _numbers(original)
+    n_near_prior, n = _covered(np.zeros(len(prior_numbers), dtype=np.int64), prior_numbers)
+    return ValueProximity(float(n_near.sum() / len(rows)), float((n_near / sizes).max()), float(n_near_prior[0] / n[0]))
 
 
 def _bounded(column: Column) -> NDArray[np.bool_]:
@@ -164,16 +167,16 @@ def _numbers(column: Column) -> NDArray[np.float64]:
 def _covered(of_row: NDArray[np.integer], numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Of each class that has rows, the most rows that one guess is near, and how many it has."""
     classes, of_row, sizes = np.unique(of_row, return_inverse=True, return_counts=True)
-    there = np.flatnonzero(~np.isnan(numbers))
-    x = numbers[there]
+    numeric_rows = np.flatnonzero(~np.isnan(numbers))
+    x = numbers[numeric_rows]
     with np.errstate(divide="ignore"):
         place = np.where(x == 0, 0.0, np.log(np.abs(x)))
     width = np.log((1 + WITHIN) / (1 - WITHIN)) + 1e-12
-    apart = np.ptp(place) + 2 * width if len(x) else 1.0  # between groups: of one class and sign
-    group = 3 * of_row[there] + np.sign(x).astype(np.int64) + 1
+    gap = np.ptp(place) + 2 * width if len(x) else 1.0  # between groups: of one class and sign
+    group = 3 * of_row[numeric_rows] + np.sign(x).astype(np.int64) + 1
     order = np.lexsort((place, group))
-    key = group[order] * apart + place[order]
+    key = group[order] * gap + place[order]
     count = np.searchsorted(key, key + width, side="right") - np.arange(len(key))
-    most = np.zeros(len(classes), dtype=np.int64)
-    np.maximum.at(most, of_row[there][order], count)
-    return most, sizes
+    n_covered = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(n_covered, of_row[numeric_rows][order], count)
+    return n_covered, sizes

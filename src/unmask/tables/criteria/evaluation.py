@@ -156,7 +156,7 @@ def evaluate(
     weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
     frame = Frame.of(table)
     judged = _sensitive(frame.table, sensitive)
-    before = _before(judged, reference)
+    before = _reference_columns(judged, reference)
     columns = {c.name: disclosure(c, frame, before.get(c.name)) for c in judged}
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
@@ -191,10 +191,10 @@ LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_erro
 def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
     """A number of the column where it is weakest; None where no column has it."""
     values: list[float | None] = [getattr(column, name) for column in columns.values()]
-    known = [value for value in values if value is not None]
-    if not known:
+    defined = [value for value in values if value is not None]
+    if not defined:
         return None
-    return min(known) if name in LOWER_IS_WEAKER else max(known)
+    return min(defined) if name in LOWER_IS_WEAKER else max(defined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,10 +224,10 @@ class Frame:
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by place."""
         counts, relation = self.table.histogram(column), relation_of(self.table)
-        moved = sparse.csr_array(
+        reordered = sparse.csr_array(
             (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
         )
-        return Histograms.of(moved if relation is None else relation.sums(moved), overall=overall)
+        return Histograms.of(reordered if relation is None else relation.sums(reordered), overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
         """Risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
@@ -236,30 +236,30 @@ class Frame:
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 
-def _before(judged: Sequence[Column], reference: Table | None) -> dict[str, Column]:
+def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:
     """The columns of the reference by name, if they know every released value; else none."""
-    known = {} if reference is None else {column.name: column for column in reference.columns}
-    whole = all(column.name in known and _values(column) <= _values(known[column.name]) for column in judged)
-    return known if whole else {}
+    by_name = {} if reference is None else {column.name: column for column in reference.columns}
+    is_complete = all(column.name in by_name and _values(column) <= _values(by_name[column.name]) for column in columns)
+    return by_name if is_complete else {}
 
 
 def _values(column: Column) -> set[str]:
     return {column.levels.labels[code] for code in np.unique(column.codes)}
 
 
-def disclosure(column: Column, frame: Frame, before: Column | None = None) -> Disclosure:
-    """What classes disclose about one sensitive column; before : as it was before protection, with the same values."""
-    whole = column if before is None else before
-    rank, n = rank_order(whole), len(whole.levels)
+def disclosure(column: Column, frame: Frame, original: Column | None = None) -> Disclosure:
+    """Return what classes disclose about one sensitive column; original : the column before protection."""
+    domain_column = column if original is None else original
+    rank, n = rank_order(domain_column), len(domain_column.levels)
     place = np.arange(n, dtype=np.int32) if rank is None else rank
-    rows = frame.table.totals_of(column) if before is None else np.bincount(before.codes, minlength=n)
+    rows = frame.table.totals_of(column) if original is None else np.bincount(original.codes, minlength=n)
     overall = np.zeros(n, dtype=np.int64)
     overall[place] = rows
-    if before is not None:
-        code = {label: at for at, label in enumerate(before.levels.labels)}
+    if original is not None:
+        code = {label: number for number, label in enumerate(original.levels.labels)}
         place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 where no row has it
     view = frame.histograms(column, place, overall)
-    paths = hierarchy_paths(whole, rank=rank)
+    paths = hierarchy_paths(domain_column, rank=rank)
     error = map_error(view, rows=frame.rows)
     relative = t_kl(view)
     return Disclosure(

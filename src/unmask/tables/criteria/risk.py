@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.pairing import Same, pairs_near, shared_columns
+from unmask.tables.attacks.pairing import EqualValues, pairs_near, shared_columns
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.criteria.histograms import Floats
@@ -178,8 +178,8 @@ def own_rows(release: Table, original: Table) -> float:
     0.5
     """
     columns = tuple(column for column in release.quasi_identifiers if column.name in original.names)
-    seen = replace(release, quasi_identifiers=columns, missing="wildcard")
-    return float(np.minimum(seen.classes.sizes, population_sizes(seen, original)).sum() / release.n_rows)
+    rows = replace(release, quasi_identifiers=columns, missing="wildcard")
+    return float(np.minimum(rows.classes.sizes, population_sizes(rows, original)).sum() / release.n_rows)
 
 
 def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
@@ -189,7 +189,7 @@ def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
 
 
 def fitting_people(
-    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
+    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
     """How many people fit each class, (J,), where classes and people are combinations of codes.
 
@@ -197,52 +197,52 @@ def fitting_people(
     column (known levels, released levels), whether the two go together. People of whom every cell fits at most one
     released cell are joined, others compared with the classes near them, or, where these are many, with every class.
     """
-    simple = np.ones(len(known), dtype=np.bool_)
+    simple = np.ones(len(cells), dtype=np.bool_)
     for j, fit in enumerate(fits):
-        simple &= (fit.sum(axis=1) <= 1)[known[:, j]]
-    found = _join(levels, known[simple], people[simple], fits)
-    rest = np.flatnonzero(~simple)
-    near = pairs_near(known[rest], levels, fits) if rest.size else ()
+        simple &= (fit.sum(axis=1) <= 1)[cells[:, j]]
+    n_people = _join(levels, cells[simple], people[simple], fits)
+    sets = np.flatnonzero(~simple)
+    near = pairs_near(cells[sets], levels, fits) if sets.size else ()
     for row, klass in near or ():
-        found += np.bincount(klass, people[rest[row]], len(levels)).astype(np.int64)
+        n_people += np.bincount(klass, people[sets[row]], len(levels)).astype(np.int64)
     width = max(1, 8 * _CHUNK // sum(fit.shape[1] for fit in fits))
-    for begin in range(0, len(rest), width) if near is None else ():
-        some = rest[begin : begin + width]
-        found += _compared(levels, known[some], people[some], fits)
-    return found
+    for begin in range(0, len(sets), width) if near is None else ():
+        block = sets[begin : begin + width]
+        n_people += _compared(levels, cells[block], people[block], fits)
+    return n_people
 
 
 def _compared(
-    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
+    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
     """For each column and released cell the set of people whom it allows, as bits, eight to a byte."""
-    sets = [np.packbits(fit.T[:, known[:, j]], axis=1) for j, fit in enumerate(fits)]
+    sets = [np.packbits(fit.T[:, cells[:, j]], axis=1) for j, fit in enumerate(fits)]
     weight = np.zeros((sets[0].shape[1], 8), dtype=np.int64)
     weight.ravel()[: len(people)] = people
-    found = np.zeros(len(levels), dtype=np.int64)
+    n_people = np.zeros(len(levels), dtype=np.int64)
     step = max(1, _CHUNK // len(weight))
     for begin in range(0, len(levels), step):
         block = levels[begin : begin + step]
-        both = sets[0][block[:, 0]]
+        bits = sets[0][block[:, 0]]
         for j in range(1, len(sets)):
-            both &= sets[j][block[:, j]]
-        used = np.flatnonzero(both)
-        for some in np.split(used, range(_CHUNK // 16, len(used), _CHUNK // 16)):  # 137 bytes are made of each
-            row, byte = np.divmod(some, len(weight))
-            each = (np.unpackbits(both[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
-            found[begin : begin + step] += np.bincount(row, each, len(block)).astype(np.int64)
-    return found
+            bits &= sets[j][block[:, j]]
+        used = np.flatnonzero(bits)
+        for used_block in np.split(used, range(_CHUNK // 16, len(used), _CHUNK // 16)):  # 137 bytes are made of each
+            row, byte = np.divmod(used_block, len(weight))
+            sums = (np.unpackbits(bits[row, byte][:, None], axis=1) * weight[byte]).sum(axis=1)
+            n_people[begin : begin + step] += np.bincount(row, sums, len(block)).astype(np.int64)
+    return n_people
 
 
 def _join(
-    levels: NDArray[np.int32], known: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
+    levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
     """Recode the people to the one cell that each of theirs fits, and count by equal codes."""
-    fits_one = np.ones(len(known), dtype=np.bool_)
+    fits_one = np.ones(len(cells), dtype=np.bool_)
     recoded = []
     for j, fit in enumerate(fits):
-        fits_one &= np.asarray(fit.any(axis=1))[known[:, j]]
-        recoded.append(fit.argmax(axis=1).astype(np.int32)[known[:, j]])
+        fits_one &= np.asarray(fit.any(axis=1))[cells[:, j]]
+        recoded.append(fit.argmax(axis=1).astype(np.int32)[cells[:, j]])
     columns = [np.concatenate((levels[:, j], recoded[j][fits_one])) for j in range(len(fits))]
     key, _, _ = group(columns, [fit.shape[1] for fit in fits])
     total = np.bincount(key[len(levels) :], people[fits_one], int(key.max()) + 1)
@@ -271,10 +271,12 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     >>> people_in_classes(release, np.array([7, 7, 2, 5, 6]))
     PeopleInClasses(fewest=2, share=0.6666666666666666)
     """
-    kept = release.taking_part
-    table = release if len(kept) == release.n_rows else release.take(kept)
-    who = np.unique(person[kept], return_inverse=True)[1]
-    rows = class_counts(table.classes.of_row, len(table.classes.sizes), who, int(who.max(initial=-1)) + 1)
+    rows_taking_part = release.taking_part
+    table = release if len(rows_taking_part) == release.n_rows else release.take(rows_taking_part)
+    person_number = np.unique(person[rows_taking_part], return_inverse=True)[1]
+    rows = class_counts(
+        table.classes.of_row, len(table.classes.sizes), person_number, int(person_number.max(initial=-1)) + 1
+    )
     relation = relation_of(table)
     rows = rows if relation is None else relation.sums(rows)
     people = np.diff(rows.indptr)
@@ -296,8 +298,8 @@ def replicated_uniques(release: Table, original: Table) -> float:
     G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 3; synthpop 1.9.
     """
     people, rows, n = _keys(release, original)
-    alone = [np.bincount(side, minlength=n) == 1 for side in (people, rows)]
-    return float((alone[0] & alone[1])[people].mean())
+    is_unique = [np.bincount(side, minlength=n) == 1 for side in (people, rows)]
+    return float((is_unique[0] & is_unique[1])[people].mean())
 
 
 def correctly_disclosed(release: Table, original: Table, sensitive: str) -> float:
@@ -312,8 +314,8 @@ def correctly_disclosed(release: Table, original: Table, sensitive: str) -> floa
     G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 4; synthpop 1.9.
     """
     people, rows, n = _keys(release, original)
-    (theirs, shown), n_values = _alike(original.column(sensitive), release.column(sensitive))
-    counts = class_counts(rows, n, shown, n_values)
+    (theirs, released_values), n_values = _alike(original.column(sensitive), release.column(sensitive))
+    counts = class_counts(rows, n, released_values, n_values)
     single = np.diff(counts.indptr) == 1
     value = np.full(n, -1)
     value[single] = counts.indices[counts.indptr[:-1][single]]
@@ -322,14 +324,14 @@ def correctly_disclosed(release: Table, original: Table, sensitive: str) -> floa
 
 def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
     """The combination of each person and of each released row, numbered over both, and how many there are."""
-    pairs = [_alike(*both) for both in shared_columns(original, release)]
-    of, sizes, _ = group([np.concatenate(both) for both, _ in pairs], [n for _, n in pairs])
-    return of[: original.n_rows], of[original.n_rows :], len(sizes)
+    pairs = [_alike(*pair) for pair in shared_columns(original, release)]
+    key_of_row, sizes, _ = group([np.concatenate(pair) for pair, _ in pairs], [n for _, n in pairs])
+    return key_of_row[: original.n_rows], key_of_row[original.n_rows :], len(sizes)
 
 
-def _alike(known: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
+def _alike(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
     """The values of two columns under the same numbers, and how many there are."""
-    same = Same.of(known, released)
-    ours, theirs = same.observed + 1, same.candidate + 1  # `*` is a value of its own here
+    equal_values = EqualValues.of(original, released)
+    ours, theirs = equal_values.observed + 1, equal_values.candidate + 1  # `*` is a value of its own here
     n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
-    return (ours[known.codes], theirs[released.codes]), n
+    return (ours[original.codes], theirs[released.codes]), n

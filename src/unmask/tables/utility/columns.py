@@ -37,8 +37,8 @@ _FEW = 64
 class Loss:
     """One column of original and release on the same atoms, by how often each pair of levels met.
 
-    position, penalty, width, whole : see `Sides`. pairs : CSR (original levels, released levels) of row counts.
-    gone : (L,) original rows of each level that are not released.
+    position, penalty, width, full_width : see `Sides`. pairs : CSR (original levels, released levels) of row counts.
+    suppressed_rows : (L,) original rows of each level that are not released.
     """
 
     type: Type
@@ -48,27 +48,27 @@ class Loss:
     target: Sets
     penalty: Floats
     width: Floats
-    whole: float
+    full_width: float
     pairs: sparse.csr_array[Any, Any]
-    gone: Ints
+    suppressed_rows: Ints
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(cls, original: Column, released: Column, pairs: sparse.csr_array[Any, Any], gone: Ints) -> Loss:
+    def of(cls, original: Column, released: Column, pairs: sparse.csr_array[Any, Any], suppressed: Ints) -> Loss:
         """Put the cells of both columns on common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
             sides = numeric(original.levels, released.levels, counts)
         else:
             sides = (ordinal if original.levels.kind == "ordinal" else categorical)(original.levels, released.levels)
-        position, source, target, penalty, width, whole = sides
-        penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, whole, width)
+        position, source, target, penalty, width, full_width = sides
+        penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, full_width, width)
         n_atoms = 0 if position is None else len(position)
         n_atoms = n_atoms if source.members is None else int(source.members.shape[1])
         tree = released.hierarchy or original.hierarchy
-        sides_of = (position, n_atoms, source, target, penalty, width, whole)
-        return cls(original.levels.type, *sides_of, pairs, gone, released.levels, tree)
+        sides_of = (position, n_atoms, source, target, penalty, width, full_width)
+        return cls(original.levels.type, *sides_of, pairs, suppressed, released.levels, tree)
 
     @classmethod
     def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Loss:
@@ -79,7 +79,7 @@ class Loss:
     @property
     def n_lost(self) -> int:
         """Original rows that were not released."""
-        return int(self.gone.sum())
+        return int(self.suppressed_rows.sum())
 
     @property
     def n_rows(self) -> int:
@@ -110,35 +110,41 @@ class Loss:
         source, target, _ = self.met()
         flat = self.position is not None and KIND[self.type] == "numeric" and self._span() == 0
         loss = np.where(self.unharmed(), 0.0, self.penalty[target])
-        moved = self._moved(source, target)
-        away = self._distance(self.source, source[moved], self.target, target[moved])
-        if KIND[self.type] == "numeric" and self.whole > 0:  # over the range of the original, however far cells went
-            away = away * self._span() / self.whole
-        loss[moved] = np.minimum(loss[moved] + away, 1.0)
+        is_moved = self._disjoint_pairs(source, target)
+        away = self._distance(self.source, source[is_moved], self.target, target[is_moved])
+        if (
+            KIND[self.type] == "numeric" and self.full_width > 0
+        ):  # over the range of the original, however far cells went
+            away = away * self._span() / self.full_width
+        loss[is_moved] = np.minimum(loss[is_moved] + away, 1.0)
         return self.mean(loss, 0.0 if flat or self.n_atoms < 2 else 1.0)
 
-    def _moved(self, source: Ints, target: Ints) -> Ints:
+    def _disjoint_pairs(self, source: Ints, target: Ints) -> Ints:
         """Which of these pairs have nothing in common, though neither cell is missing."""
-        known = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
-        at, to = source[known], target[known]
+        stated = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
+        source_level, to = source[stated], target[stated]
         if self.position is None:
-            apart = _common(self.source, at, self.target, to) == 0
+            is_disjoint = _common(self.source, source_level, self.target, to) == 0
         else:
-            apart = (self.source.end[at] <= self.target.begin[to]) | (self.target.end[to] <= self.source.begin[at])
-        return np.asarray(known[apart])
+            is_disjoint = (self.source.end[source_level] <= self.target.begin[to]) | (
+                self.target.end[to] <= self.source.begin[source_level]
+            )
+        return np.asarray(stated[is_disjoint])
 
     def left_open(self) -> tuple[float, float]:
         """Mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
         _, target, _ = self.met()
         width = np.where(self.unharmed(), 0.0, self.width[target])
-        return self.mean(width, self.whole), max(float(width.max(initial=0.0)), self.whole if self.n_lost else 0.0)
+        return self.mean(width, self.full_width), max(
+            float(width.max(initial=0.0)), self.full_width if self.n_lost else 0.0
+        )
 
     def suppressed(self) -> int:
         """Released cells that say nothing though the original cell did."""
         source, target, count = self.met()
-        whole = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
-        gone = self.target.missing[target] & ~self.source.missing[source]
-        return int(count[whole | gone].sum())
+        is_everything = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
+        is_removed = self.target.missing[target] & ~self.source.missing[source]
+        return int(count[is_everything | is_removed].sum())
 
     def _span(self) -> float:
         assert self.position is not None
@@ -155,29 +161,33 @@ class Loss:
     def distortion(self) -> float:
         """Mean normalized distance of the original value and a uniform draw from the released cell, 0 to 1."""
         source, target, _ = self.met()
-        known = ~self.source.missing[source] & ~self.target.missing[target]
+        is_stated = ~self.source.missing[source] & ~self.target.missing[target]
         loss = np.where(self.unharmed(), 0.0, 1.0)
-        loss[known] = self._distance(self.source, source[known], self.target, target[known])
+        loss[is_stated] = self._distance(self.source, source[is_stated], self.target, target[is_stated])
         everything = self._everything()
-        at = np.flatnonzero((self.gone > 0) & ~self.source.missing)
-        away = self._distance(self.source, at, everything, np.zeros(len(at), dtype=np.int64))
-        total = float(np.sum(away * self.gone[at])) + float(self.gone[self.source.missing].sum())
+        levels = np.flatnonzero((self.suppressed_rows > 0) & ~self.source.missing)
+        away = self._distance(self.source, levels, everything, np.zeros(len(levels), dtype=np.int64))
+        total = float(np.sum(away * self.suppressed_rows[levels])) + float(
+            self.suppressed_rows[self.source.missing].sum()
+        )
         return self.mean(loss, total / self.n_lost if self.n_lost else 0.0)
 
     def _everything(self) -> Sets:
         members = None if self.position is not None else sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
         return Sets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
-    def _distance(self, one: Sets, at: Ints, other: Sets, to: Ints) -> Floats:
+    def _distance(self, first: Sets, first_level: Ints, second: Sets, to: Ints) -> Floats:
         """Mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categorical atoms."""
         if self.position is None:
-            common = _common(one, at, other, to)
-            return np.asarray(1 - common / np.maximum(one.size()[at] * other.size()[to], 1), dtype=np.float64)
+            common = _common(first, first_level, second, to)
+            return np.asarray(
+                1 - common / np.maximum(first.size()[first_level] * second.size()[to], 1), dtype=np.float64
+            )
         span = self._span()
         if span == 0:
-            return np.zeros(len(at))
-        middle = self.position[(one.begin[at] + one.end[at] - 1) // 2]
-        return _mean_distance(self.position, middle, other.begin[to], other.end[to]) / span
+            return np.zeros(len(first_level))
+        middle = self.position[(first.begin[first_level] + first.end[first_level] - 1) // 2]
+        return _mean_distance(self.position, middle, second.begin[to], second.end[to]) / span
 
 
 @dataclass(frozen=True)
@@ -199,8 +209,8 @@ class ColumnLoss:
     @classmethod
     def of(cls, cells: Loss) -> ColumnLoss:
         """Take all of them."""
-        found = (cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open())
-        return cls(cells.type, cells.n_rows, *found)
+        quantities = (cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open())
+        return cls(cells.type, cells.n_rows, *quantities)
 
     @classmethod
     def together(cls, parts: Sequence[ColumnLoss]) -> ColumnLoss:
@@ -220,11 +230,11 @@ class ColumnLoss:
 class Cells(Loss):
     """The same with the cells of every row, for distributions on bins; the last bin is "missing".
 
-    before, after : codes of all original rows; of the released rows.
+    original, released : codes of all original rows; of the released rows.
     """
 
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
+    original: NDArray[np.int32]
+    released: NDArray[np.int32]
     edges: Ints
     pool: Ints | None
 
@@ -234,7 +244,7 @@ class Cells(Loss):
         loss = Loss.of_rows(original, released, origin, lost)
         counts = np.bincount(original.codes, minlength=len(original.levels))
         edges, pool = _bins(loss.position, loss.n_atoms, loss.source, counts)
-        return cls(**vars(loss), before=original.codes, after=released.codes, edges=edges, pool=pool)
+        return cls(**vars(loss), original=original.codes, released=released.codes, edges=edges, pool=pool)
 
     @property
     def n_bins(self) -> int:
@@ -244,10 +254,10 @@ class Cells(Loss):
     def shares(self, sets: Sets) -> sparse.csr_array[Any, Any]:
         """(L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
         row, column, value = self._runs(sets) if self.pool is None else self._pooled(sets)
-        gone = np.flatnonzero(sets.missing)
-        row = np.concatenate((row, gone))
-        column = np.concatenate((column, np.full(len(gone), self.n_bins - 1)))
-        value = np.concatenate((value, np.ones(len(gone))))
+        missing = np.flatnonzero(sets.missing)
+        row = np.concatenate((row, missing))
+        column = np.concatenate((column, np.full(len(missing), self.n_bins - 1)))
+        value = np.concatenate((value, np.ones(len(missing))))
         return sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
 
     def _runs(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
@@ -255,10 +265,10 @@ class Cells(Loss):
         begin, end = sets.begin[level], sets.end[level]
         first = np.searchsorted(self.edges, begin, side="right") - 1
         width = np.searchsorted(self.edges, end - 1, side="right") - first
-        at = np.repeat(np.arange(len(level)), width)
-        column = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(width) - width, width)
-        inside = np.minimum(end[at], self.edges[column + 1]) - np.maximum(begin[at], self.edges[column])
-        return level[at], column, inside / (end - begin)[at]
+        run = np.repeat(np.arange(len(level)), width)
+        column = first[run] + np.arange(len(run)) - np.repeat(np.cumsum(width) - width, width)
+        inside = np.minimum(end[run], self.edges[column + 1]) - np.maximum(begin[run], self.edges[column])
+        return level[run], column, inside / (end - begin)[run]
 
     def _pooled(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
         assert sets.members is not None
@@ -268,13 +278,13 @@ class Cells(Loss):
 
     def marginal(self) -> Compared:
         """Expected rows per bin, (n_bins,), of original and release."""
-        before, after = (np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides)
-        return Compared(before, after + self.n_lost * self.unknown)
+        original, after = (np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides)
+        return Compared(original, after + self.n_lost * self.unknown)
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
         """Original and release: the level of each row, and where each level lies."""
-        return Side.of(self.before, self.shares(self.source)), Side.of(self.after, self.shares(self.target))
+        return Side.of(self.original, self.shares(self.source)), Side.of(self.released, self.shares(self.target))
 
     @cached_property
     def unknown(self) -> Floats:
@@ -285,12 +295,12 @@ class Cells(Loss):
 class Compared(NamedTuple):
     """Expected rows per bin (or pair of bins) in the original and in the release."""
 
-    before: Floats
-    after: Floats
+    original: Floats
+    released: Floats
 
     def distance(self) -> float:
         """Total variation of the two distributions."""
-        return float(0.5 * np.abs(self.before / self.before.sum() - self.after / self.after.sum()).sum())
+        return float(0.5 * np.abs(self.original / self.original.sum() - self.released / self.released.sum()).sum())
 
 
 class Side(NamedTuple):
@@ -308,20 +318,20 @@ class Side(NamedTuple):
         """Keep few shares as an array."""
         return cls(codes, shares, shares.toarray() if max(shares.shape) <= _FEW else None)
 
-    def joint(self, other: Side) -> Floats:
+    def joint(self, second: Side) -> Floats:
         """Expected rows per pair of bins."""
-        n, m = self.shares.shape[0], other.shares.shape[0]
-        if self.dense is None or other.dense is None:
-            counts = class_counts(self.codes, n, other.codes, m)
-            return np.asarray((self.shares.T @ (counts @ other.shares)).toarray(), dtype=np.float64)
-        met = np.bincount(self.codes * np.int32(m) + other.codes, minlength=n * m).reshape(n, m)
-        return self.dense.T @ (met @ other.dense)
+        n, m = self.shares.shape[0], second.shares.shape[0]
+        if self.dense is None or second.dense is None:
+            counts = class_counts(self.codes, n, second.codes, m)
+            return np.asarray((self.shares.T @ (counts @ second.shares)).toarray(), dtype=np.float64)
+        met = np.bincount(self.codes * np.int32(m) + second.codes, minlength=n * m).reshape(n, m)
+        return self.dense.T @ (met @ second.dense)
 
 
 def joint(a: Cells, b: Cells) -> Compared:
     """Expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
-    before, after = (one.joint(other) for one, other in zip(a.sides, b.sides, strict=True))
-    return Compared(before, after + a.n_lost * np.outer(a.unknown, b.unknown) if a.n_lost else after)
+    original, after = (first.joint(second) for first, second in zip(a.sides, b.sides, strict=True))
+    return Compared(original, after + a.n_lost * np.outer(a.unknown, b.unknown) if a.n_lost else after)
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
@@ -360,22 +370,24 @@ def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Float
     total = np.concatenate(([0.0], np.cumsum(position - position[0])))
     x = x - position[0]
     cross = np.clip(np.searchsorted(position - position[0], x), begin, end)
-    below = x * (cross - begin) - (total[cross] - total[begin])
-    above = (total[end] - total[cross]) - x * (end - cross)
-    return np.asarray(np.maximum(below + above, 0.0) / (end - begin), dtype=np.float64)
+    area_below = x * (cross - begin) - (total[cross] - total[begin])
+    area_above = (total[end] - total[cross]) - x * (end - cross)
+    return np.asarray(np.maximum(area_below + area_above, 0.0) / (end - begin), dtype=np.float64)
 
 
-def _common(one: Sets, at: Ints, other: Sets, to: Ints) -> Ints:
+def _common(first: Sets, first_level: Ints, second: Sets, to: Ints) -> Ints:
     """Atoms that both sets of each pair cover; a set of one atom, as most are, is looked up in the other."""
-    assert one.members is not None
-    assert other.members is not None
-    found = np.empty(len(at), dtype=np.int64)
-    single = one.size()[at] == 1
+    assert first.members is not None
+    assert second.members is not None
+    n_common = np.empty(len(first_level), dtype=np.int64)
+    single = first.size()[first_level] == 1
     if single.any():
-        found[single] = other.members[to[single], one.members.indices[one.members.indptr[at[single]]]]
+        n_common[single] = second.members[to[single], first.members.indices[first.members.indptr[first_level[single]]]]
     sets = np.flatnonzero(~single)
-    step = max(1, _ENTRIES // max(1, int(max(one.size().max(initial=0), other.size().max(initial=0)))))
+    step = max(1, _ENTRIES // max(1, int(max(first.size().max(initial=0), second.size().max(initial=0)))))
     for begin in range(0, len(sets), step):
         part = sets[begin : begin + step]
-        found[part] = one.members[at[part]].astype(np.int64).multiply(other.members[to[part]]).sum(axis=1)
-    return found
+        n_common[part] = (
+            first.members[first_level[part]].astype(np.int64).multiply(second.members[to[part]]).sum(axis=1)
+        )
+    return n_common

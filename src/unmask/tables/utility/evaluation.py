@@ -124,13 +124,13 @@ def evaluate(
     """
     origin, lost = _check(original, release, np.asarray(origin))
     cells = {c.name: Cells.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
-    every = {**cells, **_sensitive(original, release, origin, lost)}
+    all_cells = {**cells, **_sensitive(original, release, origin, lost)}
     columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
-    found = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
+    loss = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
     return Utility(
-        **vars(found),
-        marginal_distance={name: column.marginal().distance() for name, column in every.items()},
-        pairwise_distance={(a, b): joint(every[a], every[b]).distance() for a, b in combinations(every, 2)},
+        **vars(loss),
+        marginal_distance={name: column.marginal().distance() for name, column in all_cells.items()},
+        pairwise_distance={(a, b): joint(all_cells[a], all_cells[b]).distance() for a, b in combinations(all_cells, 2)},
         query_error=_query_error(cells, queries, np.random.default_rng(0) if rng is None else rng),
     )
 
@@ -205,13 +205,13 @@ def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Genera
         if not number:  # of many columns most pairs are not asked about
             continue
         a, b = chosen
-        left = _random_predicates(a, int(number), rng)
+        first_predicates = _random_predicates(a, int(number), rng)
         if b is None:
-            before, after = (left @ side for side in a.marginal())
+            expected, after = (first_predicates @ side for side in a.marginal())
         else:
-            right = _random_predicates(b, int(number), rng)
-            before, after = (np.sum((left @ side) * right, axis=1) for side in joint(a, b))
-        errors.append(np.abs(after - before) / np.maximum(before, _SANITY * len(a.before)))
+            second_predicates = _random_predicates(b, int(number), rng)
+            expected, after = (np.sum((first_predicates @ side) * second_predicates, axis=1) for side in joint(a, b))
+        errors.append(np.abs(after - expected) / np.maximum(expected, _SANITY * len(a.original)))
     return float(np.median(np.concatenate(errors)))
 
 
@@ -255,8 +255,8 @@ class Width:
     def __str__(self) -> str:
         if self.largest == float(self.unit == "values"):
             return "exact"
-        most = f"{self.largest:,.0f}" if self.largest >= 10 or self.largest.is_integer() else f"{self.largest:,.1f}"
-        return f"{self.mean:,.1f} {self.unit}".rstrip() + f" (up to {most})"
+        largest = f"{self.largest:,.0f}" if self.largest >= 10 or self.largest.is_integer() else f"{self.largest:,.1f}"
+        return f"{self.mean:,.1f} {self.unit}".rstrip() + f" (up to {largest})"
 
     @classmethod
     def of(cls, of_type: Type, mean: float, largest: float) -> Width:

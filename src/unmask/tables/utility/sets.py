@@ -34,7 +34,7 @@ class Sides(NamedTuple):
     """Both sides of a column on common atoms, and what each released level costs.
 
     position : (D,) place of each atom on a line, None for categories. penalty : (L,) NCP, 0 to 1. width : (L,) what a
-    cell leaves open in the column's own unit; whole : the same for a row that is not released.
+    cell leaves open in the column's own unit; full_width : the same for a row that is not released.
     """
 
     position: Floats | None
@@ -42,7 +42,7 @@ class Sides(NamedTuple):
     target: Sets
     penalty: Floats
     width: Floats
-    whole: float
+    full_width: float
 
 
 def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
@@ -56,8 +56,8 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
     if released.kind != "numeric":
         atoms = _atoms(exact, (original,))
         labels, no_members = tuple(map(repr, atoms.tolist())), np.zeros((len(atoms), 0), dtype=np.bool_)
-        known = Levels(labels, original.type, atoms, atoms, (), no_members, -1)
-        target = _runs_of(compatible(known, released, missing="own").T, released.gaps)
+        exact_levels = Levels(labels, original.type, atoms, atoms, (), no_members, -1)
+        target = _runs_of(compatible(exact_levels, released, missing="own").T, released.gaps)
         span = max(float(atoms[-1] - atoms[0]), 0.0)
         width = atoms[target.end - 1] - atoms[target.begin]
         return Sides(atoms, _between(atoms, original), target, _ratio(width, span), width, span)
@@ -76,8 +76,8 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
     """Exact values, and a point for every released cell that holds none of them: the value itself or its middle."""
     atoms = np.unique(exact)
     for levels in columns:
-        stated = ~(levels.gaps | levels.open("own"))
-        low, high = levels.low[stated], levels.high[stated]
+        is_stated = ~(levels.gaps | levels.open("own"))
+        low, high = levels.low[is_stated], levels.high[is_stated]
         empty = np.searchsorted(atoms, low, side="left") == np.searchsorted(atoms, high, side="right")
         low, high = low[empty], high[empty]
         middle = np.where(np.isfinite(low), np.where(np.isfinite(high), low / 2 + high / 2, low), high)
@@ -87,31 +87,31 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
 
 
 def _between(atoms: Floats, levels: Levels) -> Sets:
-    gone = levels.gaps
+    is_missing = levels.gaps
     begin = np.searchsorted(atoms, levels.low, side="left")
     end = np.searchsorted(atoms, levels.high, side="right")
-    whole = np.isinf(levels.low) & np.isinf(levels.high)
-    begin, end = np.where(gone | whole, 0, begin), np.where(whole, len(atoms), end)
-    return Sets(begin, np.where(gone, begin, np.maximum(end, begin + 1)), None, gone)
+    is_everything = np.isinf(levels.low) & np.isinf(levels.high)
+    begin, end = np.where(is_missing | is_everything, 0, begin), np.where(is_everything, len(atoms), end)
+    return Sets(begin, np.where(is_missing, begin, np.maximum(end, begin + 1)), None, is_missing)
 
 
 def ordinal(original: Levels, released: Levels) -> Sides:
     """Atoms are the ranks of the declared domain. Widths are numbers of values."""
-    known = singletons(original.domain)
-    source = _runs_of(compatible(known, original, missing="own").T, original.gaps)
-    target = _runs_of(compatible(known, released, missing="own").T, released.gaps)
+    domain = singletons(original.domain)
+    source = _runs_of(compatible(domain, original, missing="own").T, original.gaps)
+    target = _runs_of(compatible(domain, released, missing="own").T, released.gaps)
     size = target.size()
     position = np.arange(max(1, len(original.domain)), dtype=np.float64)
     penalty = np.where(size > 1, size / len(position), 0.0)
     return Sides(position, source, target, penalty, size.astype(np.float64), float(len(position)))
 
 
-def _runs_of(covers: NDArray[np.bool_], gone: NDArray[np.bool_]) -> Sets:
+def _runs_of(covers: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> Sets:
     """The run of atoms from the first to the last that a level covers; an unknown value counts as the first atom."""
     begin = covers.argmax(axis=1) if covers.shape[1] else np.zeros(len(covers), dtype=np.int64)
     last = covers.shape[1] - covers[:, ::-1].argmax(axis=1) if covers.shape[1] else begin + 1
     end = np.where(covers.any(axis=1), last, begin + 1)
-    return Sets(begin, np.where(gone, begin, end), None, gone)
+    return Sets(begin, np.where(is_missing, begin, end), None, is_missing)
 
 
 def categorical(original: Levels, released: Levels) -> Sides:
@@ -121,35 +121,40 @@ def categorical(original: Levels, released: Levels) -> Sides:
     """
     sides = [(levels, covered(original.domain, levels)) for levels in (original, released)]
     stray = [np.flatnonzero((np.diff(covers.indptr) == 0) & ~levels.gaps) for levels, covers in sides]
-    label = dict.fromkeys(levels.labels[i] for (levels, _), at in zip(sides, stray, strict=True) for i in at)
+    label = dict.fromkeys(
+        levels.labels[i] for (levels, _), levels_outside in zip(sides, stray, strict=True) for i in levels_outside
+    )
     extra = {text: len(original.domain) + i for i, text in enumerate(label)}
     n_atoms = max(1, len(original.domain) + len(extra))
     sets = []
-    for (levels, covers), at in zip(sides, stray, strict=True):
+    for (levels, covers), levels_outside in zip(sides, stray, strict=True):
         row, column = covers.nonzero()
-        row = np.concatenate((row, at))
-        column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in at], dtype=np.int64)))
+        row = np.concatenate((row, levels_outside))
+        column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in levels_outside], dtype=np.int64)))
         members = sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
         empty = np.zeros(0, dtype=np.int64)
         sets.append(Sets(empty, empty, members, levels.gaps))
     size = sets[1].size()
     penalty = np.where(size > 1, size / max(1, len(original.domain)), 0.0)
-    width, whole = size.astype(np.float64), float(n_atoms)
+    width, full_width = size.astype(np.float64), float(n_atoms)
     if original.type == "code":
-        whole = float(original.longest)
-        width = np.array([_hidden(released, at, original.longest) for at in range(len(released))], dtype=np.float64)
-    return Sides(None, sets[0], sets[1], penalty, width, whole)
+        full_width = float(original.longest)
+        width = np.array(
+            [_hidden(released, levels_outside, original.longest) for levels_outside in range(len(released))],
+            dtype=np.float64,
+        )
+    return Sides(None, sets[0], sets[1], penalty, width, full_width)
 
 
-def _hidden(levels: Levels, at: int, longest: int) -> int:
+def _hidden(levels: Levels, level: int, longest: int) -> int:
     """Characters of a code that a cell hides."""
-    if levels.place[at] >= 0:
+    if levels.place[level] >= 0:
         return 0
-    if levels.labels[at] == EVERYTHING:
+    if levels.labels[level] == EVERYTHING:
         return longest
-    if mask := levels.mask(at):
+    if mask := levels.mask(level):
         return mask.count(EVERYTHING)
-    values = [levels.domain[place] for place in np.flatnonzero(levels.members[at])]
+    values = [levels.domain[place] for place in np.flatnonzero(levels.members[level])]
     return longest - len(common_beginning(values)) if len(values) > 1 else 0
 
 
