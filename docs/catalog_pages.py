@@ -47,6 +47,8 @@ PICTURES = {
 """Kind and domain -> the chart by which an audit or a study judges it, and what the chart shows."""
 
 OPENINGS = {"assumes": "Assumes:", "fails": "Fails when:"}
+SECTIONS = {"Parameters": "parameters", "References": "source", "Examples": "example"}
+"""Section of a numpydoc docstring -> part of the page. All other sections belong to the idea."""
 
 
 class Entry(NamedTuple):
@@ -61,14 +63,20 @@ class Entry(NamedTuple):
 
 
 def read_entry(kind: type) -> Entry:
-    """A docstring by its parts: "Assumes:" and "Fails when:" begin theirs, what stands behind the last example is the
-    source, blocks that begin with a field and a colon are the parameters, and the rest is the idea.
+    """A docstring by its parts: "Assumes:" and "Fails when:" begin theirs, and numpydoc sections are those of
+    `SECTIONS`. Without sections, what stands behind the last example is the source, and blocks that begin with a field
+    and a colon are the parameters. The rest is the idea.
     """
     blocks = [block.split("\n") for block in (inspect.getdoc(kind) or "").split("\n\n")]
     last = max((place for place, block in enumerate(blocks) if block[0].startswith(">>>")), default=len(blocks))
     parts = Entry([], [], [], [], [], [])
-    for place, (first, *others) in enumerate(blocks):
-        name = "source" if place > last else _part(first, kind)
+    section = ""
+    for place, block in enumerate(blocks):
+        if len(block) > 1 and set(block[1]) == {"-"}:
+            section, _, *block = block
+        first, *others = block
+        after = place > last and not section
+        name = SECTIONS.get(section) or ("source" if after else _part(first, kind))
         getattr(parts, name).extend(["", first.removeprefix(OPENINGS.get(name, "")).strip(), *others])
     return parts
 

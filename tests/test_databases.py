@@ -14,7 +14,7 @@ import unmask
 from unmask import databases
 from unmask.core.errors import FailedError
 from unmask.databases import database
-from unmask.pseudonyms.reading import read_columns
+from unmask.pseudonyms.label_files import read_columns
 
 ASKED = "select current_setting('temp_directory'), current_setting('memory_limit'), current_setting(\
 'preserve_insertion_order')"

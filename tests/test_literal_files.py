@@ -11,9 +11,9 @@ import pytest
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.engine import open_engine
 from unmask.graphs import SocialGraph
-from unmask.pseudonyms.counting import Labeled, contingencies
-from unmask.pseudonyms.reading import column_names as item_columns
-from unmask.pseudonyms.reading import read_columns
+from unmask.pseudonyms.counting import count_contingencies
+from unmask.pseudonyms.label_files import LabelFile, read_columns
+from unmask.pseudonyms.label_files import list_columns as item_columns
 from unmask.tables import Table
 from unmask.tables.reading import column_names
 
@@ -130,5 +130,5 @@ def test_items_and_networks_are_literal_files(folder, stem, suffix):  # R2, R3
     graph = SocialGraph.read(path, header=True, two_mode=False)
     assert graph.labels.tolist() == ["i1", "i2", "s1"]
     with open_engine() as engine:
-        labeled = Labeled(str(path), "item", "subject"), {"guess": Labeled(str(path), "item", "subject")}
-        assert contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]
+        labeled = LabelFile(str(path), "item", "subject"), {"guess": LabelFile(str(path), "item", "subject")}
+        assert count_contingencies(engine, *labeled, array_bytes=1 << 30)["guess"].tables[0].own.tolist() == [2]

@@ -21,8 +21,8 @@ from unmask.pseudonyms import (
     Threshold,
     Weights,
 )
-from unmask.pseudonyms.attacks.agreement import dice
-from unmask.pseudonyms.attacks.blocking import pairs_of_rule
+from unmask.pseudonyms.attacks.pairs import list_pairs
+from unmask.pseudonyms.attacks.record_linkage import compute_dice
 from unmask.pseudonyms.datasets import synthetic_traces
 
 needs_sklearn = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
@@ -176,7 +176,7 @@ def test_blocks_hold_every_pair_that_agrees_once():
     rng = np.random.default_rng(2)
     items = Items.read({"a": rng.choice(["x", "y", ""], 60), "b": rng.integers(0, 4, 60)}, features=("a", "b"))
     a, b = items.features
-    left, right = pairs_of_rule((a, b))
+    left, right = list_pairs((a, b))
     expected = {
         (i, j)
         for i in range(60)
@@ -190,7 +190,7 @@ def test_blocks_hold_every_pair_that_agrees_once():
 def test_letter_pairs():
     labels = np.array(["night", "nacht", "NIGHT", "x"], dtype=object)
     # with marks: ^n ni ig gh ht t$ and ^n na ac ch ht t$ share 3 of 6 and 6
-    assert dice(labels, np.array([0, 0, 0]), np.array([1, 2, 3])).tolist() == [0.5, 1.0, 0.0]
+    assert compute_dice(labels, np.array([0, 0, 0]), np.array([1, 2, 3])).tolist() == [0.5, 1.0, 0.0]
 
 
 def test_the_weight_of_evidence_is_that_of_fellegi_and_sunter():
@@ -350,7 +350,7 @@ def test_wrong_use_is_explained(use, match):
 
 def test_too_many_pairs_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr("unmask.pseudonyms.attacks.threshold.MAX_PAIRS", 10)
-    monkeypatch.setattr("unmask.pseudonyms.attacks.blocking.MAX_PAIRS", 10)
+    monkeypatch.setattr("unmask.pseudonyms.attacks.pairs.MAX_PAIRS", 10)
     items, _ = release(1.0)
     with pytest.raises(FailedError, match="pairs of pseudonyms are within the distance, expected at most 10"):
         Threshold(100.0, ("x0",))(items)

@@ -17,8 +17,8 @@ from unmask.cases.pseudonyms.report import report
 from unmask.cli import main
 from unmask.data.resources import divide_memory
 from unmask.measures.unlinkability import Contingency, evaluate
-from unmask.pseudonyms.counting import contingencies, plan
-from unmask.pseudonyms.labels import Files
+from unmask.pseudonyms.counting import count_contingencies, estimate_work
+from unmask.pseudonyms.label_files import LinkageFiles
 from verification.unlinkability_draws import shuffled
 
 pytestmark = [pytest.mark.filterwarnings(one) for one in QUIET]
@@ -55,7 +55,7 @@ def random_files(folder, seed, *, whole=False):
 
 
 def given(truth, guesses, **said):
-    return Files(
+    return LinkageFiles(
         str(truth), [str(path) for path in guesses.values()], list(guesses), "item", "subject", ["cluster"], **said
     )
 
@@ -72,7 +72,7 @@ def test_the_audit_is_that_of_the_files_in_memory(engine, tmp_path, seed, missin
     truth, guesses = random_files(tmp_path, seed)
     said = {"missing": missing, "unlabeled": unlabeled}
     asked = replace(ASKED, **said)
-    counted = contingencies(engine, *given(truth, guesses).labeled(engine), **said, array_bytes=ROOM)
+    counted = count_contingencies(engine, *given(truth, guesses).locate(engine), **said, array_bytes=ROOM)
     found, expected = report(counted, asked), in_memory(truth, guesses, asked)
     assert found.rows == expected.rows  # random baselines included, to the last bit
     assert repr(found.subject("linkage")) == repr(expected.subject("linkage"))  # nan is nan
@@ -88,7 +88,7 @@ def test_whole_numbers_in_parquet(engine, tmp_path):
         duckdb.sql("select * from rows").write_parquet(str(tmp_path / f"{name}.parquet"))
     asked = Sensitivity(shuffles=2)
     files = tmp_path / "truth.parquet", {"guess": tmp_path / "guess.parquet"}
-    counted = contingencies(engine, *given(*files).labeled(engine), array_bytes=ROOM)
+    counted = count_contingencies(engine, *given(*files).locate(engine), array_bytes=ROOM)
     assert report(counted, asked).rows == in_memory(*files, asked).rows
 
 
@@ -109,7 +109,7 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, said):
     truth.write_text("item,subject\na,x\nb,x\n")
     bad.write_text(content)
     with pytest.raises(UnmaskError, match=said) as found:
-        contingencies(engine, *given(truth, {"bad": bad}).labeled(engine), array_bytes=ROOM)
+        count_contingencies(engine, *given(truth, {"bad": bad}).locate(engine), array_bytes=ROOM)
     with pytest.raises(UnmaskError) as known:
         in_memory(truth, {"bad": bad}, Sensitivity())
     assert type(found.value) is type(known.value)
@@ -120,7 +120,7 @@ def test_an_id_that_every_row_has_does_not_multiply(engine, tmp_path):
         (tmp_path / f"{name}.csv").write_text(f"item,{column}\n" + "a,p\n" * 40)
     files = given(tmp_path / "truth.csv", {name: tmp_path / f"{name}.csv" for name in ("guess", "other")})
     with pytest.raises(UnmaskError, match="an item id occurs twice"):
-        contingencies(engine, *files.labeled(engine), array_bytes=ROOM)
+        count_contingencies(engine, *files.locate(engine), array_bytes=ROOM)
     assert engine.rows("select sum(n) as n from joined")["n"].tolist() == [121]  # of 64,000
 
 
@@ -129,7 +129,7 @@ def test_files_without_a_row_are_refused(engine, tmp_path):
         (tmp_path / f"{name}.csv").write_text(f"item,{column}\n")
     files = given(tmp_path / "truth.csv", {"guess": tmp_path / "guess.csv"})
     with pytest.raises(UnmaskError, match="has no rows"):
-        contingencies(engine, *files.labeled(engine), array_bytes=ROOM)
+        count_contingencies(engine, *files.locate(engine), array_bytes=ROOM)
 
 
 def test_texts_never_meet_numbers(engine, tmp_path):
@@ -137,28 +137,28 @@ def test_texts_never_meet_numbers(engine, tmp_path):
     duckdb.sql("select 1 as item, 'x' as subject").write_parquet(str(truth))
     guess.write_text("item,cluster\n1,p\n")
     with pytest.raises(UnmaskError, match=r"item ids of guess\.csv are texts"):
-        contingencies(engine, *given(truth, {"guess": guess}).labeled(engine), array_bytes=ROOM)
+        count_contingencies(engine, *given(truth, {"guess": guess}).locate(engine), array_bytes=ROOM)
 
 
 def test_what_does_not_fit_is_refused_before_and_after_the_join(engine, tmp_path, monkeypatch):
     truth, guesses = random_files(tmp_path, 1, whole=True)
-    files = given(truth, guesses).labeled(engine)
-    planned = plan(engine, *files, shares=divide_memory(1 << 30))
+    files = given(truth, guesses).locate(engine)
+    planned = estimate_work(engine, *files, shares=divide_memory(1 << 30))
     n = len(truth.read_text().splitlines()) - 1
     fewest, most = (int(text.replace(",", "")) for text in re.findall(r"([\d,]+) to ([\d,]+) pairs", planned)[0])
     assert planned.startswith(f"linkage of {n:,} items")
     assert fewest <= most <= n
-    monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1 << 30)
+    monkeypatch.setattr("unmask.pseudonyms.counting.SUBJECT_BYTES", 1 << 30)
     with pytest.raises(FailedError, match=r"clusters take .* GiB of memory"):
-        plan(engine, *files, shares=divide_memory(1 << 30))
-    monkeypatch.setattr("unmask.pseudonyms.counting._PER_SUBJECT", 1)
-    monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1 << 30)
+        estimate_work(engine, *files, shares=divide_memory(1 << 30))
+    monkeypatch.setattr("unmask.pseudonyms.counting.SUBJECT_BYTES", 1)
+    monkeypatch.setattr("unmask.pseudonyms.counting.PAIR_BYTES", 1 << 30)
     with pytest.raises(FailedError, match=r"pairs of a subject and a cluster take .* GiB"):
-        contingencies(engine, *files, array_bytes=ROOM)
-    monkeypatch.setattr("unmask.pseudonyms.counting._PER_ITEM", 1 << 50)
-    monkeypatch.setattr("unmask.pseudonyms.counting._PER_CELL", 1)
+        count_contingencies(engine, *files, array_bytes=ROOM)
+    monkeypatch.setattr("unmask.pseudonyms.counting.ITEM_BYTES", 1 << 50)
+    monkeypatch.setattr("unmask.pseudonyms.counting.PAIR_BYTES", 1)
     with pytest.raises(FailedError, match=r"may write .* to its temporary directory"):
-        plan(engine, *files, shares=divide_memory(1 << 30))
+        estimate_work(engine, *files, shares=divide_memory(1 << 30))
 
 
 @pytest.mark.parametrize("bad", ["truth", "guess"])
@@ -170,7 +170,7 @@ def test_e11_a_label_that_is_missing_is_told_before_the_plan(engine, tmp_path, b
     option = "unlabeled" if bad == "truth" else "missing"
     said = rf"{bad}\.csv: a label is missing at 1 item; say what they are with {option}"
     with pytest.raises(UnmaskError, match=said):
-        plan(engine, *files.labeled(engine), shares=divide_memory(1 << 30))
+        estimate_work(engine, *files.locate(engine), shares=divide_memory(1 << 30))
     with pytest.raises(UnmaskError, match=said):
         files.read({})
 

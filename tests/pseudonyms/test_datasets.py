@@ -24,7 +24,6 @@ needs_data = pytest.mark.skipif(not os.environ.get("UNMASK_DATA"), reason="UNMAS
         (lambda: datasets.febrl(2), 5_000, 4_000, 6),
         (lambda: datasets.febrl(3), 5_000, 2_000, 6),
         (lambda: datasets.febrl(4), 10_000, 5_000, 2),
-        (datasets.splink_fake, 1_000, 251, 7),
     ],
 )
 def test_items_and_their_truth(load, n, users, largest):
@@ -39,25 +38,6 @@ def test_the_two_files_of_febrl_4_hold_everybody_once():
     items, truth = datasets.febrl(4)
     for file in "ab":
         assert np.bincount(truth.code[items.context == file]).tolist() == [1] * 5_000
-
-
-@needs_data
-def test_inventors():
-    predictions, truth = datasets.inventors()
-    assert [len(truth), truth.n_clusters, len(predictions)] == [7_820, 200, 15]
-    sizes = [len(prediction) for prediction in predictions.values()]
-    assert sizes == sorted(sizes)  # patents come out, none goes
-    assert sizes[-1] == 7_820
-    assert all(np.isin(prediction.items, truth.items).all() for prediction in predictions.values())
-
-
-@needs_data
-def test_assignees_and_authors():
-    predictions, truth = datasets.assignees()
-    assert [len(truth), truth.n_clusters, predictions["same_raw_name"].n_clusters] == [185_250, 105, 2_269]
-    predictions, truth = datasets.authors()
-    assert [len(truth), truth.n_clusters, predictions["published"].n_clusters] == [3_000, 671, 1_588]
-    assert set(predictions["published"].items.tolist()) == set(truth.items.tolist())
 
 
 @needs_data
@@ -93,12 +73,12 @@ def test_unknown_sets_and_absent_files_say_what_is_expected(tmp_path, monkeypatc
     with pytest.raises(UnmaskError, match="expected 1 to 4"):
         datasets.febrl(5)
     monkeypatch.setenv("UNMASK_DATA", str(tmp_path))
-    with pytest.raises(FailedError, match=r"partitions/patentsview_a.parquet was not found; set UNMASK_DATA"):
-        datasets.inventors()
+    with pytest.raises(FailedError, match=r"partitions/RLdata500.csv.gz was not found; set UNMASK_DATA"):
+        datasets.rldata(500)
     (tmp_path / "partitions").mkdir()
-    (tmp_path / "partitions/patentsview_a.parquet").write_bytes(b"other")
+    (tmp_path / "partitions/RLdata500.csv.gz").write_bytes(b"other")
     with pytest.raises(FailedError, match="has SHA-256"):
-        datasets.inventors()
+        datasets.rldata(500)
 
 
 # --- generated traces -----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from unmask.measures.unlinkability import Contingency
-    from unmask.pseudonyms.labels import Files
+    from unmask.pseudonyms.label_files import LinkageFiles
 
 
 def _only_document(text: str | None) -> str | None:
@@ -87,17 +87,17 @@ def audit_linkage(
     from unmask.cases.pseudonyms import audit
     from unmask.cases.pseudonyms.case import Sensitivity
     from unmask.cases.pseudonyms.report import report
-    from unmask.pseudonyms.labels import Files
+    from unmask.pseudonyms.label_files import LinkageFiles
 
     asked = Sensitivity(**sensitivity)
     names = stems(tuple(map(Path, guesses)))
     columns = (item, subject, clusters, probability)
-    files = Files(truth, guesses, names, *columns, asked.missing, asked.unlabeled, noise)
+    files = LinkageFiles(truth, guesses, names, *columns, asked.missing, asked.unlabeled, noise)
     if engine is None:
         refuse_without_engine(dry_run=dry_run, temp_directory=temp_directory)
     elif own:
         raise click.UsageError("--own needs the items in memory; leave --engine out")
-    if engine is None and (own or not files.countable(encoding=encoding)):
+    if engine is None and (own or not files.can_count(encoding=encoding)):
         solution, minds, linked = files.read(own, encoding=encoding)
         output.give(audit(linked, truth=solution, own=minds, **sensitivity))
         return
@@ -109,7 +109,7 @@ def audit_linkage(
 
 def _counted(
     choice: str | None,
-    files: Files,
+    files: LinkageFiles,
     *,
     memory_limit: int,
     temp_directory: Path | None,
@@ -122,15 +122,15 @@ def _counted(
     """
     from unmask.data.engine import open_engine
     from unmask.data.resources import divide_memory
-    from unmask.pseudonyms.counting import contingencies, plan
+    from unmask.pseudonyms.counting import count_contingencies, estimate_work
 
     room = divide_memory(memory_limit)
     with open_engine(
         choice or "duckdb", memory_limit=room[0], temp_directory=temp_directory, encoding=encoding
     ) as engine:
-        labeled = files.labeled(engine)
+        labeled = files.locate(engine)
         said: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if choice is not None:
-            say(plan(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
+            say(estimate_work(engine, *labeled, shares=room, temp_directory=temp_directory, **said), err=True)
         say_notes(engine.notes)
-        return None if dry_run else contingencies(engine, *labeled, array_bytes=room[1], **said)
+        return None if dry_run else count_contingencies(engine, *labeled, array_bytes=room[1], **said)

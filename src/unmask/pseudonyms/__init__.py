@@ -1,14 +1,13 @@
-"""Items under pseudonyms: which of them an adversary finds to belong to the same user."""
+"""Items under pseudonyms, adversaries that link the items of a user, and protections."""
 
 from unmask.pseudonyms import datasets
 from unmask.pseudonyms.attacks.clustering import FeatureClustering
-from unmask.pseudonyms.attacks.exact import ExactMatch
-from unmask.pseudonyms.attacks.linkage import RecordLinkage, Weights
-from unmask.pseudonyms.attacks.links import Links
+from unmask.pseudonyms.attacks.pairs import Links
+from unmask.pseudonyms.attacks.record_linkage import RecordLinkage, Weights
 from unmask.pseudonyms.attacks.splink import SplinkLinkage
-from unmask.pseudonyms.attacks.threshold import Threshold
+from unmask.pseudonyms.attacks.threshold import ExactMatch, Threshold
+from unmask.pseudonyms.items import Items
 from unmask.pseudonyms.protections import PerContext, PerItem, PerPeriod, Split
-from unmask.pseudonyms.release import Items
 
 __all__ = [
     "ExactMatch",

@@ -1,13 +1,13 @@
-"""Items that need not fit the memory: an engine counts what subjects and clusters share, the rest is as for any items.
+"""Counts of the items that subjects and clusters share, made by an engine, for items that may exceed memory.
 
-The measures of unlinkability need no more of a truth and a guess than how many items each subject and each cluster have
-in common. The engine joins the files by the item's id and counts out of core; only the counts are taken into memory.
+The measures of unlinkability need only the number of items that each subject and each cluster have in common. The
+engine joins the files by the item's id and counts; only the counts are taken into memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -24,111 +24,75 @@ from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
 from unmask.measures.unlinkability.weighing import counted
+from unmask.pseudonyms.label_files import NOISE_LABELS, LabelFile, refuse_noise
 
-_PER_CELL = 220
-"""Bytes of one pair of a subject and a cluster with items in common, in the measure that needs most of them."""
+PAIR_BYTES = 220
+"""Bytes of a pair of a subject and a cluster with items in common, in the measure that needs most of them."""
 
-_PER_SUBJECT, _PER_CLUSTER = 400, 60
-"""Bytes of one subject and of one cluster, likewise."""
+SUBJECT_BYTES, CLUSTER_BYTES = 400, 60
+"""Bytes of a subject and of a cluster, likewise."""
 
-_PER_DRAW = 160
-"""Bytes of one item that a guess at random hands out."""
+DRAW_BYTES = 160
+"""Bytes of an item that a guess at random hands out."""
 
-_PER_ITEM = 64
-"""Bytes of one item's id and its codes in the engine, hash table included."""
-
-
-@dataclass(frozen=True)
-class Labeled:
-    """A file of items and their labels: where it is, and the names of the two columns.
-
-    name : of the file in messages
-    noise : label of items in no cluster; "" for none, None to ask about a label that may be one
-    """
-
-    source: str
-    item: str
-    label: str
-    noise: str | None = ""
-
-    @property
-    def name(self) -> str:
-        """The file without its folder."""
-        return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+ITEM_BYTES = 64
+"""Bytes of an item's id and its codes in the engine, hash table included."""
 
 
-NOISE = ("-1", "-1.0", "noise", "outlier", "outliers", "unclustered")
-"""Labels that programs give items in no cluster."""
-
-
-def refuse_noise(name: str, labels: Sequence[str], noise: str | None) -> None:
-    """Refuse labels one of which may mean that an item is in no cluster, unless that is answered: a word, or -1 among
-    whole numbers from 0.
-    """
-    found = [label for label in labels if label.lower() in NOISE]
-    others = any(not label.replace(".0", "").isdecimal() for label in labels if label not in found)
-    if noise is None and found and not (others and found[0].startswith("-1")):
-        raise UnmaskError(
-            f"{name} has the label {found[0]}, which may mean no cluster: add --noise={found[0]}, so that each of its "
-            "items is alone, or --noise= if it is a cluster"
-        )
-
-
-def plan(
+def estimate_work(
     engine: Engine,
-    truth: Labeled,
-    guesses: Mapping[str, Labeled],
+    truth: LabelFile,
+    guesses: Mapping[str, LabelFile],
     *,
     shares: tuple[int, int],
     missing: Missing = "error",
     unlabeled: Unlabeled = "error",
     temp_directory: str | PathLike[str] | None = None,
 ) -> str:
-    """What an audit of linkage will take, in words, from one pass over each file.
+    """Return a sentence on the memory and disk that an audit of linkage needs, from one pass over each file.
 
-    What will not fit is refused, and so are labels that are missing.
+    Refuses what does not fit, and missing labels. The engine's estimate of labels is a few per cent off. The number of
+    pairs is known only after the join: at least the number of subjects or clusters, at most that of items. This
+    refuses what exceeds the memory even at least, `count_contingencies` the rest.
 
-    shares : bytes of the engine and of the arrays, see `divide_memory`. The engine's estimate of labels is
-    a few per cent off. How many pairs of a subject and a cluster share items is known only after the join: at least as
-    many as there are subjects or clusters, at most as many as items. What exceeds the memory even at least is refused
-    here, the rest by `contingencies` before anything is taken out.
+    shares : bytes of the engine and of the arrays, see `divide_memory`
     """
-    found = {
-        name: _estimated(engine, at, of, missing, unlabeled)
-        for at, (name, of) in enumerate({"": truth, **guesses}.items())
+    estimates = {
+        name: _estimate(engine, number, file, missing, unlabeled)
+        for number, (name, file) in enumerate({"": truth, **guesses}.items())
     }
-    items, subjects = found.pop("")
-    clusters = {name: n for name, (_, n) in found.items()}
-    widest = max(clusters.values())
-    fewest, most = max(subjects, widest), max(items, subjects, widest)
-    cells = fewest, min(most, max(subjects * widest, fewest))
-    need = _need(cells[0], subjects, widest, items), _need(cells[1], subjects, widest, items)
-    _check_fits(need[0], shares[1], f"about {subjects:,} subjects and {widest:,} clusters")
-    rows = items + sum(n for n, _ in found.values())
-    disk_bytes = max(rows * _PER_ITEM - shares[0], 0)
+    items, subjects = estimates.pop("")
+    clusters = {name: n for name, (_, n) in estimates.items()}
+    max_clusters = max(clusters.values())
+    min_pairs = max(subjects, max_clusters)
+    max_pairs = min(max(items, min_pairs), max(subjects * max_clusters, min_pairs))
+    min_bytes, max_bytes = (_count_bytes(n, subjects, max_clusters, items) for n in (min_pairs, max_pairs))
+    _check_fits(min_bytes, shares[1], f"about {subjects:,} subjects and {max_clusters:,} clusters")
+    rows = items + sum(n for n, _ in estimates.values())
+    disk_bytes = max(rows * ITEM_BYTES - shares[0], 0)
     check_disk(disk_bytes, temp_directory)
-    said = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
+    listed = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
     return (
-        f"linkage of {items:,} items of about {subjects:,} subjects; {said}; {cells[0]:,} to {cells[1]:,} pairs taken "
-        f"into memory, {format_bytes(need[0])} to {format_bytes(need[1])} of the {format_bytes(shares[1])} for arrays; "
-        f"{format_bytes(shares[0])} for the engine, up to {format_bytes(disk_bytes)} of disk"
+        f"linkage of {items:,} items of about {subjects:,} subjects; {listed}; {min_pairs:,} to {max_pairs:,} pairs "
+        f"taken into memory, {format_bytes(min_bytes)} to {format_bytes(max_bytes)} of the {format_bytes(shares[1])} "
+        f"for arrays; {format_bytes(shares[0])} for the engine, up to {format_bytes(disk_bytes)} of disk"
     )
 
 
-def contingencies(
+def count_contingencies(
     engine: Engine,
-    truth: Labeled,
-    guesses: Mapping[str, Labeled],
+    truth: LabelFile,
+    guesses: Mapping[str, LabelFile],
     *,
     missing: Missing = "error",
     unlabeled: Unlabeled = "error",
     array_bytes: int,
 ) -> dict[str, Contingency]:
-    r"""What every guess has in common with the truth, as `Contingency.of` counts the files read into memory.
+    r"""Count the items that each guess has in common with the truth.
 
-    missing, unlabeled : what an item is that only one of them has, see `core.partition`; a row without a label is none.
-    With missing "drop" an item that any guess lacks is left out of all. array_bytes : more than this is refused before
-    it is taken out.
+    missing, unlabeled : treatment of items of one file only, see `unmask.core.partition`; a row without a label is
+        ignored. With missing "drop" an item that any guess lacks is dropped from all.
+    array_bytes : refuses more than this before it is taken into memory
 
     >>> import tempfile, pathlib
     >>> from unmask.data.engine import open_engine
@@ -136,237 +100,237 @@ def contingencies(
     ...     owners, linked = pathlib.Path(folder) / "truth.csv", pathlib.Path(folder) / "guess.csv"
     ...     _ = owners.write_text("item,subject\na,ann\nb,ann\nc,bob\n")
     ...     _ = linked.write_text("item,cluster\nc,q\na,p\nb,q\n")
-    ...     files = Labeled(str(owners), "item", "subject"), {"guess": Labeled(str(linked), "item", "cluster")}
-    ...     table = contingencies(engine, *files, array_bytes=1 << 30)["guess"].tables[0]
+    ...     files = LabelFile(str(owners), "item", "subject"), {"guess": LabelFile(str(linked), "item", "cluster")}
+    ...     table = count_contingencies(engine, *files, array_bytes=1 << 30)["guess"].tables[0]
     >>> table.subject, table.cluster, table.own
     (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32), array([1, 1, 1]))
     """
     files = (truth, *guesses.values())
-    kinds = [_kept(engine, at, of) for at, of in enumerate(files)]
-    _check_ids(files, kinds)
+    _check_ids(files, [_load(engine, number, file) for number, file in enumerate(files)])
     n_rows, labeled = [], []
-    for at, of in enumerate(files):
-        found = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from f{at}")
-        n, gaps = int(found["n"][0]), int(found["gaps"][0])
-        refuse_gaps(of.name, gaps, truth=at == 0, missing=missing, unlabeled=unlabeled)
-        n_rows.append(n)  # a label is read twice where it is also looked at, which only a gap asks for
-        labeled.append(f"(select item, label from f{at} where label is not null)" if gaps else f"f{at}")
-    engine.keep("joined", _joined(labeled, sum(n_rows)))
-    _check_once(engine, files, n_rows)
-    n_labels = [_coded(engine, at, of) for at, of in enumerate(files)]
-    engine.keep("met", _met(len(files)))
+    for number, file in enumerate(files):
+        counts = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from f{number}")
+        gaps = int(counts["gaps"][0])
+        refuse_gaps(file.name, gaps, truth=number == 0, missing=missing, unlabeled=unlabeled)
+        n_rows.append(int(counts["n"][0]))
+        # DuckDB reads a label twice if it is also tested, so only files with gaps are filtered
+        labeled.append(f"(select item, label from f{number} where label is not null)" if gaps else f"f{number}")
+    engine.keep("joined", _join_files(labeled, sum(n_rows)))
+    _check_unique_ids(engine, files, n_rows)
+    n_labels = [_code_labels(engine, number, file) for number, file in enumerate(files)]
+    engine.keep("coded", _code_items(len(files)))
     engine.drop("joined")
-    n_items = _check_met(engine, list(guesses), missing, unlabeled)
-    everywhere = "" if missing != "drop" else "".join(f" and c{at} is not null" for at in range(1, len(files)))
+    n_items = _check_coverage(engine, list(guesses), missing, unlabeled)
+    complete = "" if missing != "drop" else "".join(f" and c{i} is not null" for i in range(1, len(files)))
     return {
-        name: replace(_contingency(engine, at, everywhere, n_labels, array_bytes, unlabeled), n_items=n_items[at - 1])
-        for at, name in enumerate(guesses, 1)
+        name: replace(_contingency(engine, i, complete, n_labels, array_bytes, unlabeled), n_items=n_items[i - 1])
+        for i, name in enumerate(guesses, 1)
     }
 
 
-# --- one file --------------------------------------------------------------------------------------------------
+# --- one file: table f0 (item, label) is the truth, f1, f2, ... are the guesses ---
 
 
-def _taken(engine: Engine, at: int, of: Labeled) -> Kind:
-    """File number `at` as table f`at` (item, label); says what kind of ids it has."""
-    names = engine.names(of.source)
-    unknown = next((name for name in (of.item, of.label) if name not in names), None)
+def _view(engine: Engine, number: int, file: LabelFile) -> Kind:
+    """Make a file the view f{number}; return the kind of its ids."""
+    names = engine.names(file.source)
+    unknown = next((name for name in (file.item, file.label) if name not in names), None)
     if unknown is not None:
-        raise UnmaskError(f"column {unknown!r} is not in file {of.name!r}; its columns are {', '.join(names)}")
-    kinds = engine.table(f"f{at}", of.source, {"item": of.item, "label": of.label}, ids=("item",))
-    return kinds["item"]
+        raise UnmaskError(f"column {unknown!r} is not in file {file.name!r}; its columns are {', '.join(names)}")
+    columns = {"item": file.item, "label": file.label}
+    return engine.table(f"f{number}", file.source, columns, ids=("item",))["item"]
 
 
-def _kept(engine: Engine, at: int, of: Labeled) -> Kind:
-    """The same with the rows of a text file kept, which is read and trimmed once so; noise is one cluster an item."""
-    kind = _taken(engine, at, of)
+def _load(engine: Engine, number: int, file: LabelFile) -> Kind:
+    """Make a file the table or view f{number}; return the kind of its ids.
+
+    The rows of a text file are kept, so that they are read and trimmed once. Each item with the label of noise gets a
+    label of its own.
+    """
+    kind = _view(engine, number, file)
     text = "cast(label as string)"
-    if of.noise:
-        apart = f"case when {text} = {literal(of.noise)} then 'noise ' || cast(item as string) else {text} end"
-        engine.keep(f"kept{at}", f"select item, {apart} as label from f{at}")
-        engine.view(f"f{at}", f"select item, label from kept{at}")
-    elif of.noise is None:
-        known = f"lower({text}) in {NOISE}"
-        doubtful = f"label is not null and ({known} or coalesce(try_cast({text} as double), -2) < 0)"
-        found = engine.rows(
-            f"select {text} as label from f{at} where {doubtful} group by 1 order by not {known} limit 9"
+    label = "label"
+    if file.noise:
+        label = f"case when {text} = {literal(file.noise)} then 'noise ' || cast(item as string) else {text} end"
+    elif file.noise is None:
+        is_word = f"lower({text}) in {NOISE_LABELS}"
+        doubtful = f"label is not null and ({is_word} or coalesce(try_cast({text} as double), -2) < 0)"
+        labels = engine.rows(
+            f"select {text} as label from f{number} where {doubtful} group by 1 order by not {is_word} limit 9"
         )
-        refuse_noise(of.name, found["label"].tolist(), of.noise)
-    if Path(of.source).is_file() and detect_kind(Path(of.source)) == "text":
-        engine.keep(f"kept{at}", f"select item, label from f{at}")
-        engine.view(f"f{at}", f"select item, label from kept{at}")
+        refuse_noise(file.name, labels["label"].tolist(), file.noise)
+    is_text_file = Path(file.source).is_file() and detect_kind(Path(file.source)) == "text"
+    if file.noise or is_text_file:
+        engine.keep(f"kept{number}", f"select item, {label} as label from f{number}")
+        engine.view(f"f{number}", f"select item, label from kept{number}")
     return kind
 
 
-def _estimated(engine: Engine, at: int, of: Labeled, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
-    """Labeled rows of file number `at`, the truth if 0, and about how many labels it has."""
-    _taken(engine, at, of)
+def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
+    """Count the labeled rows of a file, and estimate its labels."""
+    _view(engine, number, file)
     counts = "count(*) as n, count(label) as labeled, approx_count_distinct(label) as labels"
-    found = {name: int(value[0]) for name, value in engine.rows(f"select {counts} from f{at}").items()}
-    refuse_gaps(of.name, found["n"] - found["labeled"], truth=at == 0, missing=missing, unlabeled=unlabeled)
-    return found["labeled"], found["labels"]
+    n, labeled, labels = (int(value[0]) for value in engine.rows(f"select {counts} from f{number}").values())
+    refuse_gaps(file.name, n - labeled, truth=number == 0, missing=missing, unlabeled=unlabeled)
+    return labeled, labels
 
 
-def _check_ids(files: Sequence[Labeled], kinds: Sequence[Kind]) -> None:
-    """Texts and numbers never meet."""
-    for of, kind in zip(files, kinds, strict=True):
-        text, first = (one in ("text", "untyped") for one in (kind, kinds[0]))
-        if text != first:
-            texts = [files[0].name, of.name][text]
+def _check_ids(files: Sequence[LabelFile], kinds: Sequence[Kind]) -> None:
+    """Refuse ids that are texts in one file and numbers in another."""
+    is_text = [kind in ("text", "untyped") for kind in kinds]
+    for file, text in zip(files, is_text, strict=True):
+        if text != is_text[0]:
+            texts = file.name if text else files[0].name
             raise UnmaskError(
                 f"the item ids of {texts} are texts and those of another file are numbers, so that none of them agree; "
                 "store both alike"
             )
 
 
-# --- all files -------------------------------------------------------------------------------------------------
+# --- all files ---
 
 
-def _joined(labeled: Sequence[str], n_rows: int) -> str:
-    """Items n by their labels l0, l1, ... in every file, NULL where they are not in one; and rows i0, i1, ... of every
-    file that have an id. labeled : the rows of each file that have a label, n_rows in all.
+def _join_files(labeled: Sequence[str], n_rows: int) -> str:
+    """Return the SQL of items n by their labels l0, l1, ... in every file, NULL if a file lacks them.
 
-    One join of the files, and no table that has a row for each item: labels repeat, and an id is needed no more. Ids
-    that files have many times would multiply: the join ends after one row more than there are in the files.
+    i0, i1, ... are the rows of each file that have an id. One join, and no table with a row for each item: labels
+    repeat, and ids are not needed again. Ids that files have many times would multiply: the join ends after one row
+    more than the files have.
+
+    labeled : the rows of each file that have a label, n_rows in all
     """
-    each = range(len(labeled))
+    numbers = range(len(labeled))
     joins = f"{labeled[0]} t0"
-    for at in each[1:]:
-        before = ", ".join(f"t{j}.item" for j in range(at))
-        joins += f" full join {labeled[at]} t{at} on {f'coalesce({before})' if at > 1 else before} = t{at}.item"
-    met = ", ".join(f"t{at}.label as l{at}, t{at}.item as i{at}" for at in each)
-    labels = ", ".join(f"l{at}" for at in each)
-    rows = ", ".join(f"count(i{at}) as i{at}" for at in each)
-    met = f"(select {met} from {joins} limit {n_rows + 1}) met"
-    return f"select {labels}, count(*) as n, {rows} from {met} group by {labels}"
+    for i in numbers[1:]:
+        items = ", ".join(f"t{j}.item" for j in range(i))
+        joins += f" full join {labeled[i]} t{i} on {f'coalesce({items})' if i > 1 else items} = t{i}.item"
+    columns = ", ".join(f"t{i}.label as l{i}, t{i}.item as i{i}" for i in numbers)
+    labels = ", ".join(f"l{i}" for i in numbers)
+    counts = ", ".join(f"count(i{i}) as i{i}" for i in numbers)
+    rows = f"(select {columns} from {joins} limit {n_rows + 1}) met"
+    return f"select {labels}, count(*) as n, {counts} from {rows} group by {labels}"
 
 
-def _check_once(engine: Engine, files: Sequence[Labeled], n_rows: Sequence[int]) -> None:
+def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequence[int]) -> None:
     """Refuse a row without an id, and an id that a file has twice. n_rows : with a label, in each file.
 
-    An id of several files makes more rows of the join than one of them has where another has it twice; so does a join
-    that was ended. What is in one file alone is counted there, if there is such a thing.
+    If a file repeats an id that other files have, the join has more rows than one of them; so does a join that was
+    ended. Ids of one file alone are counted there, if there are any.
     """
-    each = range(len(n_rows))
-    sums = [f"cast(coalesce(sum(case when l{at} is not null then n end), 0) as bigint) as n{at}" for at in each]
-    sums += [f"cast(coalesce(sum(i{at}), 0) as bigint) as i{at}" for at in each]
-    in_files = " + ".join(f"case when l{at} is null then 0 else 1 end" for at in each)
-    sums.append(f"count(case when {in_files} = 1 then 1 end) as alone")
-    found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from joined").items()}
-    if any(found[f"i{at}"] < found[f"n{at}"] for at in each):
+    numbers = range(len(n_rows))
+    sums = [f"cast(coalesce(sum(case when l{i} is not null then n end), 0) as bigint) as n{i}" for i in numbers]
+    sums += [f"cast(coalesce(sum(i{i}), 0) as bigint) as i{i}" for i in numbers]
+    n_files = " + ".join(f"case when l{i} is null then 0 else 1 end" for i in numbers)
+    sums.append(f"count(case when {n_files} = 1 then 1 end) as single")
+    joined = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from joined").items()}
+    if any(joined[f"i{i}"] < joined[f"n{i}"] for i in numbers):
         raise UnmaskError("an item id is missing in a file, expected a value for every item")
-    ids = "select count(*) as n from (select distinct item from f{} where label is not null) ids"
-    twice = any(found[f"n{at}"] > n_rows[at] for at in each)
-    if twice or (found["alone"] and any(engine.rows(ids.format(at))["n"][0] < n_rows[at] for at in each)):
+
+    def count(ids: str) -> int:
+        return int(engine.rows(f"select count(*) as n from ({ids}) ids")["n"][0])
+
+    def is_short(i: int) -> bool:
+        return count(f"select distinct item from f{i} where label is not null") < n_rows[i]
+
+    if any(joined[f"n{i}"] > n_rows[i] for i in numbers) or (joined["single"] and any(map(is_short, numbers))):
         repeated = "select item from f{} where label is not null group by item having count(*) > 1"
-        again = f"select count(*) as n from ({repeated}) ids"
-        several = [(of.name, int(engine.rows(again.format(at))["n"][0])) for at, of in enumerate(files)]
-        name, n = next(one for one in several if one[1])
+        name, n = next((file.name, n) for i, file in enumerate(files) if (n := count(repeated.format(i))))
         ids = "an item id occurs" if n == 1 else f"{n:,} item ids occur"
         raise UnmaskError(f"{name}: {ids} twice or more, expected every item in exactly one cluster; leave each once")
 
 
-def _coded(engine: Engine, at: int, of: Labeled) -> int:
-    """Number the labels of file `at` in their order, as table d`at` (label, code); returns how many there are."""
-    numbered = "cast(row_number() over (order by label) - 1 as integer) as code"
-    n = engine.keep(
-        f"d{at}",
-        f"select label, {numbered} from (select distinct l{at} as label from joined where l{at} is not null) labels",
-    )
+def _code_labels(engine: Engine, number: int, file: LabelFile) -> int:
+    """Make the labels of a file, numbered in their order, the table d{number} (label, code); return their number."""
+    labels = f"select distinct l{number} as label from joined where l{number} is not null"
+    code = "cast(row_number() over (order by label) - 1 as integer) as code"
+    n = engine.keep(f"d{number}", f"select label, {code} from ({labels}) labels")
     if n == 0:
-        raise UnmaskError(f"file {of.name!r} has no rows, expected at least 1 with a value of {of.label!r}")
+        raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")
     return n
 
 
-def _met(n_files: int) -> str:
-    """Items n by the codes c0, c1, ... of their labels in every file, NULL where they are not in one."""
-    codes = ", ".join(f"d{at}.code as c{at}" for at in range(n_files))
-    joins = " ".join(f"left join d{at} on joined.l{at} = d{at}.label" for at in range(n_files))
+def _code_items(n_files: int) -> str:
+    """Return the SQL of items n by the codes c0, c1, ... of their labels in every file, NULL if a file lacks them."""
+    codes = ", ".join(f"d{i}.code as c{i}" for i in range(n_files))
+    joins = " ".join(f"left join d{i} on joined.l{i} = d{i}.label" for i in range(n_files))
     return f"select {codes}, n from joined {joins}"
 
 
-def _check_met(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> list[int]:
-    """Refuse what a partition or two are refused for when they are read into memory; return the items of each guess
-    or of the truth.
-    """
-    n_files = len(guesses) + 1
-    sums = {f"c{at}": f"c{at}" for at in range(n_files)}
-    sums |= {f"both{at}": f"case when c0 is not null then c{at} end" for at in range(1, n_files)}
-    items = (f"cast(coalesce(sum(case when {x} is not null then n end), 0) as bigint) as {a}" for a, x in sums.items())
-    found = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(items)} from met").items()}
-    for at, name in enumerate(guesses, 1):
-        both = found[f"both{at}"]
-        lacking, extra = found["c0"] - both, found[f"c{at}"] - both
-        refuse_differences(
-            both, lacking, extra, missing, unlabeled, guess=f"guess {name}: " if len(guesses) > 1 else ""
-        )
-    return [found["c0"] + found[f"c{at}"] - found[f"both{at}"] for at in range(1, n_files)]
+def _check_coverage(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> list[int]:
+    """Refuse items of one file only as partitions in memory do; return the items of each guess or of the truth."""
+    numbers = range(1, len(guesses) + 1)
+    terms = {"c0": "c0"} | {f"c{i}": f"c{i}" for i in numbers}
+    terms |= {f"both{i}": f"case when c0 is not null then c{i} end" for i in numbers}
+    sums = (f"cast(coalesce(sum(case when {x} is not null then n end), 0) as bigint) as {a}" for a, x in terms.items())
+    items = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from coded").items()}
+    for i, name in enumerate(guesses, 1):
+        both = items[f"both{i}"]
+        guess = f"guess {name}: " if len(guesses) > 1 else ""
+        refuse_differences(both, items["c0"] - both, items[f"c{i}"] - both, missing, unlabeled, guess=guess)
+    return [items["c0"] + items[f"c{i}"] - items[f"both{i}"] for i in numbers]
 
 
 def _contingency(
-    engine: Engine, at: int, everywhere: str, n_labels: Sequence[int], array_bytes: int, unlabeled: Unlabeled
+    engine: Engine, number: int, complete: str, n_labels: Sequence[int], array_bytes: int, unlabeled: Unlabeled
 ) -> Contingency:
-    """The counts of guess number `at`, over the subjects and clusters that have any; singletons come last.
+    """Return the counts of a guess, over the subjects and clusters that have any; singletons come last.
 
-    everywhere : the condition of an item of the truth that is kept
+    complete : further condition of the items of the truth that are counted
     """
     items = "cast(sum(n) as bigint) as n"
-    n_cells = engine.keep(
-        "cells", f"select c0, c{at} as c1, {items} from met where c0 is not null{everywhere} group by 1, 2"
+    n_pairs = engine.keep(
+        "pairs", f"select c0, c{number} as c1, {items} from coded where c0 is not null{complete} group by 1, 2"
     )
-    _check_fits(
-        _need(n_cells, n_labels[0], n_labels[at], DRAWN_ITEMS),
-        array_bytes,
-        f"{n_cells:,} pairs of a subject and a cluster",
-    )
-    cells = engine.rows("select c0, coalesce(c1, -1) as c1, n from cells")
-    engine.drop("cells")
-    others = engine.rows(f"select c{at} as c1, {items} from met where c0 is null and c{at} is not null group by 1")
-    if not len(cells["n"]):
+    pair_bytes = _count_bytes(n_pairs, n_labels[0], n_labels[number], DRAWN_ITEMS)
+    _check_fits(pair_bytes, array_bytes, f"{n_pairs:,} pairs of a subject and a cluster")
+    pairs = engine.rows("select c0, coalesce(c1, -1) as c1, n from pairs")
+    engine.drop("pairs")
+    if not len(pairs["n"]):
         raise UnmaskError("no item is left, expected at least 1 that the truth and the guesses have in common")
-    subject, cluster, own = (cells[name].astype(np.int64) for name in ("c0", "c1", "n"))
-    subject, cluster, own = _with_singletons(subject, cluster, own, n_labels[at])
-    n_clusters = max(int(cluster.max()) + 1, n_labels[at])
-    size = np.bincount(cluster, own, n_clusters).astype(np.int64)
+    subject, cluster, shared = (pairs[name].astype(np.int64) for name in ("c0", "c1", "n"))
+    subject, cluster, shared = _add_singletons(subject, cluster, shared, n_labels[number])
+    n_clusters = max(int(cluster.max()) + 1, n_labels[number])
+    size = np.bincount(cluster, shared, n_clusters).astype(np.int64)
     if unlabeled != "drop":
-        size += np.bincount(others["c1"].astype(np.int64), others["n"], n_clusters).astype(np.int64)
-    left, subject = np.unique(subject, return_inverse=True)
-    new = np.cumsum(size > 0) - 1
+        foreign = f"select c{number} as c1, {items} from coded where c0 is null and c{number} is not null group by 1"
+        strangers = engine.rows(foreign)
+        size += np.bincount(strangers["c1"].astype(np.int64), strangers["n"], n_clusters).astype(np.int64)
+    subjects, subject = np.unique(subject, return_inverse=True)
+    code = np.cumsum(size > 0) - 1
     table = of_cells(
         subject,
-        new[cluster],
-        own,
-        subject_size=np.bincount(subject, own, len(left)).astype(np.int64),
+        code[cluster],
+        shared,
+        subject_size=np.bincount(subject, shared, len(subjects)).astype(np.int64),
         cluster_size=size[size > 0],
     )
-    cluster = np.arange(len(table.cluster_size))[None]
+    clusters = np.arange(len(table.cluster_size))[None]
     tables, unknown = (counted(table),), unlabeled == "unknown"
-    return Contingency(tables, np.ones(1), table.cluster_size, cluster, left, unknown=unknown)
+    return Contingency(tables, np.ones(1), table.cluster_size, clusters, subjects, unknown=unknown)
 
 
-def _with_singletons(
-    subject: NDArray[np.int64], cluster: NDArray[np.int64], own: NDArray[np.int64], n_clusters: int
+def _add_singletons(
+    subject: NDArray[np.int64], cluster: NDArray[np.int64], shared: NDArray[np.int64], n_clusters: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The cells with those of cluster -1 spread over clusters of one item each, numbered by their subject."""
-    gone = np.flatnonzero(cluster < 0)
-    gone = gone[np.argsort(subject[gone])]
-    here, single = cluster >= 0, np.repeat(subject[gone], own[gone])
+    """Spread the items of cluster -1 over clusters of one item each, numbered by their subject."""
+    unclustered = np.flatnonzero(cluster < 0)
+    unclustered = unclustered[np.argsort(subject[unclustered])]
+    clustered, single = cluster >= 0, np.repeat(subject[unclustered], shared[unclustered])
     return (
-        np.concatenate([subject[here], single]),
-        np.concatenate([cluster[here], n_clusters + np.arange(len(single))]),
-        np.concatenate([own[here], np.ones(len(single), dtype=np.int64)]),
+        np.concatenate([subject[clustered], single]),
+        np.concatenate([cluster[clustered], n_clusters + np.arange(len(single))]),
+        np.concatenate([shared[clustered], np.ones(len(single), dtype=np.int64)]),
     )
 
 
-def _need(cells: int, subjects: int, clusters: int, items: int) -> int:
-    """Bytes of arrays of so many cells."""
-    measured = cells * _PER_CELL + subjects * _PER_SUBJECT + clusters * _PER_CLUSTER
-    return measured + min(items, DRAWN_ITEMS) * _PER_DRAW
+def _count_bytes(pairs: int, subjects: int, clusters: int, items: int) -> int:
+    arrays = pairs * PAIR_BYTES + subjects * SUBJECT_BYTES + clusters * CLUSTER_BYTES
+    return arrays + min(items, DRAWN_ITEMS) * DRAW_BYTES
 
 
-def _check_fits(need: int, array_bytes: int, what: str) -> None:
-    if need > array_bytes:
+def _check_fits(n_bytes: int, array_bytes: int, arrays: str) -> None:
+    if n_bytes > array_bytes:
         raise FailedError(
-            f"{what} take {format_bytes(need)} of memory, and the arrays have {format_bytes(array_bytes)}; give more "
-            "(--memory-limit), or audit a part of the subjects"
+            f"{arrays} take {format_bytes(n_bytes)} of memory, and the arrays have {format_bytes(array_bytes)}; give "
+            "more (--memory-limit), or audit a part of the subjects"
         )

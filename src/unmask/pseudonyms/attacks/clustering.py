@@ -1,4 +1,4 @@
-"""Linking by the clustering algorithms that everybody has."""
+"""Linkage by the clustering algorithms of scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.extras import extra
-from unmask.pseudonyms.attacks.components import over_items
-from unmask.pseudonyms.attacks.threshold import Scale, check_scale, profiles_of, scaled
-from unmask.pseudonyms.release import Coded, Feature, Items
+from unmask.pseudonyms.attacks.pairs import partition_items
+from unmask.pseudonyms.attacks.threshold import Scale, check_scale, scale_numbers, select_profiles
+from unmask.pseudonyms.items import Coded, Feature, Items
 
 _METHODS = ("agglomerative", "kmeans", "hdbscan")
 _MAX_AGGLOMERATIVE = 20_000
@@ -22,20 +22,11 @@ _MAX_COLUMNS = 2_000
 
 @dataclass(frozen=True)
 class FeatureClustering:
-    """Which pseudonyms belong together? Those that scikit-learn puts into one cluster of their profiles.
+    """Linkage of pseudonyms whose profiles scikit-learn puts into one cluster.
 
     A profile is a point: the scaled numeric features, and for each categorical feature the indicator columns of its
     labels, so weighted that two profiles that differ in it are `mismatch` apart. Missing numeric cells take the mean,
     missing categorical cells the origin. Text features are refused.
-
-    method     : "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans"
-                 (O(n k) a round), or "hdbscan" (about O(n log n) in few dimensions; its noise is linked to nobody)
-    n_clusters : how many users the adversary expects; for "agglomerative" and "kmeans", at most one for each pseudonym
-    distance   : instead of it, for "agglomerative": the average distance at which merging stops
-    min_size   : for "hdbscan": the fewest pseudonyms a user has, at least 2
-    features   : names of the features to compare; all of them for none
-    scale      : as in `Threshold`
-    seed       : for the starts of "kmeans"
 
     Needs scikit-learn: the extra [cluster] of unmask.
 
@@ -43,11 +34,35 @@ class FeatureClustering:
 
     Fails when: the number of users is guessed wrong, or some have far more pseudonyms than others (k-means).
 
+    Parameters
+    ----------
+    method : {"agglomerative", "kmeans", "hdbscan"}
+        "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans" (O(n k) a
+        round), or "hdbscan" (about O(n log n) in few dimensions; its noise is not linked).
+    n_clusters : int or None
+        How many users the adversary expects; for "agglomerative" and "kmeans", at most one for each pseudonym.
+    distance : float or None
+        Instead of it, for "agglomerative": the average distance at which merging stops.
+    min_size : int
+        For "hdbscan": the fewest pseudonyms a user has, at least 2.
+    features : tuple of str
+        Names of the features to compare, by default all.
+    scale : Scale
+        As in `Threshold`.
+    mismatch : float
+        Distance between two profiles that differ in one categorical feature.
+    seed : int
+        For the starts of "kmeans".
+
+    Examples
+    --------
     >>> items = Items.read({"x": [0.0, 0.1, 5.0, 5.2]}, features="x")
     >>> guess = FeatureClustering("agglomerative", n_clusters=2)(items).code
     >>> bool(guess[0] == guess[1] != guess[2] == guess[3])
     True
 
+    References
+    ----------
     F. Pedregosa et al., "Scikit-learn: machine learning in Python", JMLR 12, 2011; R. Campello, D. Moulavi, J. Sander,
     "Density-based clustering based on hierarchical density estimates", PAKDD 2013.
     """
@@ -65,13 +80,13 @@ class FeatureClustering:
         if self.method not in _METHODS:
             raise UnmaskError(f"the method is {self.method!r}, expected one of {', '.join(_METHODS)}")
         needs = {"agglomerative": "either n_clusters or distance", "kmeans": "n_clusters", "hdbscan": "min_size only"}
-        given = (self.n_clusters is not None, self.distance is not None)
+        parameters = (self.n_clusters is not None, self.distance is not None)
         allowed = {
             "agglomerative": [(True, False), (False, True)],
             "kmeans": [(True, False)],
             "hdbscan": [(False,) * 2],
         }
-        if given not in allowed[self.method]:
+        if parameters not in allowed[self.method]:
             raise UnmaskError(
                 f"n_clusters is {self.n_clusters} and distance {self.distance}; {self.method} expects "
                 f"{needs[self.method]}"
@@ -87,15 +102,15 @@ class FeatureClustering:
         check_scale(self.scale)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
-        """The adversary's partition of the items."""
+        """Return the adversary's partition of the items."""
         library = extra("sklearn.cluster", "cluster")
-        points = _points(profiles_of(release, self.features), self.scale, self.mismatch)
+        points = _points(select_profiles(release, self.features), self.scale, self.mismatch)
         if len(points) < max(2, self.min_size if self.method == "hdbscan" else 2):
-            return over_items(release, np.arange(len(points)))
+            return partition_items(release, np.arange(len(points)))
         labels = np.asarray(self._algorithm(library, len(points)).fit(points).labels_, dtype=np.int64)
         noise = np.flatnonzero(labels < 0)
         labels[noise] = len(points) + noise
-        return over_items(release, labels)
+        return partition_items(release, labels)
 
     def _algorithm(self, library: Any, n: int) -> Any:
         if self.method == "hdbscan":
@@ -122,10 +137,10 @@ def _points(features: tuple[Feature, ...], scale: Scale, mismatch: float) -> NDA
         raise UnmaskError(
             f"the categorical features have {columns} labels, expected at most {_MAX_COLUMNS}; choose fewer features"
         )
-    numeric = scaled(features, scale)
+    numeric = scale_numbers(features, scale)
     if numeric.size:
-        there = ~np.isnan(numeric)
-        mean = np.where(there, numeric, 0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-        numeric = np.where(there, numeric, mean)
+        present = ~np.isnan(numeric)
+        mean = np.where(present, numeric, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        numeric = np.where(present, numeric, mean)
     indicators = [feature.codes[:, None] == np.arange(len(feature.labels)) for feature in coded]
     return np.column_stack([numeric, *(mismatch / np.sqrt(2) * indicator for indicator in indicators)])

@@ -1,4 +1,4 @@
-"""The published probabilistic linker, as an adversary."""
+"""Record linkage by Splink."""
 
 from __future__ import annotations
 
@@ -12,37 +12,46 @@ from numpy.typing import NDArray
 from unmask.core.partition import Partition
 from unmask.extras import extra
 from unmask.files import engine
-from unmask.pseudonyms.attacks.blocking import Blocks, count_of_rule
-from unmask.pseudonyms.attacks.linkage import check_blocks
-from unmask.pseudonyms.attacks.links import Links, no_links
-from unmask.pseudonyms.attacks.threshold import profiles_of
-from unmask.pseudonyms.release import Coded, Feature, Items, Numeric
+from unmask.pseudonyms.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links
+from unmask.pseudonyms.attacks.threshold import select_profiles
+from unmask.pseudonyms.items import Coded, Feature, Items, Numeric
 
 
 @dataclass(frozen=True)
 class SplinkLinkage:
-    """Which pseudonyms belong together? Those that Splink links: an adversary who uses the tool at hand.
+    """Linkage of pseudonyms by Splink, a published tool for probabilistic record linkage.
 
     Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7, categories and numbers as equal or not. Splink's
     usual training on the release alone: u on random pairs, m by expectation maximization over the pairs of each block
     rule, the prior from the trained values of the last rule. Give at least two rules with no feature in common, or the
     features of the only one are left untrained. Linked pairs are closed to connected components.
 
-    blocks    : rules, each the names of features; a pair that agrees on all features of a rule is compared
-    threshold : the least probability of a link
-    features  : names of the features to compare; all of them for none
-    least     : pairs below this probability are not kept; partitions below it are not to be had
-    seed      : of the random pairs; Splink's own numbers may differ in the last digits with its threads
-
     Needs Splink: the extra [link] of unmask.
 
-    Assumes: as `RecordLinkage` does; texts that look alike are rather one person's.
+    Assumes: as `RecordLinkage` does; texts that look alike are often one person's.
 
     Fails when: rows are too few to train on, or one rule is given alone, which leaves its features untrained.
 
+    Parameters
+    ----------
+    blocks : Blocks
+        Rules, each the names of features; a pair that agrees on all features of a rule is compared.
+    threshold : float
+        The least probability of a link.
+    features : tuple of str
+        Names of the features to compare, by default all.
+    least : float
+        Pairs below this probability are dropped, so there are no partitions below it.
+    seed : int
+        Seed of the random pairs; Splink's own numbers may differ in the last digits with its threads.
+
+    Examples
+    --------
     >>> SplinkLinkage(blocks=(("name",), ("born",)))
     SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), least=0.01, seed=0)
 
+    References
+    ----------
     R. Linacre et al., "Splink: free software for probabilistic record linkage at scale", IJPDS 7(3), 2022.
     """
 
@@ -57,62 +66,67 @@ class SplinkLinkage:
         check_blocks(self.blocks, self.least)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
-        """The adversary's partition of the items at the threshold."""
+        """Return the adversary's partition of the items at the threshold."""
         return self.link(release).clusters(self.threshold)
 
     def link(self, release: Items) -> Links:
-        """The pairs that Splink predicts, and its probabilities."""
+        """Return the pairs that Splink predicts, with its probabilities."""
         splink, library = extra("splink", "link"), extra("splink.comparison_library", "link")
-        chosen = tuple(feature.name for feature in release.chosen(self.features))
+        compared = tuple(feature.name for feature in release.select(self.features))
         blocking = tuple(name for rule in self.blocks for name in rule)
-        release.chosen(blocking)
-        features = profiles_of(release, tuple(dict.fromkeys((*chosen, *blocking))))
-        alias = {feature.name: f"f{at}" for at, feature in enumerate(features)}
-        filled = [rule for rule in self.blocks if count_of_rule(tuple(f for f in features if f.name in rule))]
-        if not filled:
+        release.select(blocking)
+        features = select_profiles(release, tuple(dict.fromkeys((*compared, *blocking))))
+        alias = {feature.name: f"f{i}" for i, feature in enumerate(features)}
+        used_rules = [rule for rule in self.blocks if count_pairs(tuple(f for f in features if f.name in rule))]
+        if not used_rules:
             return no_links(release)  # Splink refuses to train on a rule without pairs
-        rules = [splink.block_on(*(alias[name] for name in rule)) for rule in filled]
+        rules = [splink.block_on(*(alias[name] for name in rule)) for rule in used_rules]
         settings = splink.SettingsCreator(
             link_type="dedupe_only",
-            comparisons=[_comparison(library, feature, alias[feature.name]) for feature in features],
+            comparisons=[_compare(library, feature, alias[feature.name]) for feature in features],
             blocking_rules_to_generate_predictions=rules,
             retain_matching_columns=False,
         )
-        columns = {alias[feature.name]: _cells(feature) for feature in features}
-        found = _predicted(splink, settings, columns, rules, self.least, self.seed)
-        left, right = np.minimum(found[0], found[1]), np.maximum(found[0], found[1])
+        columns = {alias[feature.name]: _list_cells(feature) for feature in features}
+        first, second, probability = _predict(splink, settings, columns, rules, self.least, self.seed)
+        left, right = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((right, left))
-        return Links(release, left[order], right[order], np.clip(found[2][order], 0.0, 1.0))
+        return Links(release, left[order], right[order], np.clip(probability[order], 0.0, 1.0))
 
 
-def _comparison(library: Any, feature: Feature, name: str) -> Any:
+def _compare(library: Any, feature: Feature, name: str) -> Any:
     if isinstance(feature, Coded) and feature.kind == "text":
         return library.JaroWinklerAtThresholds(name, [0.9, 0.7])
     return library.ExactMatch(name)
 
 
-def _cells(feature: Feature) -> list[str | float | None]:
+def _list_cells(feature: Feature) -> list[str | float | None]:
     if isinstance(feature, Numeric):
         return [None if value != value else value for value in feature.values.tolist()]
     labels: list[str | None] = [*feature.labels.tolist(), None]
     return [labels[code] for code in feature.codes.tolist()]  # missing is -1: the None
 
 
-def _predicted(
-    splink: Any, settings: Any, columns: dict[str, list[str | float | None]], rules: list[Any], least: float, seed: int
+def _predict(
+    splink: Any,
+    settings: Any,
+    columns: dict[str, list[str | float | None]],
+    rules: list[Any],
+    threshold: float,
+    seed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Left, right and probability of the pairs, from a Splink that is trained on these columns."""
+    """Return the pseudonyms and the probability of each pair, from a Splink trained on these columns."""
     arrow = extra("pyarrow", "link")
     table = arrow.table({"unique_id": list(range(len(next(iter(columns.values()))))), **columns})
     backend = extra("splink.backends.duckdb", "link")
     with engine() as connection:
         linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
         linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
-        for at, rule in enumerate(rules):
+        for i, rule in enumerate(rules):
             linker.training.estimate_parameters_using_expectation_maximization(
-                rule, populate_probability_two_random_records_match_from_trained_values=at == len(rules) - 1
+                rule, populate_probability_two_random_records_match_from_trained_values=i == len(rules) - 1
             )
-        predicted = linker.inference.predict(threshold_match_probability=least).as_duckdbpyrelation()
-        got = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
-    left, right, probability = (np.asarray(got[name]) for name in got)
+        predicted = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
+        pairs = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
+    left, right, probability = (np.asarray(pairs[name]) for name in pairs)
     return left.astype(np.int64), right.astype(np.int64), probability.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Linking what lies close together."""
+"""Linkage of pseudonyms whose features are equal or close."""
 
 from __future__ import annotations
 
@@ -12,29 +12,62 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
-from unmask.pseudonyms.attacks.components import MAX_PAIRS, connected, grouped, over_items
-from unmask.pseudonyms.release import Feature, Items, Numeric
+from unmask.pseudonyms.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items
+from unmask.pseudonyms.items import Feature, Items, Numeric
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 
 _NORM = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
-_WITHIN = 1 + 1e-9
+_MAX_DISTANCE = 1 + 1e-9
 """A pair at the distance itself is linked, whatever the last bit of its coordinates."""
 
 
 @dataclass(frozen=True)
+class ExactMatch:
+    """Linkage of items that agree on all features, and of those published under one pseudonym.
+
+    Two pseudonyms are linked by any two of their items that agree; the clusters are the connected components of these
+    links, so a common value can join many. A missing cell agrees with nothing: an item that lacks one of the
+    features is linked by its pseudonym only. O(n log n) for each feature.
+
+    Assumes: a person's features are written alike each time, and no two people share all of them.
+
+    Fails when: features have errors, and nothing is linked; or are coarse, and strangers are, in chains.
+
+    Parameters
+    ----------
+    features : tuple of str
+        Names of the features to compare, by default all.
+
+    Examples
+    --------
+    >>> items = Items.read({"name": ["ann", "bob", "ann"], "born": [1, 1, 1]}, features=["name", "born"])
+    >>> ExactMatch(features=("name", "born"))(items).code
+    array([0, 1, 0], dtype=int32)
+
+    References
+    ----------
+    The deterministic rule of record linkage: P. Christen, "Data Matching", 2012, section 2.4.
+    """
+
+    features: tuple[str, ...] = ()
+
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
+        """Return the adversary's partition of the items."""
+        group = group_rows(release.select(self.features))
+        pseudonym, n = release.partition.code, release.partition.n_clusters
+        complete = group >= 0
+        component = connect(pseudonym[complete], n + group[complete], n + int(group.max(initial=0)) + 1)
+        return partition_items(release, component[:n])
+
+
+@dataclass(frozen=True)
 class Threshold:
-    """Which pseudonyms belong together? Those within a distance of each other, and whatever that connects.
+    """Linkage of pseudonyms within a distance of each other, and of all that these links connect.
 
     Numeric features are the coordinates of a pseudonym, categorical and text features must be equal. The clusters are
     the connected components of the pairs at most `distance` apart: single linkage cut at that height. A pseudonym that
-    misses one of the features is linked to nobody. One pseudonym's items are one point, their profile.
-
-    distance : above 0, in units of the scaled features
-    features : names of the features to compare; all of them for none
-    scale    : what a feature is divided by: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a
-               number above 0 for each feature by name (1 where not named)
-    metric   : "euclidean", "manhattan" or "chebyshev" distance of the scaled features
+    lacks one of the features is not linked. One pseudonym's items are one point, their profile.
 
     Cost: a k-d tree, O(n log n + pairs within the distance) time and memory; the tree is of little help beyond some ten
     coordinates. More than 100 million pairs within the distance are refused.
@@ -44,10 +77,26 @@ class Threshold:
     Fails when: people are crowded: strangers are chained through those between them. Columns on unlike scales need
     `scale`.
 
+    Parameters
+    ----------
+    distance : float
+        Above 0, in units of the scaled features.
+    features : tuple of str
+        Names of the features to compare, by default all.
+    scale : Scale
+        Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a
+        number above 0 for each feature by name (1 if not named).
+    metric : {"euclidean", "manhattan", "chebyshev"}
+        Distance of the scaled features.
+
+    Examples
+    --------
     >>> items = Items.read({"x": [0.0, 0.9, 1.8, 5.0]}, features="x")
     >>> Threshold(1.0)(items).code
     array([0, 0, 0, 1], dtype=int32)
 
+    References
+    ----------
     R. Sibson, "SLINK: an optimally efficient algorithm for the single-link cluster method", The Computer Journal 16(1),
     1973, for single linkage.
     """
@@ -65,69 +114,68 @@ class Threshold:
         check_scale(self.scale)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
-        """The adversary's partition of the items."""
-        features = profiles_of(release, self.features)
-        whole = np.flatnonzero(~np.any([feature.missing for feature in features], axis=0))
-        points = scaled(features, self.scale)[whole] / self.distance
-        blocks = tuple(feature.take(whole) for feature in features if not isinstance(feature, Numeric))
-        if blocks and len(whole):
-            points = np.column_stack([points, 2 * grouped(blocks)])  # another block is out of reach
+        """Return the adversary's partition of the items."""
+        features = select_profiles(release, self.features)
+        complete = np.flatnonzero(~np.any([feature.missing for feature in features], axis=0))
+        points = scale_numbers(features, self.scale)[complete] / self.distance
+        blocks = tuple(feature.take(complete) for feature in features if not isinstance(feature, Numeric))
+        if blocks and len(complete):
+            points = np.column_stack([points, 2 * group_rows(blocks)])  # another block is out of reach
         cluster = np.arange(release.partition.n_clusters)
-        cluster[whole] = whole[_first(_linked(points, _NORM[self.metric]))]
-        return over_items(release, cluster)
+        cluster[complete] = complete[_find_first(_connect_points(points, _NORM[self.metric]))]
+        return partition_items(release, cluster)
 
 
-def profiles_of(release: Items, names: tuple[str, ...]) -> tuple[Feature, ...]:
-    """The chosen features of each pseudonym."""
-    chosen = {feature.name for feature in release.chosen(names)}
-    return tuple(feature for feature in release.profiles if feature.name in chosen)
+def select_profiles(release: Items, names: tuple[str, ...]) -> tuple[Feature, ...]:
+    """Return the profiles of these features, by default all."""
+    selected = {feature.name for feature in release.select(names)}
+    return tuple(feature for feature in release.profiles if feature.name in selected)
 
 
 def check_scale(scale: Scale) -> None:
     """Refuse a scale that is no known name and no mapping of numbers above 0."""
     if isinstance(scale, Mapping):
-        wrong = next((name for name, width in scale.items() if not 0 < width < np.inf), None)
-        if wrong is not None:
-            raise UnmaskError(f"the scale of {wrong!r} is {scale[wrong]}, expected a number above 0")
+        invalid = next((name for name, width in scale.items() if not 0 < width < np.inf), None)
+        if invalid is not None:
+            raise UnmaskError(f"the scale of {invalid!r} is {scale[invalid]}, expected a number above 0")
     elif scale not in ("none", "deviation"):
         raise UnmaskError(f"the scale is {scale!r}, expected 'none', 'deviation' or a number by feature")
 
 
-def scaled(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
-    """(n, d) the numeric features, each divided by its scale; a constant feature is divided by 1."""
+def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
+    """Return the (n, d) numeric features, each divided by its scale; a constant feature is divided by 1."""
     numeric = [feature for feature in features if isinstance(feature, Numeric)]
     if isinstance(scale, Mapping):
-        stray = next((name for name in scale if name not in [feature.name for feature in numeric]), None)
-        if stray is not None:
-            raise UnmaskError(f"the scale names {stray!r}, which is no numeric feature that is compared")
+        unknown = next((name for name in scale if name not in [feature.name for feature in numeric]), None)
+        if unknown is not None:
+            raise UnmaskError(f"the scale names {unknown!r}, which is no numeric feature that is compared")
         widths = [scale.get(feature.name, 1.0) for feature in numeric]
     elif scale == "deviation":
         widths = [float(np.std(feature.values[~feature.missing])) or 1.0 for feature in numeric]
     else:
         widths = [1.0] * len(numeric)
-    out = np.empty((len(features[0].missing), len(numeric)))
-    for at, (feature, width) in enumerate(zip(numeric, widths, strict=True)):
-        out[:, at] = feature.values / width
-    return out
+    if not numeric:
+        return np.empty((len(features[0].missing), 0))
+    return np.column_stack([feature.values / width for feature, width in zip(numeric, widths, strict=True)])
 
 
-def _linked(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
-    """(n,) the component of each point under pairs at most 1 apart; equal points are looked at once."""
+def _connect_points(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
+    """Return the (n,) components of points under pairs at most 1 apart; equal points are compared once."""
     if not points.size:
         return np.arange(len(points), dtype=np.int32)
-    distinct, place = np.unique(points, axis=0, return_inverse=True)
+    distinct, position = np.unique(points, axis=0, return_inverse=True)
     tree = scipy.spatial.cKDTree(distinct)
-    pairs = (int(tree.count_neighbors(tree, _WITHIN, p=norm)) - len(distinct)) // 2
-    if pairs > MAX_PAIRS:
+    n_pairs = (int(tree.count_neighbors(tree, _MAX_DISTANCE, p=norm)) - len(distinct)) // 2
+    if n_pairs > MAX_PAIRS:
         raise FailedError(
-            f"{pairs} pairs of pseudonyms are within the distance, expected at most {MAX_PAIRS}; choose a smaller "
+            f"{n_pairs} pairs of pseudonyms are within the distance, expected at most {MAX_PAIRS}; choose a smaller "
             "distance, or compare a categorical feature too"
         )
-    found = tree.query_pairs(_WITHIN, p=norm, output_type="ndarray")
-    return connected(found[:, 0], found[:, 1], len(distinct))[place.ravel()]
+    links = tree.query_pairs(_MAX_DISTANCE, p=norm, output_type="ndarray")
+    return connect(links[:, 0], links[:, 1], len(distinct))[position.ravel()]
 
 
-def _first(cluster: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n,) the first place that has the same cluster."""
+def _find_first(cluster: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the (n,) first places with the same cluster."""
     _, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
     return first[inverse]

@@ -3,7 +3,7 @@ import pytest
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.pseudonyms import Items
-from unmask.pseudonyms.reading import read_columns
+from unmask.pseudonyms.label_files import read_columns
 
 COLUMNS = {
     "id": ["r1", "r2", "r3", "r4"],

@@ -1,4 +1,4 @@
-"""Items under pseudonyms: what is published, and what of it an adversary may compare."""
+"""Items under pseudonyms, with the features that an adversary may compare."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.partition import Partition
-from unmask.pseudonyms.reading import read_columns
+from unmask.pseudonyms.label_files import is_missing, read_columns
 
 Kind = Literal["numeric", "categorical", "text"]
 
 
 @dataclass(frozen=True, eq=False)
 class Numeric:
-    """A feature that is a number; NaN where it is missing, never infinite."""
+    """A feature of numbers.
+
+    Parameters
+    ----------
+    name : str
+        Name of the feature.
+    values : (n_items,) array
+        NaN for a missing cell, never infinite.
+    """
 
     name: str
     values: NDArray[np.float64]
@@ -30,19 +38,28 @@ class Numeric:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """(n,) where the cell is missing."""
+        """Return the (n,) mask of missing cells."""
         return np.isnan(self.values)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Numeric:
-        """The feature at these rows, in their order."""
+        """Return the feature at these rows, in their order."""
         return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A feature that is one of some texts: row i holds `labels[codes[i]]`, or is missing where the code is -1.
+    """A feature of texts: row i holds `labels[codes[i]]`.
 
-    kind : "categorical" (equal or not) or "text" (may also be similar); labels are distinct and ascending.
+    Parameters
+    ----------
+    name : str
+        Name of the feature.
+    codes : (n_items,) array of int
+        Place of the text in the labels, -1 for a missing cell.
+    labels : (n_labels,) array of str
+        Texts, distinct and ascending.
+    kind : {"categorical", "text"}
+        Texts of a categorical feature are equal or different, those of a text feature may also be similar.
     """
 
     name: str
@@ -55,11 +72,11 @@ class Coded:
 
     @property
     def missing(self) -> NDArray[np.bool_]:
-        """(n,) where the cell is missing."""
+        """Return the (n,) mask of missing cells."""
         return self.codes < 0
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Coded:
-        """The feature at these rows, in their order; the labels stay."""
+        """Return the feature at these rows, in their order; the labels stay."""
         return replace(self, codes=self.codes[rows])
 
 
@@ -70,13 +87,22 @@ Feature = Numeric | Coded
 class Items:
     """Items with features, each under a pseudonym.
 
-    ids       : (n,) what the evaluation knows an item by, each once; no attack reads them
-    features  : what an adversary may compare, each with n cells
-    pseudonym : (n,) the label an item is published under; items of one pseudonym are linked for free. None: every item
-                stands alone. In a population that is still to be protected it is the user.
-    time      : (n,) when, in a unit of your choice, or None
-    context   : (n,) where an item appeared (a shop, a device, a file), or None
+    Parameters
+    ----------
+    ids : (n,) array
+        Ids by which the evaluation knows the items, each once. No attack reads them.
+    features : tuple of Numeric or Coded
+        Features that an adversary may compare, each with n cells.
+    pseudonym : (n,) array or None
+        Label under which an item is published. Items of one pseudonym are linked without an attack. None: each item
+        has a pseudonym of its own. In a population that is still to be protected it is the user.
+    time : (n,) array or None
+        Time of each item, in a unit of your choice.
+    context : (n,) array or None
+        Place where an item appeared (a shop, a device, a file).
 
+    Examples
+    --------
     >>> items = Items.read({"shop": ["a", "b", "a"], "sum": [1.5, 2, 1.5]}, features=["shop", "sum"])
     >>> items
     Items(3 items, features=shop+sum)
@@ -115,7 +141,7 @@ class Items:
 
     @cached_property
     def partition(self) -> Partition:
-        """The items by pseudonym: what is linked for free in a release, the solution in a population.
+        """Return the items by pseudonym: linked without an attack in a release, the solution in a population.
 
         >>> Items.read({"who": ["b", "a", "b"]}, pseudonym="who").partition.sizes
         array([1, 2])
@@ -124,7 +150,7 @@ class Items:
         return Partition(labels, items=self.ids)
 
     def feature(self, name: str) -> Feature:
-        """The feature of that name.
+        """Return the feature of that name.
 
         >>> Items.read({"shop": ["a"]}, features="shop").feature("sum")
         Traceback (most recent call last):
@@ -136,16 +162,16 @@ class Items:
         known = ", ".join(feature.name for feature in self.features) or "none"
         raise UnmaskError(f"feature {name!r} is not in the release; its features are {known}")
 
-    def chosen(self, names: Sequence[str] | str = ()) -> tuple[Feature, ...]:
-        """The features of these names; all of them for none. A release without features is refused."""
-        asked = (names,) if isinstance(names, str) else tuple(names)
-        found = tuple(self.feature(name) for name in asked) if asked else self.features
-        if not found:
+    def select(self, names: Sequence[str] | str = ()) -> tuple[Feature, ...]:
+        """Return the features of these names, by default all; refuse a release without features."""
+        selected = (names,) if isinstance(names, str) else tuple(names)
+        features = tuple(self.feature(name) for name in selected) if selected else self.features
+        if not features:
             raise UnmaskError("the release has 0 features, expected at least 1 that an adversary can compare")
-        return found
+        return features
 
     def take(self, rows: ArrayLike) -> Items:
-        """The items at these places, in their order."""
+        """Return the items at these places, in their order."""
         places = np.arange(len(self))[np.asarray(rows)]
         return Items(
             self.ids[places],
@@ -157,10 +183,10 @@ class Items:
 
     @cached_property
     def profiles(self) -> tuple[Feature, ...]:
-        """The features of each pseudonym, in the order of `partition`: what an adversary knows of it as a whole.
+        """Return the features of each pseudonym as a whole, in the order of `partition`.
 
         Numeric: the mean over its items; categorical and text: the most frequent value, the first in order on ties.
-        Missing cells are left out; a pseudonym without any other is missing. Where every item stands alone, the
+        Missing cells are skipped; a pseudonym without other cells has a missing cell. Without pseudonyms, the
         profiles are the items.
 
         >>> items = Items.read({"who": [7, 7, 3], "sum": [1, 3, 9]}, pseudonym="who", features="sum")
@@ -170,7 +196,7 @@ class Items:
         if self.pseudonym is None:
             return self.features
         owner, n = self.partition.code, self.partition.n_clusters
-        return tuple(_profile(feature, owner, n) for feature in self.features)
+        return tuple(_summarize(feature, owner, n) for feature in self.features)
 
     @classmethod
     def read(
@@ -187,44 +213,61 @@ class Items:
     ) -> Self:
         """Read items and give the columns their roles.
 
-        source   : path of a CSV, TSV (.gz) or Parquet file, or a mapping of column names to arrays
-        item     : column of item ids, each once; their places 0, 1, ... when left out
-        features : columns the adversary may compare. What `kinds` does not declare is numeric where every cell is a
-                   number and categorical otherwise; "text" must be declared.
-        time     : column of numbers, or of dates and times (seconds since 1970)
-        na       : texts that stand for a missing cell, besides empty and NULL; only features may be missing
+        Parameters
+        ----------
+        source : path or mapping of column names to arrays
+            CSV, TSV (.gz), Parquet or Excel file, or columns.
+        item : str, optional
+            Column of item ids, each once; by default their places 0, 1, ...
+        pseudonym : str, optional
+            Column of pseudonyms.
+        features : str or sequence of str
+            Columns that the adversary may compare.
+        time : str, optional
+            Column of numbers, or of dates and times (seconds since 1970).
+        context : str, optional
+            Column of contexts.
+        kinds : mapping, optional
+            Feature -> "numeric", "categorical" or "text". By default a feature is numeric if every cell is a number,
+            and otherwise categorical.
+        na : str or sequence of str
+            Texts of a missing cell, besides empty and NULL. Only features may have missing cells.
 
+        Examples
+        --------
         >>> Items.read({"t": [0, 1], "who": ["x", "x"]}, time="t", pseudonym="who")
         Items(2 items, 1 pseudonyms)
         """
-        asked = (features,) if isinstance(features, str) else tuple(features)
+        feature_names = (features,) if isinstance(features, str) else tuple(features)
         roles = {"item": item, "pseudonym": pseudonym, "time": time, "context": context}
-        single = {role: name for role, name in roles.items() if name is not None}
-        names = [*single.values(), *asked]
-        twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-        if twice is not None:
-            raise UnmaskError(f"column {twice!r} is given two roles, expected one for each column")
-        astray = next((name for name in kinds or {} if name not in asked), None)
-        if astray is not None:
-            raise UnmaskError(f"kinds names {astray!r}, which is no feature; the features are {', '.join(asked)}")
-        gone = frozenset((na,) if isinstance(na, str) else na)
+        names = [*(name for name in roles.values() if name is not None), *feature_names]
+        _check_roles(names, feature_names, kinds or {})
+        na_texts = frozenset((na,) if isinstance(na, str) else na)
         columns = read_columns(source, names)
+        cells = {
+            role: None if name is None else _require_complete(name, columns[name], na_texts)
+            for role, name in roles.items()
+        }
         n = len(next(iter(columns.values())))
-
-        def role(name: str | None) -> NDArray[Any] | None:
-            return None if name is None else _whole(name, columns[name], gone)
-
-        ids = role(item)
         return cls(
-            np.arange(n) if ids is None else ids,
-            tuple(_feature(name, columns[name], (kinds or {}).get(name), gone) for name in asked),
-            role(pseudonym),
-            None if time is None else _times(time, _whole(time, columns[time], gone)),
-            role(context),
+            np.arange(n) if cells["item"] is None else cells["item"],
+            tuple(_read_feature(name, columns[name], (kinds or {}).get(name), na_texts) for name in feature_names),
+            cells["pseudonym"],
+            None if cells["time"] is None else _parse_times(str(time), cells["time"]),
+            cells["context"],
         )
 
 
-# --- columns ------------------------------------------------------------------------------------------------------
+# --- columns ---
+
+
+def _check_roles(names: Sequence[str], features: Sequence[str], kinds: Mapping[str, Kind]) -> None:
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise UnmaskError(f"column {repeated!r} is given two roles, expected one for each column")
+    unknown = next((name for name in kinds if name not in features), None)
+    if unknown is not None:
+        raise UnmaskError(f"kinds names {unknown!r}, which is no feature; the features are {', '.join(features)}")
 
 
 def _check_length(name: str, column: NDArray[Any], n: int) -> None:
@@ -232,20 +275,8 @@ def _check_length(name: str, column: NDArray[Any], n: int) -> None:
         raise UnmaskError(f"column {name!r} has shape {column.shape} for {n} items, expected one cell for each")
 
 
-def absent(cells: NDArray[Any], gone: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
-    """Where a cell is missing: None, NaN, an empty text, or one of the texts that stand for it."""
-    if cells.dtype.kind == "f":
-        return np.asarray(np.isnan(cells), dtype=np.bool_)
-    if cells.dtype.kind == "O":
-        found = (cell is None or cell != cell or cell == "" or cell in gone for cell in cells)
-        return np.fromiter(found, dtype=np.bool_, count=len(cells))
-    if cells.dtype.kind == "U":
-        return np.isin(cells, ["", *gone])
-    return np.isnat(cells) if cells.dtype.kind in "mM" else np.zeros(len(cells), dtype=np.bool_)
-
-
-def _whole(name: str, cells: NDArray[Any], gone: frozenset[str]) -> NDArray[Any]:
-    missing = absent(cells, gone)
+def _require_complete(name: str, cells: NDArray[Any], na: frozenset[str]) -> NDArray[Any]:
+    missing = is_missing(cells, na)
     if missing.any():
         raise UnmaskError(
             f"column {name!r} is missing at {int(missing.sum())} items, the first in row {int(missing.argmax())}; "
@@ -254,21 +285,21 @@ def _whole(name: str, cells: NDArray[Any], gone: frozenset[str]) -> NDArray[Any]
     return cells
 
 
-def _feature(name: str, cells: NDArray[Any], kind: Kind | None, gone: frozenset[str]) -> Feature:
+def _read_feature(name: str, cells: NDArray[Any], kind: Kind | None, na: frozenset[str]) -> Feature:
     if kind not in (None, "numeric", "categorical", "text"):
         raise UnmaskError(f"the kind of {name!r} is {kind!r}, expected 'numeric', 'categorical' or 'text'")
-    missing = absent(cells, gone)
+    missing = is_missing(cells, na)
     if kind in (None, "numeric"):
-        values = _numbers(cells, missing)
+        values = _parse_numbers(cells, missing)
         if values is not None:
             return Numeric(name, values)
         if kind == "numeric":
             raise UnmaskError(f"feature {name!r} has a cell that is no finite number; declare another kind for it")
-    return _coded(name, cells, missing, "text" if kind == "text" else "categorical")
+    return _encode(name, cells, missing, "text" if kind == "text" else "categorical")
 
 
-def _numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """The cells as finite numbers, NaN where missing; None if one is anything else, or nothing is there."""
+def _parse_numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """Return the cells as finite numbers, NaN if missing; None if a cell is anything else, or all are missing."""
     values = np.full(len(cells), np.nan)
     if cells.dtype.kind in "bmM" or missing.all():
         return None
@@ -279,17 +310,17 @@ def _numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.floa
     return values if np.isfinite(values[~missing]).all() else None
 
 
-def _coded(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Literal["categorical", "text"]) -> Coded:
+def _encode(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Literal["categorical", "text"]) -> Coded:
     codes = np.full(len(cells), -1, dtype=np.int32)
-    labels, found = np.unique(cells[~missing].astype(np.str_), return_inverse=True)
-    codes[~missing] = found
+    labels, present = np.unique(cells[~missing].astype(np.str_), return_inverse=True)
+    codes[~missing] = present
     return Coded(name, codes, labels.astype(object), kind)
 
 
-def _times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     if cells.dtype.kind == "M":
         return cells.astype("datetime64[us]").astype(np.int64) / 1e6
-    values = _numbers(cells, np.zeros(len(cells), dtype=np.bool_))
+    values = _parse_numbers(cells, np.zeros(len(cells), dtype=np.bool_))
     if values is not None:
         return values
     try:
@@ -298,17 +329,17 @@ def _times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
         raise UnmaskError(f"column {name!r} holds no times, expected numbers or ISO dates such as 2001-02-03") from None
 
 
-def _profile(feature: Feature, owner: NDArray[np.int32], n: int) -> Feature:
-    there = ~feature.missing
+def _summarize(feature: Feature, owner: NDArray[np.int32], n: int) -> Feature:
+    present = ~feature.missing
     if isinstance(feature, Numeric):
-        count = np.bincount(owner[there], minlength=n)
-        total = np.bincount(owner[there], weights=feature.values[there], minlength=n)
+        count = np.bincount(owner[present], minlength=n)
+        total = np.bincount(owner[present], weights=feature.values[present], minlength=n)
         return replace(feature, values=np.where(count > 0, total / np.maximum(count, 1), np.nan))
-    width = max(len(feature.labels), 1)
-    cell, count = np.unique(owner[there].astype(np.int64) * width + feature.codes[there], return_counts=True)
-    who, code = np.divmod(cell, width)
-    order = np.lexsort((code, -count, who))
-    first, at = np.unique(who[order], return_index=True)
+    n_labels = max(len(feature.labels), 1)
+    pair, count = np.unique(owner[present].astype(np.int64) * n_labels + feature.codes[present], return_counts=True)
+    pseudonym, code = np.divmod(pair, n_labels)
+    order = np.lexsort((code, -count, pseudonym))
+    first, place = np.unique(pseudonym[order], return_index=True)
     codes = np.full(n, -1, dtype=np.int32)
-    codes[first] = code[order][at]
+    codes[first] = code[order][place]
     return replace(feature, codes=codes)

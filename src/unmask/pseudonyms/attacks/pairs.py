@@ -1,0 +1,186 @@
+"""Pairs of pseudonyms: which ones to compare, and the partition of the items that linked pairs make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.partition import Partition, View
+from unmask.pseudonyms.items import Feature, Items, Numeric
+
+MAX_PAIRS = 100_000_000
+"""Pairs that are compared at most: they need some 5 GB."""
+
+Blocks = tuple[tuple[str, ...], ...]
+"""Block rules: a pair is compared if it agrees on all features of at least one rule."""
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""First and second pseudonym of each pair."""
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Probabilities that pairs of pseudonyms are one user, as a linker believes; other pairs are not linked.
+
+    Links are not transitive: all pseudonyms that a chain of links connects form one cluster (connected components),
+    which can make one giant cluster at a low threshold.
+
+    Parameters
+    ----------
+    release : Items
+        Items whose pseudonyms are linked.
+    left : (n_pairs,) array of int
+        Places in `release.partition`.
+    right : (n_pairs,) array of int
+        Places in `release.partition`, left < right, each pair once.
+    probability : (n_pairs,) array
+        Probability in the linker's model: neither calibrated nor transitive.
+    """
+
+    release: Items
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    probability: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if not len(self.left) == len(self.right) == len(self.probability):
+            raise UnmaskError("the ends of the links and their probabilities differ in length, expected one length")
+        if not ((self.probability >= 0) & (self.probability <= 1)).all():
+            raise UnmaskError("a probability of a link is outside 0 to 1")
+
+    def __repr__(self) -> str:
+        return f"Links({len(self.left)} pairs of {self.release.partition.n_clusters} pseudonyms)"
+
+    def clusters(self, threshold: float) -> Partition:
+        """Return the partition of the items if pairs of at least this probability are linked."""
+        if not 0 <= threshold <= 1:
+            raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
+        linked, n = self.probability >= threshold, self.release.partition.n_clusters
+        return partition_items(self.release, connect(self.left[linked], self.right[linked], n))
+
+    def view(self, thresholds: Sequence[float], weights: ArrayLike | None = None) -> View:
+        """Return the view of an adversary to whom the partitions of these thresholds are possible.
+
+        weights : (n_thresholds,) above 0, in any unit; equal by default
+        """
+        share = np.ones(len(thresholds)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if share.shape != (len(thresholds),) or not (share > 0).all():
+            raise UnmaskError(
+                f"{share.size} weights are given for {len(thresholds)} thresholds, expected one above 0 for each"
+            )
+        return View([self.clusters(threshold) for threshold in thresholds], share / share.sum())
+
+
+def no_links(release: Items) -> Links:
+    """Return links without any pair."""
+    nothing: NDArray[Any] = np.empty(0, dtype=np.int64)
+    return Links(release, nothing, nothing, np.empty(0))
+
+
+def connect(left: NDArray[np.integer[Any]], right: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
+    """Return the (n,) connected components of n nodes under links; O(n + links).
+
+    >>> connect(np.array([0, 3]), np.array([2, 2]), 4)
+    array([0, 1, 0, 0], dtype=int32)
+    """
+    graph = coo_matrix((np.ones(len(left), dtype=np.float32), (left, right)), shape=(n, n))
+    return connected_components(graph, directed=False)[1].astype(np.int32)
+
+
+def partition_items(release: Items, cluster: NDArray[np.integer[Any]]) -> Partition:
+    """Return the partition of the items, given the cluster of each pseudonym."""
+    return Partition(cluster[release.partition.code], items=release.ids)
+
+
+# --- equal cells ---
+
+
+def code_cells(feature: Feature) -> NDArray[np.int32]:
+    """Return (n,) equal codes for equal cells, -1 for a missing cell."""
+    if not isinstance(feature, Numeric):
+        return feature.codes
+    codes = np.full(len(feature.values), -1, dtype=np.int32)
+    present = ~feature.missing
+    codes[present] = np.unique(feature.values[present], return_inverse=True)[1]
+    return codes
+
+
+def group_rows(features: tuple[Feature, ...]) -> NDArray[np.int64]:
+    """Return (n,) equal numbers 0, 1, ... for rows that agree on all features, -1 if a cell is missing.
+
+    O(n log n) for each feature.
+    """
+    n = len(features[0].missing)
+    group = np.zeros(n, dtype=np.int64)
+    complete = np.ones(n, dtype=np.bool_)
+    for feature in features:
+        codes = code_cells(feature)
+        complete &= codes >= 0
+        combined = group * (int(codes.max(initial=0)) + 1) + np.maximum(codes, 0)
+        group = np.unique(combined, return_inverse=True)[1]
+    return np.where(complete, group, -1)
+
+
+# --- pairs to compare ---
+
+
+def check_blocks(blocks: Blocks, threshold: float) -> None:
+    """Refuse block rules that are empty or no tuples of names, and a threshold that is no probability."""
+    if not blocks or not all(type(rule) is tuple and rule for rule in blocks):
+        raise UnmaskError(f'the blocks are {blocks!r}, expected rules such as (("name",), ("born", "town"))')
+    if not 0 <= threshold <= 1:
+        raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
+
+
+def count_pairs(features: tuple[Feature, ...]) -> int:
+    """Count the pairs that agree on these features, none missing; O(n log n)."""
+    group = group_rows(features)
+    size = np.bincount(group[group >= 0])
+    return int((size * (size - 1) // 2).sum())
+
+
+def list_pairs(features: tuple[Feature, ...]) -> Pairs:
+    """List all pairs left < right that agree on these features, none missing; O(n log n + pairs).
+
+    >>> list_pairs(Items.read({"a": ["x", "y", "x", "x"]}, features="a").features)
+    (array([0, 0, 2]), array([2, 3, 3]))
+    """
+    n_pairs = count_pairs(features)
+    if n_pairs > MAX_PAIRS:
+        names = ", ".join(feature.name for feature in features)
+        raise FailedError(
+            f"{n_pairs} pairs agree on {names}, expected at most {MAX_PAIRS}; block on more features together"
+        )
+    group = group_rows(features)
+    order = np.argsort(group, kind="stable")
+    order = order[np.searchsorted(group[order], 0) :]
+    ordered = group[order]
+    partners = np.searchsorted(ordered, ordered, side="right") - np.arange(len(order)) - 1
+    first = np.repeat(np.arange(len(order)), partners)
+    offset = np.arange(n_pairs) - np.repeat(np.cumsum(partners) - partners, partners)
+    return order[first], order[first + 1 + offset]
+
+
+def unite_pairs(rules: list[Pairs], n: int) -> Pairs:
+    """Return each pair of any rule once, ascending."""
+    keys = np.unique(np.concatenate([left * n + right for left, right in rules]))
+    left, right = np.divmod(keys, n)
+    return left, right
+
+
+def draw_pairs(n: int, max_pairs: int, seed: int) -> Pairs:
+    """Return all pairs of n; if they are more than allowed, that many at random with replacement."""
+    if n * (n - 1) // 2 <= max_pairs:
+        left, right = np.triu_indices(n, 1)
+        return left, right
+    rng = np.random.default_rng(seed)
+    left = rng.integers(n, size=max_pairs)
+    right = (left + rng.integers(1, n, size=max_pairs)) % n
+    return left, right
