@@ -179,13 +179,25 @@ def _of_default(default: Any) -> dict[str, Any]:
 
 
 def described(doc: str) -> dict[str, str]:
-    r"""Field -> the first sentence of its line in a docstring.
+    r"""Return the first sentence about each field in a docstring, in numpydoc's Parameters or as lines `name : text`.
 
     >>> described(
     ...     "What is asked.\n\nalpha : weight of linking,\n        or of mixing\nseed  : of every draw. See `rng`"
     ... )
     {'alpha': 'Weight of linking, or of mixing.', 'seed': 'Of every draw.'}
+    >>> described(
+    ...     "Link items.\n\nParameters\n----------\nalpha, beta : float\n    weights of linking\n\nReturns\n-------"
+    ... )
+    {'alpha': 'Weights of linking.', 'beta': 'Weights of linking.'}
     """
-    found = re.findall(r"^(\w+) +: (.*(?:\n +\S.*)*)", doc, flags=re.MULTILINE)
-    lines = {name: " ".join(text.split()).split(". ")[0].removesuffix(".") for name, text in found}
+    section = re.search(r"^Parameters\n-+\n((?:(?!\n\n\w.*\n--).|\n)*)", doc, flags=re.MULTILINE)
+    if section:
+        fields = re.findall(r"^(\w.*?)(?: : .*)?\n((?: +\S.*\n?)+)", section[1] + "\n", flags=re.MULTILINE)
+    else:
+        fields = re.findall(r"^(\w+) +: (.*(?:\n +\S.*)*)", doc, flags=re.MULTILINE)
+    lines = {
+        name: " ".join(text.split()).split(". ")[0].removesuffix(".")
+        for names, text in fields
+        for name in names.split(", ")
+    }
     return {name: f"{line[0].upper()}{line[1:]}." for name, line in lines.items()}
