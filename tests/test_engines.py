@@ -52,7 +52,7 @@ def people(tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
     with duckdb.connect() as connection:
         types = ", ".join(
-            f"{sql.quoted(name)} {'bigint' if kind == 'integer' else kind}"
+            f"{sql.quote_name(name)} {'bigint' if kind == 'integer' else kind}"
             for name, kind in zip(NAMES, TYPES, strict=True)
         )
         for at, rows in enumerate((ROWS[:3], ROWS[3:])):
@@ -100,8 +100,8 @@ def test_a_number_that_is_none_is_missing_whatever_the_bounds_of_the_file(engine
     pa.parquet.write_table(pa.table({"rate": rate}), tmp_path / "rate.parquet")  # least 1, greatest 2
     engine.table("r", str(tmp_path / "rate.parquet"), {"q0": "rate"})
     same(engine, "select q0, count(*) as n from r group by q0", [(1.0, 2), (2.0, 1), (None, 2)])
-    engine.keep("values", sql.cells("r", ["q0"]))
-    same(engine, sql.gaps("values", ["q0"]), [(1,)])
+    engine.keep("values", sql.select_cells("r", ["q0"]))
+    same(engine, sql.select_gaps("values", ["q0"]), [(1,)])
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -185,11 +185,11 @@ COUNTED = "select q0, q3, count(*) as n from t group by q0, q3"
 def test_values_and_gaps_count_a_missing_cell_as_a_value(engine, people):
     taken_in(engine, people)
     engine.keep("plain", "select q0, 1 as q1 from t")
-    engine.keep("values", sql.cells("plain", ["q0", "q1"]))
-    assert tuples(engine, sql.gaps("values", ["q0", "q1"])) == [(1, 0)]
-    engine.keep("values", sql.cells("t", ["q0", "q1"]))
-    assert engine.rows(sql.values("values", "q0"))["v"].tolist() == sorted({row[0] for row in CLEAN if row[0]})
-    numbers = engine.rows(sql.values("values", "q1"))["v"]
+    engine.keep("values", sql.select_cells("plain", ["q0", "q1"]))
+    assert tuples(engine, sql.select_gaps("values", ["q0", "q1"])) == [(1, 0)]
+    engine.keep("values", sql.select_cells("t", ["q0", "q1"]))
+    assert engine.rows(sql.select_values("values", "q0"))["v"].tolist() == sorted({row[0] for row in CLEAN if row[0]})
+    numbers = engine.rows(sql.select_values("values", "q1"))["v"]
     assert numbers.tolist() == [-7, 1, 2, 9007199254740993]  # to the last digit
     assert engine.keep("cells", COUNTED) == len({(row[0], row[3]) for row in CLEAN})
 
@@ -204,11 +204,11 @@ def test_codes_are_packed_into_words_and_come_out_again(engine):
     engine.put("d0", {"v": np.array(["a", "A", "ü"], object), "code": np.array([4, 4, largest], np.int32)})
     engine.put("d1", {"v": np.array([1, 2]), "code": np.array([0, largest], np.int32)})
     engine.put("d2", {"v": np.array([5, 6]), "code": np.array([0, 9], np.int32)})
-    text = sql.packed("raw", {"q0": "d0", "q1": "d1", "q2": "d2"}, {"q0": 8, "q1": 0, "q2": 0}, WORDS)
+    text = sql.pack_codes("raw", {"q0": "d0", "q1": "d1", "q2": "d2"}, {"q0": 8, "q1": 0, "q2": 0}, WORDS)
     assert engine.keep("packed", text) == 3
     words = [(4 << 31, 0, 2), (8 << 31, 0, 1), ((largest << 31) + largest, 9, 2)]
     same(engine, "select k0, k1, n from packed", words)
-    engine.view("shown", sql.unpacked("packed", WORDS))
+    engine.view("shown", sql.unpack_codes("packed", WORDS))
     codes = [(4, 0, 0, 2), (8, 0, 0, 1), (largest, largest, 9, 2)]
     same(engine, "select q0, q1, q2, n from shown", codes)
 
@@ -217,21 +217,21 @@ def test_an_empty_table_answers_every_statement(engine):
     engine.put("none", {"q0": np.zeros(0, np.int64), "n": np.zeros(0, np.int64)})
     engine.put("d0", {"v": np.zeros(0, np.int64), "code": np.zeros(0, np.int32)})
     for text in (
-        sql.values("none", "q0"),
-        sql.packed("none", {"q0": "d0"}, {"q0": 1}, [{"q0": 3}]),
-        sql.unpacked("(select q0 as k0, n from none) none", [{"q0": 3}]),
+        sql.select_values("none", "q0"),
+        sql.pack_codes("none", {"q0": "d0"}, {"q0": 1}, [{"q0": 3}]),
+        sql.unpack_codes("(select q0 as k0, n from none) none", [{"q0": 3}]),
     ):
         assert tuples(engine, text) == []
-    assert tuples(engine, sql.estimates("none", ["q0"], {"both": ["q0"]})) == [(0, 0, 0)]
+    assert tuples(engine, sql.select_estimates("none", ["q0"], {"both": ["q0"]})) == [(0, 0, 0)]
 
 
 def test_sizes_of_sets_and_rows_without_gaps_are_counted(engine):
     codes = np.arange(2000)
     engine.put("coded", {"q0": codes % 7 << 55, "q2": codes})
-    same(engine, sql.sizes("coded", "q2 % 3"), [(0, 667), (1, 667), (2, 666)])
+    same(engine, sql.count_parts("coded", "q2 % 3"), [(0, 667), (1, 667), (2, 666)])
     same(
         engine,
-        f"select q2 from coded where {sql.known({'q0': 3 << 55, 'q2': 5})} and q2 < 11",
+        f"select q2 from coded where {sql.exclude_missing({'q0': 3 << 55, 'q2': 5})} and q2 < 11",
         [(c,) for c in (0, 1, 2, 4, 6, 7, 8, 9)],
     )
 
@@ -239,7 +239,7 @@ def test_sizes_of_sets_and_rows_without_gaps_are_counted(engine):
 def test_estimates_are_a_few_per_cent_off(engine):
     at = np.arange(20_000)
     engine.put("many", {"q0": at % 100, "q1": at % 3000})
-    text = sql.estimates("many", ["q0", "q1"], {"combinations": ["q0", "q1"]})
+    text = sql.select_estimates("many", ["q0", "q1"], {"combinations": ["q0", "q1"]})
     n, combinations, few, many = tuples(engine, text)[0]
     assert n == 20_000
     for found, true in ((combinations, 3000), (few, 100), (many, 3000)):
@@ -256,9 +256,9 @@ def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
     engine.put("d1", {"v": np.array([5, 6]), "code": np.array([1, 0], np.int32)})
     engine.put("labels", {"box": np.array([0, 1], np.int32), "q0": np.array(["b", "*"], object)})
     engine.put("names", {"code": np.array([0, 1], np.int32), "label": np.array(["6", "5"], object)})
-    rows = sql.placed("source", "boxes", {"q0": "d0"}, {"q0": 3}, {"s0": "d1"}, ["o0"])
+    rows = sql.select_placed_rows("source", "boxes", {"q0": "d0"}, {"q0": 3}, {"s0": "d1"}, ["o0"])
     assert engine.keep("placed", rows) == 4  # "z" has no class
-    text = sql.dressed("placed", "labels", {"q0": "string"}, {"s0": ("names", "bigint")}, ["o0"])
+    text = sql.select_labeled_rows("placed", "labels", {"q0": "string"}, {"s0": ("names", "bigint")}, ["o0"])
     path = tmp_path / "für alle %20" / "release.parquet"
     path.parent.mkdir()
     engine.write_parquet(text, path, {"q0": 'a "g`e', "s0": "n", "o0": "Ö"}, order=["box", "code_s0", "o0"])
@@ -266,7 +266,7 @@ def test_a_release_is_placed_dressed_and_written_in_order(engine, tmp_path):
     assert engine.names(str(path)) == ['a "g`e', "n", "Ö"]
     read = f"{path}/*.parquet" if path.is_dir() else str(path)
     with duckdb.connect() as connection:
-        found = connection.execute(f"select * from read_parquet({sql.literal(read)})")
+        found = connection.execute(f"select * from read_parquet({sql.quote_text(read)})")
         assert [column[0] for column in found.description] == ['a "g`e', "n", "Ö"]
         assert found.fetchall() == [("b", 6, "x"), ("b", 5, "x"), ("*", 6, "ü"), ("*", 5, None)]
 
@@ -301,7 +301,7 @@ def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path)
 
     def count():
         engine.table("torn", str(tmp_path), {"q0": NAMES[0]})
-        engine.keep("cells", sql.cells("torn", ["q0"]))
+        engine.keep("cells", sql.select_cells("torn", ["q0"]))
 
     with pytest.raises(FailedError, match=r"(file 'part-1.parquet'|a file of the source) cannot be read"):
         count()
@@ -310,9 +310,13 @@ def test_a_partition_that_is_truncated_is_one_sentence(engine, people, tmp_path)
 def test_cells_that_a_spreadsheet_would_run_are_counted_and_escaped(engine):  # R8
     cells = np.array(["=1+1", "-5", "@x", "a", None, "-", "+49 1"], dtype=object)
     engine.put("said", {"a": cells, "b": np.arange(7)})
-    same(engine, sql.formulas("select * from said", ["a"], "=+-@"), [(3,)])
+    same(engine, sql.count_formulas("select * from said", ["a"], "=+-@"), [(3,)])
     shown = ["'=1+1", "-5", "'@x", "a", None, "-", "'+49 1"]
-    same(engine, sql.escaped("select * from said", ["a"], ["a", "b"], "=+-@"), list(zip(shown, range(7), strict=True)))
+    same(
+        engine,
+        sql.escape_formulas("select * from said", ["a"], ["a", "b"], "=+-@"),
+        list(zip(shown, range(7), strict=True)),
+    )
 
 
 # --- DuckDB alone -----------------------------------------------------------------------------------------

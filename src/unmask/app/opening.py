@@ -330,13 +330,13 @@ def _refuse_bombs(path: Path) -> None:
 def _refuse_many(path: Path, columns: int) -> None:
     """Refuse a Parquet file of more cells than are held in memory: it says how many rows it has."""
     from unmask.data.source_files import detect_kind
-    from unmask.data.sql import literal
+    from unmask.data.sql import quote_text
     from unmask.tables.reading import engine
 
     if detect_kind(path) != "parquet":
         return
     with engine() as (connection, _):
-        found = connection.execute(f"select num_rows from parquet_file_metadata({literal(str(path))})").fetchall()
+        found = connection.execute(f"select num_rows from parquet_file_metadata({quote_text(str(path))})").fetchall()
     rows = sum(int(one[0]) for one in found)
     if rows * columns > MOST_CELLS:
         raise UnmaskError(

@@ -32,7 +32,7 @@ from unmask.data.source_files import (
     scan_text,
     split_sheet,
 )
-from unmask.data.sql import Arrays, Kind, clean, literal, quoted, renamed
+from unmask.data.sql import Arrays, Kind, clean_column, quote_name, quote_text, rename_columns
 from unmask.databases import database, exact_path, failure
 from unmask.writing import whole
 
@@ -85,7 +85,7 @@ class Duck:
         typed = "read_csv(" not in relation
         kinds: dict[str, Kind] = {new: _kind(types[at], typed=typed) for new, at in place.items()}
         cells = ", ".join(
-            f"{clean(f'c{at}', kinds[new], repeats=new not in ids)} as {new}" for new, at in place.items()
+            f"{clean_column(f'c{at}', kinds[new], repeats=new not in ids)} as {new}" for new, at in place.items()
         )
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
@@ -119,7 +119,7 @@ class Duck:
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
         with whole(path) as part:
-            self._run(f"copy ({renamed(sql, names, order=order)}) to {literal(str(part))} (format parquet)")
+            self._run(f"copy ({rename_columns(sql, names, order=order)}) to {quote_text(str(part))} (format parquet)")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
         return self._heard(lambda: self.connection.execute(sql))
@@ -208,7 +208,7 @@ class Duck:
         if path.is_file() or _is_sheet(path):
             return [source]
         pattern = f"{exact_path(path)}/**/*.parquet" if path.is_dir() else source
-        found = self._run(f"select file from glob({literal(pattern)}) order by file").fetchall()
+        found = self._run(f"select file from glob({quote_text(pattern)}) order by file").fetchall()
         files = [str(row[0]) for row in found]
         if not files:
             wrong = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
@@ -219,8 +219,8 @@ class Duck:
         if not Path(database).is_file():
             raise FailedError(f"database {Path(database).name!r} does not exist or is no file; check the path")
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
-        self._run(f"attach if not exists {literal(database)} as {alias} (read_only)")
-        return ".".join([alias, *map(quoted, table.split("."))])
+        self._run(f"attach if not exists {quote_text(database)} as {alias} (read_only)")
+        return ".".join([alias, *map(quote_name, table.split("."))])
 
 
 def _is_sheet(path: Path) -> bool:

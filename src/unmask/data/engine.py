@@ -47,7 +47,7 @@ class Engine(Protocol):
 
         columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
             NaN, is NULL. Nothing is read before the table is used.
-        ids : new names of columns in which hardly a value repeats, see `unmask.data.sql.clean`
+        ids : new names of columns in which hardly a value repeats, see `unmask.data.sql.clean_column`
         """
         ...
 

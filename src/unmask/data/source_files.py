@@ -21,7 +21,7 @@ from unmask.data.column_names import is_column_name
 from unmask.data.dialects import Sample, read_sample, score_dialects
 from unmask.data.encodings import TextFile, decode_text
 from unmask.data.readings import score_header
-from unmask.data.sql import literal
+from unmask.data.sql import quote_text
 from unmask.databases import exact_path
 
 FileKind: TypeAlias = Literal["text", "parquet", "workbook"]
@@ -176,7 +176,7 @@ def scan_parquet(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
 
     by_name : columns that one file lacks are empty there, instead of an error.
     """
-    files = ", ".join(literal(exact_path(path)) for path in paths)
+    files = ", ".join(quote_text(exact_path(path)) for path in paths)
     return f"read_parquet([{files}], hive_partitioning=false, union_by_name={str(by_name).lower()})"
 
 
@@ -195,9 +195,9 @@ def scan_text(paths: Sequence[str | Path], head: Head, *, header: bool | None = 
     """
     header = head.header if header is None else header
     columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(head.names)))
-    files = ", ".join(literal(exact_path(path)) for path in paths)
+    files = ", ".join(quote_text(exact_path(path)) for path in paths)
     return (
-        f"read_csv([{files}], delim={literal(head.delimiter)}, quote='\"', "
+        f"read_csv([{files}], delim={quote_text(head.delimiter)}, quote='\"', "
         f"escape='\"', auto_detect=false, header={str(header).lower()}, skip={head.skip}, columns={{{columns}}}, "
         "null_padding=false, "
         "hive_partitioning=false, max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import SUFFIXES, TEXT_FILES, ReadableFile, prepare_file, read_head, split_sheet
-from unmask.data.sql import Arrays, Kind, clean, quoted, renamed
+from unmask.data.sql import Arrays, Kind, clean_column, quote_name, rename_columns
 from unmask.extras import not_installed
 from unmask.writing import whole
 
@@ -72,7 +72,8 @@ class Spark:
         type_of, typed = dict(frame.dtypes), not self._is_text(source)
         kinds: dict[str, Kind] = {new: _kind(type_of[old], typed=typed) for new, old in columns.items()}
         cells = [
-            f"{clean(quoted(old, '`'), kinds[new], repeats=new not in ids)} as {new}" for new, old in columns.items()
+            f"{clean_column(quote_name(old, '`'), kinds[new], repeats=new not in ids)} as {new}"
+            for new, old in columns.items()
         ]
         with _told():
             frame.selectExpr(*cells).createOrReplaceTempView(name)
@@ -120,7 +121,7 @@ class Spark:
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
         with whole(path) as part, _told():
-            self.session.sql(renamed(sql, names, order=order, mark="`")).write.parquet(_local(part))
+            self.session.sql(rename_columns(sql, names, order=order, mark="`")).write.parquet(_local(part))
 
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")

@@ -26,40 +26,40 @@ BLANKS = " \t\r\n"
 """What is removed around a text; an engine's own idea of blanks differs from the next one's."""
 
 
-def quoted(name: str, mark: str = '"') -> str:
-    """A name of a user's column, quoted; the only place where a name is. mark : the engine's own quote.
+def quote_name(name: str, mark: str = '"') -> str:
+    """Return the name of a user's column, quoted. mark : the engine's own quote.
 
-    >>> quoted("age"), quoted("a`b", "`")
+    >>> quote_name("age"), quote_name("a`b", "`")
     ('"age"', '`a``b`')
     """
     return mark + name.replace(mark, mark * 2) + mark
 
 
-def literal(text: str) -> str:
-    """A text between apostrophes.
+def quote_text(text: str) -> str:
+    """Return a text between apostrophes.
 
-    >>> literal("it's")
+    >>> quote_text("it's")
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
 
 
-def clean(column: str, kind: str, *, repeats: bool = True) -> str:
-    r"""A column of a source in one of the three types: blanks removed from texts, NaN and empty texts made NULL.
+def clean_column(column: str, kind: str, *, repeats: bool = True) -> str:
+    r"""Return a column of a source in one of three types, with texts trimmed, and NaN and empty texts as NULL.
 
-    A real number goes through text: a 32-bit float keeps its short decimals so, and a NaN is found even where the file
-    says that all numbers are between others, of which a NaN is none.
+    A real number is cast through text: a 32-bit float keeps its short decimals, and a NaN is recognized although the
+    statistics of the file exclude it.
 
-    repeats : whether values repeat in the column. A file with types then holds each once for many rows, and DuckDB
-    trims it once. Trimming takes longer than reading; so texts that do not repeat, and those of a text file
-    ("untyped"), are trimmed only where the first or last character may be a blank: blanks sort before "!".
+    repeats : whether values repeat in the column. A file with types then stores each value once for many rows, and
+    DuckDB trims it once. Trimming takes longer than reading. So texts that do not repeat, and those of a text file
+    ("untyped"), are trimmed only if the first or last character may be a blank: blanks sort before "!".
 
-    >>> clean("x", "text")
+    >>> clean_column("x", "text")
     "nullif(trim(both ' \t\r\n' from cast(x as string)), '')"
     """
     if kind in ("text", "untyped"):
         text = f"cast({column} as string)"
-        trimmed = f"nullif(trim(both {literal(BLANKS)} from {text}), '')"
+        trimmed = f"nullif(trim(both {quote_text(BLANKS)} from {text}), '')"
         if kind == "text" and repeats:
             return trimmed
         return f"case when {text} > '!' and right({text}, 1) > '!' then {text} else {trimmed} end"
@@ -68,14 +68,13 @@ def clean(column: str, kind: str, *, repeats: bool = True) -> str:
     return f"nullif(cast(cast({column} as string) as double), cast('NaN' as double))"
 
 
-def estimates(table: str, columns: Sequence[str], joint: Mapping[str, Sequence[str]]) -> str:
-    """One row with the number of rows n, about how many combinations of each set of columns occur, and about how many
-    values of each column.
+def select_estimates(table: str, columns: Sequence[str], joint: Mapping[str, Sequence[str]]) -> str:
+    """Select the number of rows n, and estimates of the combinations of each set of columns and the values of each.
 
     joint : name of a set -> its columns. A combination counts with its missing cells; a value that is missing does not
     count. The engines estimate by different hash functions: a few per cent off, and not the same figures.
 
-    >>> estimates("t", ["q0"], {"both": ["q0", "q1"]})
+    >>> select_estimates("t", ["q0"], {"both": ["q0", "q1"]})
     'select count(*) as n, approx_count_distinct((q0, q1, 0)) as both, approx_count_distinct(q0) as q0 from t'
     """
     sets = {name: f"({', '.join([*some, '0'])})" for name, some in joint.items()}
@@ -88,50 +87,51 @@ def _where(condition: str) -> str:
     return f" where {condition}" if condition else ""
 
 
-def cells(table: str, columns: Sequence[str]) -> str:
-    """The distinct values of every column of a table, a missing one too, from one scan: rows with one value and NULL in
-    all other columns; not_q0 is 0 where it is one of q0.
+def select_cells(table: str, columns: Sequence[str]) -> str:
+    """Select the distinct values of every column of a table, NULL included, in one scan.
 
-    >>> cells("t", ["q0", "s0"])
+    A row has one value, and NULL in all other columns; not_q0 is 0 if the value is one of q0.
+
+    >>> select_cells("t", ["q0", "s0"])
     'select q0, grouping(q0) as not_q0, s0, grouping(s0) as not_s0 from t group by grouping sets ((q0), (s0))'
     """
     names = ", ".join(f"{column}, grouping({column}) as not_{column}" for column in columns)
     return f"select {names} from {table} group by grouping sets ({', '.join(f'({column})' for column in columns)})"
 
 
-def values(table: str, column: str) -> str:
-    """The values v of a column of a table of cells, ascending; not the one that is missing.
+def select_values(table: str, column: str) -> str:
+    """Select the values v of a column of a table of cells, ascending, without NULL.
 
-    >>> values("t", "q0")
+    >>> select_values("t", "q0")
     'select q0 as v from t where q0 is not null order by v nulls last'
     """
     return f"select {column} as v from {table} where {column} is not null order by v nulls last"
 
 
-def gaps(table: str, columns: Sequence[str]) -> str:
-    """One row of a table of cells: for each column 1 where a cell is missing, and 0 where none is.
+def select_gaps(table: str, columns: Sequence[str]) -> str:
+    """Select one row from a table of cells: 1 for each column with a missing cell, otherwise 0.
 
-    >>> gaps("t", ["q0"])
+    >>> select_gaps("t", ["q0"])
     'select count(case when not_q0 = 0 and q0 is null then 1 end) as q0 from t'
     """
     counts = (f"count(case when not_{column} = 0 and {column} is null then 1 end) as {column}" for column in columns)
     return f"select {', '.join(counts)} from {table}"
 
 
-def packed(
+def pack_codes(
     table: str,
     codes_of: Mapping[str, str],
     missing: Mapping[str, int],
     words: Sequence[Mapping[str, int]],
     more: Sequence[str] = (),
 ) -> str:
-    """How often each combination of codes occurs, n; the codes are packed into 64-bit words k0, k1, ...
+    """Select the rows n of each combination of codes, packed into 64-bit words k0, k1, ...
 
     codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. words : for each word its
     columns, the first in the highest place, and the bits of each, at most 62 together. more : columns of the table that
     tell combinations apart as they are, and are not listed.
 
-    >>> packed("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
+    >>> pack_codes("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
     'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
     left join d0 on t.q0 = d0.v left join d1 on t.q1 = d1.v group by 1'
     """
@@ -147,12 +147,12 @@ def packed(
     return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {places}"
 
 
-def unpacked(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str] = ("n",)) -> str:
-    """The words of `packed`, the codes that are in them, and more columns of the table.
+def unpack_codes(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str] = ("n",)) -> str:
+    """Select the words of `pack_codes`, the codes in them, and more columns of the table.
 
     The difference of two remainders is the code times a power of two, so the division, in doubles, is exact.
 
-    >>> unpacked("t", [{"q0": 3, "q1": 2}])
+    >>> unpack_codes("t", [{"q0": 3, "q1": 2}])
     'select k0, cast((k0 % 32 - k0 % 4) / 4 as integer) as q0, cast((k0 % 4 - k0 % 1) / 1 as integer) as q1, n from t'
     """
     chosen = []
@@ -166,7 +166,7 @@ def unpacked(table: str, words: Sequence[Mapping[str, int]], more: Sequence[str]
     return f"select {', '.join([*chosen, *more])} from {table}"
 
 
-def placed(
+def select_placed_rows(
     table: str,
     boxes: str,
     codes_of: Mapping[str, str],
@@ -174,12 +174,13 @@ def placed(
     secrets: Mapping[str, str],
     other: Sequence[str],
 ) -> str:
-    """The rows of a table with the class `box` of their combination, the codes of their secrets, and other columns.
+    """Select the rows of a table with the class `box` of their combination, the codes of secrets, and other columns.
 
-    codes_of, missing : as in `packed`; boxes : table (the columns as codes, box); rows without a class are left out.
+    codes_of, missing : as in `pack_codes`; boxes : table (the columns as codes, box). Rows without a class are
+    dropped.
     secrets : column -> its dictionary (v, code); a NULL stays NULL.
 
-    >>> placed("t", "b", {"q0": "d0"}, {"q0": 7}, {"s0": "d"}, ["o0"])
+    >>> select_placed_rows("t", "b", {"q0": "d0"}, {"q0": 7}, {"s0": "d"}, ["o0"])
     'select b.box as box, d.code as s0, t.o0 as o0 from t left join d0 on t.q0 = d0.v
     join b on coalesce(d0.code, 7) = b.q0 left join d on t.s0 = d.v'
     """
@@ -191,19 +192,19 @@ def placed(
     return f"select {', '.join([f'{boxes}.box as box', *cells])} from {table} {' '.join(joins)}"
 
 
-def dressed(
+def select_labeled_rows(
     table: str,
     labels: str,
     columns: Mapping[str, str],
     labels_of: Mapping[str, tuple[str, str]],
     other: Sequence[str],
 ) -> str:
-    """The rows of `placed` with the cells of their class and the labels of their codes.
+    """Select the rows of `select_placed_rows` with the cells of their class and the labels of their codes.
 
     labels : table (box, cells of the columns as texts). columns : column -> its type. labels_of : column of codes ->
     table (code, label) and its type.
 
-    >>> dressed("t", "l", {"q0": "bigint"}, {"s0": ("e", "string")}, [])
+    >>> select_labeled_rows("t", "l", {"q0": "bigint"}, {"s0": ("e", "string")}, [])
     'select cast(l.q0 as bigint) as q0, cast(e.label as string) as s0, t.box as box, t.s0 as code_s0 from t
     join l on l.box = t.box left join e on e.code = t.s0'
     """
@@ -216,10 +217,10 @@ def dressed(
     return f"select {', '.join(cells)} from {table} {' '.join(joins)}"
 
 
-def formulas(query: str, columns: Sequence[str], starts: str) -> str:
-    """One row with the number of cells of each text column that begin with one of the letters and are no number.
+def count_formulas(query: str, columns: Sequence[str], starts: str) -> str:
+    """Select the number of cells of each text column that begin with one of the letters and are not numbers.
 
-    >>> print(formulas("select * from t", ["a"], "=+"))
+    >>> print(count_formulas("select * from t", ["a"], "=+"))
     select cast(sum(case when substr(a, 1, 1) in ('=', '+') and length(a) > 1 and try_cast(a as double) is null
     then 1 else 0 end) as bigint) as a from (select * from t) as cells
     """
@@ -227,9 +228,9 @@ def formulas(query: str, columns: Sequence[str], starts: str) -> str:
     return f"select {', '.join(counts)} from ({query}) as cells"
 
 
-def escaped(query: str, columns: Sequence[str], every: Sequence[str], starts: str) -> str:
-    """The rows of a query with an apostrophe before such cells. columns : that are text. every : column there is."""
-    mark = literal("'")
+def escape_formulas(query: str, columns: Sequence[str], every: Sequence[str], starts: str) -> str:
+    """Select the rows of a query with an apostrophe before such cells. columns : of text; every : all columns"""
+    mark = quote_text("'")
     cells = [
         f"case when {_formula(one, starts)} then concat({mark}, {one}) else {one} end as {one}"
         if one in columns
@@ -240,34 +241,34 @@ def escaped(query: str, columns: Sequence[str], every: Sequence[str], starts: st
 
 
 def _formula(column: str, starts: str) -> str:
-    begins = f"substr({column}, 1, 1) in ({', '.join(map(literal, starts))})"
+    begins = f"substr({column}, 1, 1) in ({', '.join(map(quote_text, starts))})"
     return f"{begins} and length({column}) > 1 and try_cast({column} as double) is null"
 
 
-def sizes(table: str, part: str, *, where: str = "") -> str:
-    """How many rows each part has that occurs.
+def count_parts(table: str, part: str, *, where: str = "") -> str:
+    """Select the number of rows of each part that occurs.
 
-    >>> sizes("t", "k0 % 8")
+    >>> count_parts("t", "k0 % 8")
     'select k0 % 8 as part, count(*) as n from t group by 1'
     """
     return f"select {part} as part, count(*) as n from {table}{_where(where)} group by 1"
 
 
-def known(columns: Mapping[str, int]) -> str:
-    """A condition: no column has the code of its missing cell.
+def exclude_missing(columns: Mapping[str, int]) -> str:
+    """Return a condition: no column has the code of its missing cell.
 
-    >>> known({"q0": 3, "q1": -1})
+    >>> exclude_missing({"q0": 3, "q1": -1})
     'q0 <> 3 and q1 <> -1'
     """
     return " and ".join(f"{column} <> {code}" for column, code in columns.items())
 
 
-def renamed(sql: str, names: Mapping[str, str], *, mark: str = '"', order: Sequence[str] = ()) -> str:
-    """The rows of a query under the names that a user reads; sorted where an order is given.
+def rename_columns(sql: str, names: Mapping[str, str], *, mark: str = '"', order: Sequence[str] = ()) -> str:
+    """Select the rows of a query under the names that a user reads, sorted if an order is given.
 
-    >>> renamed("select 1 as q0", {"q0": "age"}, order=["q0"])
+    >>> rename_columns("select 1 as q0", {"q0": "age"}, order=["q0"])
     'select q0 as "age" from (select 1 as q0) released order by q0 nulls first'
     """
-    chosen = ", ".join(f"{column} as {quoted(name, mark)}" for column, name in names.items())
+    chosen = ", ".join(f"{column} as {quote_name(name, mark)}" for column, name in names.items())
     places = ", ".join(f"{column} nulls first" for column in order)
     return f"select {chosen} from ({sql}) released{f' order by {places}' if order else ''}"

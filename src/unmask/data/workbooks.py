@@ -23,7 +23,7 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
-from unmask.data.sql import literal, quoted
+from unmask.data.sql import quote_name, quote_text
 from unmask.extras import installing
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120
@@ -91,10 +91,10 @@ def as_parquet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
     _check_names([names[at] for at in filled], path)
     copy = Path(mkdtemp(dir=folder)) / "sheet.parquet"
     texts = {f"c{at}": np.array([*map(_text, columns[at])], dtype=object) for at in filled}
-    cells = ", ".join(f"cast(c{at} as {_stored(columns[at])}) as {quoted(names[at])}" for at in filled)
+    cells = ", ".join(f"cast(c{at} as {_stored(columns[at])}) as {quote_name(names[at])}" for at in filled)
     with duckdb.connect(":memory:", config={"temp_directory": folder}) as connection:
         connection.register("sheet", texts)
-        connection.execute(f"copy (select {cells} from sheet) to {literal(str(copy))} (format parquet)")
+        connection.execute(f"copy (select {cells} from sheet) to {quote_text(str(copy))} (format parquet)")
     return copy, note
 
 

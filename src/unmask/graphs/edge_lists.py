@@ -26,7 +26,7 @@ from unmask.data import (
 )
 from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, RARE, WHOLE
 from unmask.data.readings import COMMENT_BELOW
-from unmask.data.sql import quoted
+from unmask.data.sql import quote_name
 from unmask.graphs.column_words import is_known, is_weight
 from unmask.graphs.end_columns import EndColumns, Ends, choose_ends
 from unmask.graphs.line_forms import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
@@ -194,7 +194,7 @@ def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, 
     best = choose_named_ends(
         names, connection.execute(f"from {relation} limit {FIRST_LINES}").fetchall(), file, options
     )
-    columns = ", ".join(f"{quoted(name)} as c{place}" for place, name in enumerate(names))
+    columns = ", ".join(f"{quote_name(name)} as c{place}" for place, name in enumerate(names))
 
     def make_links(select: str) -> None:
         rows = f"with rows as (select {columns} from {relation})"

@@ -19,7 +19,7 @@ from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse
 from unmask.data.engine import Engine
 from unmask.data.resources import check_disk, format_bytes
 from unmask.data.source_files import detect_kind
-from unmask.data.sql import Kind, literal
+from unmask.data.sql import Kind, quote_text
 from unmask.measures.unlinkability import Contingency
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS
 from unmask.measures.unlinkability.overlap import of_cells
@@ -151,7 +151,7 @@ def _load(engine: Engine, number: int, file: LabelFile) -> Kind:
     text = "cast(label as string)"
     label = "label"
     if file.noise:
-        label = f"case when {text} = {literal(file.noise)} then 'noise ' || cast(item as string) else {text} end"
+        label = f"case when {text} = {quote_text(file.noise)} then 'noise ' || cast(item as string) else {text} end"
     elif file.noise is None:
         is_word = f"lower({text}) in {NOISE_LABELS}"
         doubtful = f"label is not null and ({is_word} or coalesce(try_cast({text} as double), -2) < 0)"

@@ -28,7 +28,7 @@ from unmask.data.source_files import (
     scan_parquet,
     scan_text,
 )
-from unmask.data.sql import clean
+from unmask.data.sql import clean_column
 from unmask.databases import failure
 from unmask.files import engine
 
@@ -311,12 +311,12 @@ def _scan(
         except duckdb.Error as error:
             raise _explain(path, error) from None
         names = [str(row[0]).strip() for row in described]
-        cells = [clean(f"c{i}", "text") if row[1] == "VARCHAR" else f"c{i}" for i, row in enumerate(described)]
+        cells = [clean_column(f"c{i}", "text") if row[1] == "VARCHAR" else f"c{i}" for i, row in enumerate(described)]
     else:
         head = read_head(file.path)
         names = list(header or head.names)
         relation = scan_text([file.path], replace(head, names=tuple(names)), header=not header)
-        cells = [clean(f"c{i}", "untyped") for i in range(len(names))]
+        cells = [clean_column(f"c{i}", "untyped") for i in range(len(names))]
     check_distinct_names(names, f"file {path.name!r}")
     columns = ", ".join(f"c{i}" for i in range(len(names)))
     return f"{relation} as source({columns})", dict(zip(names, cells, strict=True))

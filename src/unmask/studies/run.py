@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.sql import literal
+from unmask.data.sql import quote_text
 from unmask.databases import failure
 from unmask.document import in_document, load, said_policy
 from unmask.plan import Cell, Plan
@@ -238,7 +238,7 @@ def export(plan: Plan, journal: Journal, path: Path) -> None:
         connection.register("found", columns)
         try:
             connection.execute(
-                f"copy (select {listed} from found) to {literal(str(place))} (format parquet, compression zstd)"
+                f"copy (select {listed} from found) to {quote_text(str(place))} (format parquet, compression zstd)"
             )
         except duckdb.Error as error:
             raise failure(error, f"{path} cannot be written; choose another folder, nothing is lost") from None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import CHUNK
-from unmask.data.sql import BLANKS, literal
+from unmask.data.sql import BLANKS, quote_text
 
 _REAL = {"FLOAT", "DOUBLE"}
 
@@ -56,7 +56,7 @@ def encode(
 def _repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Whether a text is missing or occurs twice, however its letters are composed and whatever blanks are around it."""
     text = f"if({name} > '!' and right({name}, 1) > '!' and strlen({name}) = length({name}), {name}, "
-    text += f"nfc_normalize(trim({name}, {literal(BLANKS)})))"  # of most texts nothing changes, which costs as much
+    text += f"nfc_normalize(trim({name}, {quote_text(BLANKS)})))"  # of most texts nothing changes, which costs as much
     (found,) = connection.execute(f"select count(*) > count(distinct {text}) from cells").fetchall()
     return bool(found[0])
 

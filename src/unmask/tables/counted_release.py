@@ -142,9 +142,9 @@ def write_release(
         labels[short] = (f"{name}_{short}_label", _type(column))
     types = {short: _type(column) for short, column in released.items()}
     dictionaries, codes = ({short: f"{name}_{short}" for short in some} for some in (released, secret))
-    rows = sql.placed(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(other))
+    rows = sql.select_placed_rows(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(other))
     engine.keep(f"{name}_placed", rows)
-    text = sql.dressed(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
+    text = sql.select_labeled_rows(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
     order = ["box", *(f"code_{short}" for short in secret), *other]
     place = engine.names(counted.source).index
     named = dict(sorted({**columns, **other}.items(), key=lambda column: place(column[1])))
@@ -153,7 +153,7 @@ def write_release(
     found = _formulas(engine, text, {short: named[short] for short in texts})
     check_formulas(found, formulas)
     if found and formulas == "escape":
-        text = sql.escaped(text, texts, [*named, *(column for column in order if column not in named)], STARTS)
+        text = sql.escape_formulas(text, texts, [*named, *(column for column in order if column not in named)], STARTS)
         named = {short: escape(column) for short, column in named.items()}
     engine.write_parquet(text, path, named, order=order)
     return found
@@ -161,7 +161,7 @@ def write_release(
 
 def _formulas(engine: Engine, text: str, texts: dict[str, str]) -> dict[str, int]:
     """Return by name the number of cells that a spreadsheet would run. texts : column of the query -> name."""
-    counts = engine.rows(sql.formulas(text, list(texts), STARTS)) if texts else {}
+    counts = engine.rows(sql.count_formulas(text, list(texts), STARTS)) if texts else {}
     every = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
     return {column: n for column, n in every.items() if n}
 

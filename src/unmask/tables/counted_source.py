@@ -161,7 +161,7 @@ def estimate(engine: Engine, source: str, roles: Roles, *, sensitive: bool = Tru
     roles.check(engine.names(source))
     columns = {short: name for short, name in roles.columns.items() if sensitive or short[0] == "q"}
     engine.table("estimated", source, columns)
-    found = engine.rows(sql.estimates("estimated", list(columns), {"combinations": list(columns)}))
+    found = engine.rows(sql.select_estimates("estimated", list(columns), {"combinations": list(columns)}))
     n = {name: int(counts[0]) for name, counts in found.items()}
     if n["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
@@ -271,7 +271,7 @@ def _combinations(
     """Return the codes of each distinct combination, in their order, and its rows."""
     words = _words(levels)
     missing = {short: max(column.levels.missing, 0) for short, column in levels.items()}
-    packed = sql.packed(f"{name}_source", {short: f"{name}_{short}" for short in levels}, missing, words)
+    packed = sql.pack_codes(f"{name}_source", {short: f"{name}_{short}" for short in levels}, missing, words)
     rows = engine.rows(packed)
     keys = [rows[f"k{at}"] for at in range(len(words))]
     order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
@@ -311,10 +311,10 @@ def _record_sizes(counted: CountedSource) -> NDArray[np.int64]:
     levels = {short: column for short, column in counted.levels.items() if short[0] == "q"}
     engine.table(f"{name}_rows", counted.source, {**counted.roles.columns, **kept})
     words, codes_of = _words(levels), {short: f"{name}_{short}" for short in levels}
-    packed = sql.packed(f"{name}_rows", codes_of, counted.gaps, words, tuple(kept))
+    packed = sql.pack_codes(f"{name}_rows", codes_of, counted.gaps, words, tuple(kept))
     gaps = {short: column.levels.missing for short, column in levels.items() if column.levels.missing >= 0}
-    complete = sql.known(gaps) if counted.roles.missing == "excluded" and gaps else ""
-    found = engine.rows(sql.sizes(f"({sql.unpacked(f'({packed}) as s', words)}) as t", "n", where=complete))
+    complete = sql.exclude_missing(gaps) if counted.roles.missing == "excluded" and gaps else ""
+    found = engine.rows(sql.count_parts(f"({sql.unpack_codes(f'({packed}) as s', words)}) as t", "n", where=complete))
     order = np.argsort(found["part"])
     return np.stack([found["part"][order], found["n"][order]]).astype(np.int64)
 
@@ -340,9 +340,9 @@ def _unit(engine: Engine, source: str, roles: Roles, name: str) -> str:
 
 def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Return the values of every column, ascending; None comes last if a cell is missing."""
-    engine.keep(f"{name}_values", sql.cells(f"{name}_source", columns))
-    gaps = engine.rows(sql.gaps(f"{name}_values", columns))
-    found = {short: engine.rows(sql.values(f"{name}_values", short))["v"] for short in columns}
+    engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
+    gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
+    found = {short: engine.rows(sql.select_values(f"{name}_values", short))["v"] for short in columns}
     engine.drop(f"{name}_values")
     return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
 

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.data.sql import literal, quoted
+from unmask.data.sql import quote_name, quote_text
 from unmask.databases import exact_path, failure
 from unmask.tables.reading import engine
 from unmask.writing import whole
@@ -89,14 +89,14 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
     with engine() as (connection, _):
         texts = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
         chosen = ", ".join(
-            f"cast(c{at} as {stored}) as {quoted(name)}"
+            f"cast(c{at} as {stored}) as {quote_name(name)}"
             for at, (name, stored) in enumerate(zip(names, types, strict=True))
         )
         rows = (
-            f"read_csv({literal(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
+            f"read_csv({quote_text(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
             f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
         )
-        statement = f"copy (select {chosen} from {rows}) to {literal(str(path))} (format parquet)"
+        statement = f"copy (select {chosen} from {rows}) to {quote_text(str(path))} (format parquet)"
         try:
             connection.execute(statement)
         except duckdb.Error as error:
