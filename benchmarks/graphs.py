@@ -101,20 +101,20 @@ def one_pass(source: Any, target: Any, seeds: Any) -> Step:
     """One synchronous pass of Nar09 by the loops alone: scores, verdicts, mutual proposals."""
     import numpy as np
 
-    from unmask.graphs.attacks._kernels import mutual, ranked
-    from unmask.graphs.attacks._sides import Rule
-    from unmask.graphs.attacks.matching import positive_degree, seeded, side
+    from unmask.graphs.attacks._kernels import find_mutual, rank_by_degree
+    from unmask.graphs.attacks._structs import Rule
+    from unmask.graphs.attacks.base import make_side, positive_degree, seed_images
 
     sides = [
-        side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
-        for graph, image in zip((source, target), seeded(target, Auxiliary(source, seeds)), strict=True)
+        make_side(graph, image, weight=np.ones(len(image), np.float32), size=np.sqrt(positive_degree(graph)))
+        for graph, image in zip((source, target), seed_images(target, Auxiliary(source, seeds)), strict=True)
     ]
 
     def step() -> Found:
         start = time.process_time()
-        here, there, _, _ = ranked(*sides)
-        free = np.flatnonzero(here.image < 0).astype(np.int32)
-        new, _, visits = mutual(free, here, there, Rule(False, False, THETA), threads=1)
+        source_side, target_side, _, _ = rank_by_degree(*sides)
+        free = np.flatnonzero(source_side.image < 0).astype(np.int32)
+        new, _, visits = find_mutual(free, source_side, target_side, Rule(False, False, THETA), threads=1)
         visits /= 1e6
         return {"new": len(new), "M visits": visits, "M visits/s": visits / (time.process_time() - start)}
 

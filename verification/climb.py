@@ -24,7 +24,6 @@ from show import Section, Verdict, run
 from unmask.graphs import (
     Auxiliary,
     Climb,
-    DirectedNar09,
     Matching,
     Nar09,
     Pair,
@@ -286,12 +285,12 @@ def directions() -> Section:
     few = min(nar09[1] - nar09[0] for (_, edges), (_, nar09) in found.items() if edges == 0.75)
     return Section(
         title="Hits@1 on networks with directions, split at .5 of the people",
-        header=("network", "edges", "climb, undirected", "directed", "Nar09", "DirectedNar09"),
+        header=("network", "edges", "climb, undirected", "directed", "Nar09", "Nar09, directed"),
         rows=tuple((name, f"{e:g}", *map(percent, (*climbs, *nar09))) for (name, e), (climbs, nar09) in found.items()),
         notes=("Both sides are made from one network: where they share an edge, they share its direction.",),
         verdicts=(
             Verdict("a climb that sees directions is ahead of one that does not", "-", _points(least), least > 0),
-            Verdict("with few seeds DirectedNar09 runs through where Nar09 dies out", "-", _points(few), few > 0.3),
+            Verdict("with few seeds directed Nar09 runs through where Nar09 dies out", "-", _points(few), few > 0.3),
         ),
     )
 
@@ -305,7 +304,7 @@ def _directed(name: str, edges: float) -> tuple[tuple[float, float], tuple[float
     sides = [tuple(plain), (pair.target, pair.source)]
     known = [(target, Auxiliary(source, one.seeds)) for target, source in sides]
     climbs = [one.hits(likeliest(Climb()(*given))) for given in known]
-    attacks = (Nar09(), DirectedNar09())
+    attacks = (Nar09(), Nar09(directed=True))
     nar09 = [one.hits(attack(*given).mapping) for attack, given in zip(attacks, known, strict=True)]
     return (climbs[0], climbs[1]), (nar09[0], nar09[1])
 

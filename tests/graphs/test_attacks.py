@@ -220,8 +220,8 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
         (([0, 1], [0]), "2 source seeds come with 1 target seeds"),
         (([0, 3], [0, 1]), r"source seed 1 is node 3, expected 0..2"),
         (([0], [-1]), r"target seed 0 is node -1, expected 0..2"),
-        (([0, 0], [0, 1]), "named twice among the source seeds"),
-        (([0, 1], [2, 2]), "named twice among the target seeds"),
+        (([0, 0], [0, 1]), "repeated among the source seeds"),
+        (([0, 1], [2, 2]), "repeated among the target seeds"),
         (([0.5], [0]), "source seeds are not a list of node numbers"),
     ],
 )
@@ -240,7 +240,7 @@ def test_seeds_that_make_no_sense_are_refused(attack, seeds, says):
         (lambda: Nar09(order="random"), "order is 'random', expected one of number, degree"),
         (lambda: Nar09(listed=0), "listed is 0"),
         (lambda: Bumblebee(delta=-1), "delta is -1"),
-        (lambda: Bumblebee(delta=33), "delta is 33, expected 0 to 32"),
+        (lambda: Bumblebee(delta=33), "delta is 33, expected a number from 0 to 32"),
         (lambda: Bumblebee(threads=0), "threads is 0"),
         (lambda: Grasshopper(weighting="mine"), "weighting is 'mine', expected one of released, printed"),
         (lambda: Grasshopper(max_steps=0), "max_steps is 0"),
@@ -265,7 +265,7 @@ def test_graphs_on_disk_are_attacked_where_they_lie(tmp_path, monkeypatch, attac
         return SocialGraph(graph.indptr, np.memmap(tmp_path / name, np.int32, "r"))
 
     held = attack(target, Auxiliary(source, seeds))
-    monkeypatch.setattr(_kernels, "moved", None)  # makes the copies
+    monkeypatch.setattr(_kernels, "renumber", None)  # makes the copies
     found = attack(on_disk(target, "target"), Auxiliary(on_disk(source, "source"), seeds))
     assert (held.mapping >= 0).sum() > 100
     for name in ("mapping", "sweeps", "indptr", "candidate", "log_probability", "unlisted"):

@@ -198,5 +198,5 @@ def test_nobody_is_left_or_has_an_edge():
 
 
 def test_a_negative_discount_is_refused():
-    with pytest.raises(UnmaskError, match=r"gamma is -1, expected at least 0"):
+    with pytest.raises(UnmaskError, match="gamma is -1, expected a number at least 0"):
         Climb(gamma=-1)

@@ -193,7 +193,7 @@ def test_one_line_accounts_for_a_file(tmp_path, caplog):
     ]
     graph = SocialGraph.read(written(tmp_path, lines))
     assert graph.dropped == Dropped(reversed=1, self_loops=1, attributes=("direction", "weight", "since"))
-    said = "direction (except by DirectedNar09 and Climb), weight and since are left out"
+    said = "direction (except by Nar09:directed=true and Climb), weight and since are left out"
     assert str(graph.dropped) == said
     account = "a.csv: 4 people, 2 edges; 8 lines; ends: from, to; 1 comment lines, 1 blank; 1 of weight 0 (no edges); "
     assert caplog.messages == [f"{account}1 loops, 1 repeated; {said}"]

@@ -291,6 +291,6 @@ def test_log_odds_refuse_a_mapping_of_another_graph_and_name_nobody_where_nobody
     one = graph(3, [(0, 1), (1, 2)])
     with pytest.raises(UnmaskError, match="2 rows, expected one for each of 3"):
         log_odds(one, one, np.array([0, 1]))
-    with pytest.raises(UnmaskError, match="twice"):
+    with pytest.raises(UnmaskError, match="repeated"):
         log_odds(one, one, np.array([0, 0, -1]))
     assert log_odds(one, one, np.array([-1, -1, -1])).tolist() == [-math.inf] * 3

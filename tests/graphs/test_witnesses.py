@@ -21,7 +21,7 @@ from tests.graphs.problems import (
 )
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
-from unmask.graphs.attacks.irma import Irma, scattered
+from unmask.graphs.attacks.irma import Irma, scatter
 from unmask.graphs.attacks.witnesses import KorulaLattanzi
 
 ATTACKS = [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma(), Irma(ties="broken")]
@@ -146,7 +146,7 @@ def test_pairs_that_are_listed_in_several_parts_are_all_listed():
 def test_the_numbers_that_break_ties_are_those_of_splitmix64():
     """S. Vigna, splitmix64.c: with seed 0 its first output is the finalizer of its increment."""
     high, low = divmod(0x9E3779B97F4A7C15, 2**32)
-    assert int(scattered(np.array([high]), np.array([low]))[0]) == 0xE220A8397B1DCDAF
+    assert int(scatter(np.array([high]), np.array([low]))[0]) == 0xE220A8397B1DCDAF
 
 
 @pytest.mark.parametrize("attack", [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma()], ids=repr)
@@ -170,7 +170,7 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: KorulaLattanzi(witnesses=0), "witnesses is 0, expected at least 1"),
+        (lambda: KorulaLattanzi(witnesses=0), "witnesses is 0, expected a whole number from 1"),
         (lambda: KorulaLattanzi(listed=0), "listed is 0"),
         (lambda: Irma(ties="any"), "ties is 'any', expected one of open, broken"),
         (lambda: Irma(listed=0), "listed is 0"),

@@ -26,7 +26,7 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
-from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.base import make_matching
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.evaluation import outcomes, rates
 from unmask.graphs.knowledge import SeedPairs
@@ -65,7 +65,7 @@ def trial(hits, misses, *, n=100, false_positives=0, certainty=0.8, partial=Fals
     mapping = np.full(2 * n, -1, dtype=np.int32)
     mapping[:hits], mapping[hits : hits + misses] = np.arange(hits), n + np.arange(misses)
     mapping[n : n + false_positives] = n + misses + np.arange(false_positives)
-    belief = matching_of(mapping, np.zeros((3, 0), int), n_target=2 * n, sweeps=[hits, 0], visits=0, attack="a")
+    belief = make_matching(mapping, np.zeros((3, 0), int), n_target=2 * n, sweeps=[hits, 0], visits=0, attack="a")
     nobody, person = SocialGraph.from_edges([], [], n_nodes=2 * n), np.arange(2 * n)
     pair = Pair(nobody, nobody, np.where(person < n, person, -1))
     truth = pair.to_truth(partial=partial)
@@ -419,9 +419,9 @@ def test_attacks_are_written_with_their_parameters():
         ("Nar09:theta=low", "a value like 0.01"),
         ("Nar09:synchronous=2", "a value like True"),
         ("Nar09:theta=-1", "theta is -1"),
-        ("GraphMatching:steps=0", "steps is 0, expected at least 1"),
-        ("Rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected at most"),
-        ("KorulaLattanzi:witnesses=9999999999", "witnesses is 9999999999, expected at most"),
+        ("GraphMatching:steps=0", "steps is 0, expected a whole number from 1"),
+        ("Rematch:reach=99999999999999999999", "reach is 99999999999999999999, expected a whole number from 1 to"),
+        ("KorulaLattanzi:witnesses=9999999999", "witnesses is 9999999999, expected a whole number from 1 to"),
     ],
 )
 def test_a_misspelled_attack_is_one_sentence(text, said):
@@ -507,7 +507,7 @@ def test_leaked_identities_never_count_as_found():
 def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_default():
     plain = friends()
     directed = replace(plain, way=np.ones(len(plain.neighbor), dtype=np.int8))
-    assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "DirectedNar09")
+    assert defaults(directed, None) == defaults(directed, directed) == (*DEFAULT, "Nar09:directed=true")
     assert defaults(plain, None) == defaults(directed, plain) == DEFAULT
 
 

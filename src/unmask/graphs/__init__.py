@@ -7,7 +7,6 @@ from unmask.graphs.attacks import (
     Bumblebee,
     Climb,
     DegreeMatching,
-    DirectedNar09,
     Ensemble,
     GraphMatching,
     Grasshopper,
@@ -24,7 +23,6 @@ from unmask.graphs.attacks import (
 )
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
-from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.edge_lists import EdgeListOptions
 from unmask.graphs.graph import Dropped, SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split
@@ -51,8 +49,6 @@ __all__ = [
     "Climb",
     "Decoy",
     "DegreeMatching",
-    "DirectedGraph",
-    "DirectedNar09",
     "Dropped",
     "EdgeListOptions",
     "EgoPatterns",

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, Similarity
-
-Graph = TypeVar("Graph", SocialGraph, DirectedGraph)
 
 Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
 """People whom the adversary has re-identified before they start: source nodes, and the target node of each."""
 
 
 @dataclass(frozen=True, eq=False)
-class Auxiliary(Generic[Graph]):
+class Auxiliary:
     """The knowledge of an attack on a graph: `attack(release, Auxiliary(graph, seeds))`.
 
     graph : the adversary's own graph; its nodes are the people looked for, the targets of the belief
@@ -31,7 +27,7 @@ class Auxiliary(Generic[Graph]):
     Auxiliary(SocialGraph(3 nodes, 2 edges), 1 seeds)
     """
 
-    graph: Graph
+    graph: SocialGraph
     seeds: Seeds
     similarity: Similarity | None = None
 
@@ -39,14 +35,14 @@ class Auxiliary(Generic[Graph]):
         besides = "" if self.similarity is None else f", {self.similarity!r}"
         return f"Auxiliary({self.graph!r}, {len(self.seeds[0])} seeds{besides})"
 
-    def reversed(self, release: Graph) -> Auxiliary[Graph]:
+    def reversed(self, release: SocialGraph) -> Auxiliary:
         """The same knowledge of one who has the release and looks for its people in this graph."""
         similarity = None if self.similarity is None else self.similarity.reversed()
         return Auxiliary(release, (self.seeds[1], self.seeds[0]), similarity)
 
-    def ratios(self, release: Graph) -> Ratios | None:
+    def ratios(self, release: SocialGraph) -> Ratios | None:
         """What the similarity tells of pairs with nodes of a release, by the seeds; None where that is nothing."""
         if self.similarity is None:
             return None
-        found = self.similarity.ratios(self.graph.n_nodes, release.n_nodes, self.seeds)
-        return found if found.exponent < 1 else None
+        ratios = self.similarity.ratios(self.graph.n_nodes, release.n_nodes, self.seeds)
+        return ratios if ratios.exponent < 1 else None

@@ -4,7 +4,7 @@ from unmask import graphs
 
 ATTACKS = (
     graphs.Nar09(), graphs.Grasshopper(), graphs.Bumblebee(), graphs.Rematch(), graphs.Climb(), graphs.Irma(),
-    graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.Refinement(), graphs.DirectedNar09(),
+    graphs.KorulaLattanzi(), graphs.GraphMatching(), graphs.Refinement(),
     graphs.Iterated(graphs.Nar09()), graphs.Ensemble(rounds=1), graphs.DegreeMatching(),
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ class Dropped:
                  some links in both directions and others in one
 
     >>> str(Dropped(attributes=("direction", "weight"))), str(Dropped(duplicates=3))
-    ('direction (except by DirectedNar09 and Climb) and weight are left out', '')
+    ('direction (except by Nar09:directed=true and Climb) and weight are left out', '')
     """
 
     self_loops: int = 0
@@ -56,7 +56,7 @@ class Dropped:
 
     def __str__(self) -> str:
         """The attributes in a sentence; nothing where there is none."""
-        seen = {"direction": "direction (except by DirectedNar09 and Climb)"}
+        seen = {"direction": "direction (except by Nar09:directed=true and Climb)"}
         names = _in_words([seen.get(name, name) for name in self.attributes])
         return f"{names} {'are' if len(self.attributes) > 1 else 'is'} left out" if names else ""
 
@@ -155,6 +155,17 @@ class SocialGraph:
         found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
         return found
 
+    def link_directions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return for each entry of `neighbor` if the node links to the neighbor, and if the neighbor links to the node.
+
+        An edge without a direction is a link in both directions.
+
+        >>> SocialGraph.from_edges([0], [1], directed=True).link_directions()
+        (array([ True, False]), array([False,  True]))
+        """
+        way = np.full(len(self.neighbor), 3, dtype=np.int8) if self.way is None else self.way
+        return (way & 1) > 0, (way & 2) > 0
+
     def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
         """The node of each label, compared as texts, -1 where there is none; without labels nodes have their numbers.
 
@@ -219,13 +230,20 @@ class SocialGraph:
 
     @classmethod
     def from_edges(
-        cls, u: ArrayLike, v: ArrayLike, *, labels: ArrayLike | Iterable[Any] | None = None, n_nodes: int | None = None
+        cls,
+        u: ArrayLike,
+        v: ArrayLike,
+        *,
+        labels: ArrayLike | Iterable[Any] | None = None,
+        n_nodes: int | None = None,
+        directed: bool = False,
     ) -> Self:
-        """The graph with an edge between u[i] and v[i], for every i; direction, repetitions and self-loops are dropped.
+        """Return the graph with an edge between u[i] and v[i], for every i, without repetitions and self-loops.
 
-        u, v    : (m,) node numbers, from 0
-        labels  : (n_nodes,) distinct names of the nodes
-        n_nodes : how many nodes there are; None: as many as labels, or one more than the highest number
+        u, v     : (m,) node numbers, from 0
+        labels   : (n_nodes,) distinct names of the nodes
+        n_nodes  : number of nodes; None: as many as labels, or one more than the highest number
+        directed : keep that u[i] links to v[i], see `way`; otherwise direction is dropped
         """
         names = None if labels is None else _names(labels)
         ends = (_numbers(u, "u"), _numbers(v, "v"))
@@ -233,7 +251,8 @@ class SocialGraph:
             raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
         n = _size(ends, None if names is None else len(names), n_nodes)
         rows = compress_links(*ends, n)
-        return cls(rows.indptr, rows.neighbor, names, Dropped.of(rows, len(ends[0])))
+        way = rows.way if directed else None
+        return cls(rows.indptr, rows.neighbor, names, Dropped.of(rows, len(ends[0])), way)
 
     @classmethod
     def read(cls, source: object, **options: Any) -> Self:

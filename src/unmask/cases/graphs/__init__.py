@@ -26,7 +26,7 @@ from unmask.cases.graphs.scenes import (
     usual_seeds,
 )
 from unmask.cases.graphs.standard import audit_graph
-from unmask.cases.graphs.written import DEFAULT, parse_attacks
+from unmask.cases.graphs.written import DEFAULT, DIRECTED, parse_attacks
 from unmask.cases.rows import plain_row
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior, equal_weights
@@ -143,7 +143,7 @@ def defaults(*graphs: SocialGraph | None, several: bool = False) -> tuple[str, .
     several identities, the one that looks for further ones.
     """
     directed = all(graph is None or graph.way is not None for graph in graphs)
-    return (*DEFAULT, *(("DirectedNar09",) if directed else ()), *(("Iterated:attack=Climb",) if several else ()))
+    return (*DEFAULT, *((DIRECTED,) if directed else ()), *(("Iterated:attack=Climb",) if several else ()))
 
 
 def check_choice(

@@ -25,9 +25,9 @@ from unmask.cases.graphs.case import (
 from unmask.cases.graphs.cautions import cautions
 from unmask.cases.graphs.report import report
 from unmask.cases.graphs.scenes import Plan, Scene, places
-from unmask.cases.graphs.written import ATTACKS, STANDARD
+from unmask.cases.graphs.written import ATTACKS, DIRECTED, STANDARD
 from unmask.core.errors import UnmaskError
-from unmask.graphs import Attack, Ensemble, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs import Attack, Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
 from unmask.graphs.criteria import Variant, spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
@@ -219,12 +219,16 @@ def _unrun(ledger: _Ledger, plan: Plan) -> dict[str, str]:
     """The attacks of the plan that refused every release, and the kinds that are not in it under any name, and why."""
     ran = {name for _, name in ledger.runs}
     refused = {what.partition(" on ")[0]: why.removeprefix("failed: ") for what, why in ledger.not_run.items()}
-    asked = {type(attack) for attack in plan.attacks.values()}
+    planned = [
+        *map(type, plan.attacks.values()),
+        *(getattr(attack, "directed", None) for attack in plan.attacks.values()),
+    ]
     pairs = [pair for pair, _ in ledger.drawn.values()]
-    could = [*STANDARD, *["DirectedNar09"] * any(map(_directed, pairs))]
-    could += ["Iterated"] * any((pair.identities > 1).any() for pair in pairs)
+    optional = {name: ATTACKS[name] for name in STANDARD}
+    optional |= {DIRECTED: True} if any(map(_directed, pairs)) else {}
+    optional |= {"Iterated": Iterated} if any((pair.identities > 1).any() for pair in pairs) else {}
     return {name: refused[name] for name in plan.attacks if name not in ran} | {
-        name: "it was not asked for" for name in could if ATTACKS[name] not in asked
+        name: "it was not asked for" for name, kind in optional.items() if kind not in planned
     }
 
 

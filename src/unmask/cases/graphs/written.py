@@ -18,8 +18,11 @@ PROTECTIONS: Mapping[str, Any] = {
 }
 """All but `Together`, whose parts do not go into one word."""
 
-OF_ITS_OWN = ("DegreeMatching", "DirectedNar09", "Iterated")
-"""Attacks that add nothing, unless edges have directions, or people several identities: then they are run, too."""
+OF_ITS_OWN = ("DegreeMatching", "Iterated")
+"""Attacks that add nothing, unless people have several identities: then they are run, too."""
+
+DIRECTED = "Nar09:directed=true"
+"""The attack that is run, too, if edges have directions."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in OF_ITS_OWN)
 

@@ -1,14 +1,13 @@
 """(release, what the adversary knows) -> belief. No attack ever sees the truth."""
 
 from unmask.graphs.attacks.assignment import GraphMatching
+from unmask.graphs.attacks.base import Attack, Matching
 from unmask.graphs.attacks.climb import Climb
 from unmask.graphs.attacks.degrees import DegreeMatching
-from unmask.graphs.attacks.directed import DirectedNar09
 from unmask.graphs.attacks.ensemble import Announced, Ensemble
 from unmask.graphs.attacks.grasshopper import Grasshopper
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.iterated import Identities, Iterated
-from unmask.graphs.attacks.matching import Attack, Matching
 from unmask.graphs.attacks.propagation import Bumblebee, Nar09
 from unmask.graphs.attacks.refinement import Refinement
 from unmask.graphs.attacks.rematch import Rematch, log_odds
@@ -21,7 +20,6 @@ __all__ = [
     "Bumblebee",
     "Climb",
     "DegreeMatching",
-    "DirectedNar09",
     "Ensemble",
     "GraphMatching",
     "Grasshopper",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.compiled import compiled, inner
 from unmask.graphs.attacks._loops import insert
-from unmask.graphs.attacks._sides import Unsigned
+from unmask.graphs.attacks._structs import Unsigned
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""

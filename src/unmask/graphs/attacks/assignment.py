@@ -10,12 +10,12 @@ from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._faq import Signed, best_places
-from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import refine
 from unmask.graphs.criteria.equivalence import structural_equivalence
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import check_ranges
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,14 @@ class GraphMatching:
     padding: D. E. Fishkind et al., "Seeded graph matching", Pattern Recognition 2019, sections 2-3.
     """
 
-    largest: int = 2000
-    steps: int = 30
+    largest: Count = 2000
+    steps: Count = 30
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.largest, "largest")
-        check_at_least_one(self.steps, "steps")
+        check_ranges(self)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
         return self.begun(release, knowledge, sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
@@ -65,7 +64,7 @@ class GraphMatching:
     def begun(
         self,
         release: SocialGraph,
-        knowledge: Auxiliary[SocialGraph],
+        knowledge: Auxiliary,
         shares: sparse.csr_array[np.float64, tuple[int, int]],
     ) -> Matching:
         """The belief of a climb that begins elsewhere than in the center: with a first guess, such as that of `Climb`.
@@ -79,7 +78,7 @@ class GraphMatching:
                 f"the larger graph has {n} nodes, expected at most {self.largest}: all pairs are compared; "
                 "use an attack that spreads from seeds, or raise `largest`"
             )
-        image, inverse = seeded(release, knowledge)
+        image, inverse = seed_images(release, knowledge)
         both, color = _colors(auxiliary, release, image)
         place = np.argsort(_apart(both, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
@@ -91,7 +90,7 @@ class GraphMatching:
         mapping = np.full(auxiliary.n_nodes, -1, dtype=np.int32)
         sure = probability > 1.0 - 1e-9
         mapping[row[sure]] = candidate[sure]
-        return matching_of(
+        return make_matching(
             mapping,
             (row, candidate, np.log(probability)),
             n_target=release.n_nodes,

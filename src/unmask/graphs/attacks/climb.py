@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import read_only, unsigned
-from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.matching import Matching
+from unmask.graphs.attacks._kernels import directed_rows, read_only, unsigned
+from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.directed import DirectedGraph
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._climb import Factors, Pairs
-    from unmask.graphs.attacks._sides import Unsigned
 
 STEPS = 25
 """Of the climb; longer ones become too sure."""
@@ -83,17 +80,14 @@ class Climb:
     alignment", SPIE 2017; walks from seeds as features: Z. Zeng et al., "PARROT", WWW 2023.
     """
 
-    gamma: float = 0.25
-    scale: float = 4.0
+    gamma: Annotated[float, Range(0)] = 0.25
+    scale: Annotated[float, Range(0, above=True)] = 4.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.gamma < np.inf:
-            raise UnmaskError(f"gamma is {self.gamma}, expected at least 0: how much degrees are discounted")
-        if not 0.0 < self.scale < np.inf:
-            raise UnmaskError(f"scale is {self.scale}, expected above 0: the ratio that counts as much as edges do")
+        check_ranges(self)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
         return self.on(Support.of(release, knowledge))
@@ -102,7 +96,7 @@ class Climb:
         """The belief from a support that is there already, of several climbs or of other runs of `Rematch`."""
         share, row = self.shares(support), support.row
         mapping, listed = _mapping(support, share), share >= VOTE
-        return matching_of(
+        return make_matching(
             mapping,
             (row[listed], support.candidate[listed], np.log(share[listed], dtype=np.float64)),
             n_target=support.target.n_nodes,
@@ -147,7 +141,10 @@ def climb(
     pairs.prior[:] = 0.0 if prior is None else prior
     schedule = np.array([(boldness + t, 2 / (t + 3), t in cut_steps) for t in steps], dtype=np.float64).reshape(-1, 3)
     directed = support.source.way is not None and support.target.way is not None
-    source, target = (_rows(graph, directed=directed) for graph in (support.source, support.target))
+    source, target = (
+        unsigned(directed_rows(graph) if directed else read_only(graph.indptr, graph.neighbor))
+        for graph in (support.source, support.target)
+    )
     _climb.climb(source, target, pairs, factors, schedule, cut_share)
     share = np.zeros(len(support.candidate), dtype=np.float32)
     n_pairs = int(pairs.indptr[-1])
@@ -170,15 +167,6 @@ def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -
     weight = np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * np.maximum(degree, 1))))
     near, used, room = np.zeros((3, len(degree)))
     return pairs, Factors(discount, discount_target, weight, near, used, room)
-
-
-def _rows(graph: SocialGraph, *, directed: bool) -> Unsigned:
-    """The edges of a graph, or its links out and then its links in."""
-    if not directed:
-        return unsigned(read_only(graph.indptr, graph.neighbor))
-    links = DirectedGraph.of(graph)
-    indptr = np.append(links.out_indptr, links.out_indptr[-1] + links.in_indptr[1:])
-    return unsigned(read_only(indptr, np.append(links.out_neighbor, links.in_neighbor)))
 
 
 def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:

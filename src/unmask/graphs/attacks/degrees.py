@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.beliefs import Entries, matching_of
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
+from unmask.ranges import check_ranges
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class DegreeMatching:
     structural re-identification in anonymized social networks", VLDB 2008, the vertex refinement query H_1.
     """
 
-    listed: int = 10
+    listed: Count = 10
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.listed, "listed")
+        check_ranges(self)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        image, inverse = seeded(release, knowledge)
+        image, inverse = seed_images(release, knowledge)
         seeds = np.flatnonzero(image >= 0)
         here, there = np.flatnonzero(image < 0), np.flatnonzero(inverse < 0)
         row, candidate = _nearest(knowledge.graph.degree[here], release.degree[there], self.listed)
@@ -56,7 +56,7 @@ class DegreeMatching:
         entries: Entries = here[row], there[candidate], -np.log(np.bincount(row)[row])
         known = (np.append(entries[0], seeds), np.append(entries[1], image[seeds]), np.append(entries[2], 0.0 * seeds))
         visits, made = len(row), [len(mutual), 0]
-        return matching_of(image, known, n_target=release.n_nodes, sweeps=made, visits=visits, attack=repr(self))
+        return make_matching(image, known, n_target=release.n_nodes, sweeps=made, visits=visits, attack=repr(self))
 
 
 def _nearest(

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks.beliefs import matching_of
+from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.attacks.kept import keep, kept
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.attacks.rounds import MIN_SEEDS, Round, Stage, run_round, split_seeds
 from unmask.graphs.attacks.seed_dispersion import SeedDispersion, measure_seed_dispersion
@@ -30,6 +28,7 @@ from unmask.graphs.attacks.support import rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import Guessed
+from unmask.ranges import check_ranges
 
 SeedsAre = Literal["sample", "chosen", "guessed"]
 
@@ -147,27 +146,25 @@ class Ensemble:
     analysis of qualitative choice behavior", 1974.
     """
 
-    rounds: int = ROUNDS
+    rounds: Count = ROUNDS
     seeds_are: SeedsAre = "sample"
-    listed: int = 10
+    listed: Count = 10
     folder: Path | None = field(default=None, compare=False, repr=False)
     progress: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     draws: ClassVar = True
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.rounds, "rounds")
-        check_at_least_one(self.listed, "listed")
-        if self.seeds_are not in get_args(SeedsAre):
-            raise UnmaskError(f"seeds_are is {self.seeds_are!r}, expected one of {', '.join(get_args(SeedsAre))}")
+        check_ranges(self)
+        check_choice("seeds_are", self.seeds_are, SeedsAre)
         if self.folder is not None:
             object.__setattr__(self, "folder", Path(self.folder))  # a document says it in text
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Announced:
         """The belief about each node of the adversary's graph."""
-        seeded(release, knowledge)
+        seed_images(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
         scene = Scene(release, knowledge)
         dispersion = _dispersion(scene, rng)
@@ -239,7 +236,7 @@ class Ensemble:
         listed = (candidates.rank < self.listed) & (candidates.probability > 0)
         row = np.append(candidates.person[listed], here)
         log_p = np.append(np.log(candidates.probability[listed]), np.zeros(len(here)))
-        belief = matching_of(
+        belief = make_matching(
             mapping, (row, np.append(candidates.candidate[listed], shown), log_p), n_target=scene.release.n_nodes,
             sweeps=[len(one.pair) for one in rounds], visits=0, attack=repr(self),
         )  # fmt: skip

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import common, mutual, ranked, unsettle, write_back
-from unmask.graphs.attacks._sides import UNSETTLED, Rule, Side
-from unmask.graphs.attacks.beliefs import believe
-from unmask.graphs.attacks.matching import (
-    Matching,
-    check_at_least_one,
-    check_theta,
-    seeded,
-    side,
-)
+from unmask.graphs.attacks._kernels import count_common, find_mutual, invalidate, rank_by_degree, write_back
+from unmask.graphs.attacks._structs import UNKNOWN, Rule, Side
+from unmask.graphs.attacks.base import Count, Matching, Theta, check_choice, make_side, score_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import check_ranges
 
 Weighting = Literal["released", "printed"]
 
@@ -58,82 +51,80 @@ class Grasshopper:
     2015, algorithm 3.
     """
 
-    theta: float = 0.01
+    theta: Theta = 0.01
     weighting: Weighting = "released"
-    max_steps: int = 40
-    listed: int = 10
-    threads: int = field(default=1, repr=False, compare=False)
+    max_steps: Count = 40
+    listed: Count = 10
+    threads: Count = field(default=1, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_theta(self.theta)
-        if self.weighting not in get_args(Weighting):
-            raise UnmaskError(f"weighting is {self.weighting!r}, expected one of {', '.join(get_args(Weighting))}")
-        for name in ("max_steps", "listed", "threads"):
-            check_at_least_one(getattr(self, name), name)
+        check_ranges(self)
+        check_choice("weighting", self.weighting, Weighting)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        source, other = (
-            side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
-            for graph, image in zip((knowledge.graph, release), seeded(release, knowledge), strict=True)
+        source, target = (
+            make_side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
+            for graph, image in zip((knowledge.graph, release), seed_images(release, knowledge), strict=True)
         )
         rule = Rule(False, True, float(self.theta))
-        inside = ranked(source, other)
-        here, there = inside[:2]
-        nodes = np.arange(len(here.image), dtype=np.int32)
+        ranked = rank_by_degree(source, target)
+        side, other_side = ranked[:2]
+        nodes = np.arange(len(side.image), dtype=np.int32)
         sweeps: list[int] = []
-        visits = 0
+        total_visits = 0
         while len(sweeps) < self.max_steps and (not sweeps or sweeps[-1]):
-            _weigh(here, there, self.weighting)
-            node, candidate, seen = mutual(nodes, here, there, rule, threads=self.threads)
-            sweeps.append(_replace(here, there, node, candidate))
-            visits += seen
-        write_back(source, other, inside)
-        _weigh(source, other, self.weighting)
-        return believe(
+            _write_weights(side, other_side, self.weighting)
+            node, candidate, visits = find_mutual(nodes, side, other_side, rule, threads=self.threads)
+            sweeps.append(_replace_matches(side, other_side, node, candidate))
+            total_visits += visits
+        write_back(source, target, ranked)
+        _write_weights(source, target, self.weighting)
+        return score_matching(
             source,
-            other,
+            target,
             rule,
             listed=self.listed,
             sweeps=sweeps,
-            visits=visits,
+            visits=total_visits,
             attack=repr(self),
             threads=self.threads,
         )
 
 
-def _replace(here: Side, there: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:
-    """Map each node to its candidate; former partners of both, unless paired anew themselves, are left unmapped.
+def _replace_matches(source: Side, target: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:
+    """Map each node to its candidate and return how many pairs are new.
 
-    Verdicts on the neighbors of all of them are forgotten. Returns how many pairs are new.
+    Former partners of both, unless paired anew themselves, become unmapped. Verdicts on all their neighbors are
+    discarded.
     """
-    new = here.image[node] != candidate
-    node, candidate = node[new], candidate[new]
-    old_image, old_node = here.image[node], there.image[candidate]
+    is_new = source.image[node] != candidate
+    node, candidate = node[is_new], candidate[is_new]
+    old_image, old_node = source.image[node], target.image[candidate]
     old_image, old_node = old_image[old_image >= 0], old_node[old_node >= 0]
-    there.image[old_image] = -1
-    here.image[old_node] = -1
-    here.image[node], there.image[candidate] = candidate, node
-    unsettle(np.concatenate((node, old_node)), here)
-    unsettle(np.concatenate((candidate, old_image)), there)
+    target.image[old_image] = -1
+    source.image[old_node] = -1
+    source.image[node], target.image[candidate] = candidate, node
+    invalidate(np.concatenate((node, old_node)), source)
+    invalidate(np.concatenate((candidate, old_image)), target)
     return len(node)
 
 
-def _weigh(here: Side, there: Side, weighting: Weighting) -> None:
-    """Write the weights of mapped neighbors (released) or of candidates (printed); forget verdicts that they touch."""
-    x = np.flatnonzero(here.image >= 0)
-    y = here.image[x]
-    root = np.sqrt(np.maximum(np.diff(here.indptr)[x], 1) * np.maximum(np.diff(there.indptr)[y], 1))
-    shared = common((here.indptr, here.neighbor), (there.indptr, there.neighbor), here.image)[x]
-    pair = (1 + shared) / root if weighting == "released" else 1 + shared / root
-    for one, mapped in ((here, x), (there, y)):
-        omega = np.ones(len(one.image))
-        omega[mapped] = pair
+def _write_weights(source: Side, target: Side, weighting: Weighting) -> None:
+    """Write the weights of mapped neighbors (released) or candidates (printed); discard verdicts that they affect."""
+    x = np.flatnonzero(source.image >= 0)
+    y = source.image[x]
+    root = np.sqrt(np.maximum(source.degree[x], 1) * np.maximum(target.degree[y], 1))
+    n_common = count_common((source.indptr, source.neighbor), (target.indptr, target.neighbor), source.image)[x]
+    pair_weight = (1 + n_common) / root if weighting == "released" else 1 + n_common / root
+    for side, mapped in ((source, x), (target, y)):
+        omega = np.ones(len(side.image))
+        omega[mapped] = pair_weight
         if weighting == "released":
-            unsettle(np.flatnonzero(one.weight != omega).astype(np.int32), one)
-            one.weight[:] = omega
+            invalidate(np.flatnonzero(side.weight != omega).astype(np.int32), side)
+            side.weight[:] = omega
         else:
-            one.size[:] = 1 / omega
-            here.best[:] = there.best[:] = UNSETTLED
+            side.size[:] = 1 / omega
+            source.leader[:] = target.leader[:] = UNKNOWN

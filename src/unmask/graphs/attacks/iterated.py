@@ -11,10 +11,11 @@ from scipy import sparse
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import equal_weights
-from unmask.graphs.attacks.matching import Attack, Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.base import Attack, Count, Matching, seed_images
 from unmask.graphs.attacks.propagation import Nar09
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import check_ranges
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,18 +76,18 @@ class Iterated:
     """
 
     attack: Attack = field(default_factory=Nar09)
-    rounds: int = 2
+    rounds: Count = 2
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.rounds, "rounds")
+        check_ranges(self)
         if not callable(self.attack):
             raise UnmaskError(f"attack is {self.attack!r}, expected an attack on graphs, such as Nar09()")
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Identities:
         """The belief about each node of the adversary's graph."""
-        image, _ = seeded(release, knowledge)
+        image, _ = seed_images(release, knowledge)
         auxiliary = graph = knowledge.graph
         person = np.arange(auxiliary.n_nodes)
         found = np.full((self.rounds, auxiliary.n_nodes), -1, dtype=np.int32)

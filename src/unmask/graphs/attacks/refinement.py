@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.beliefs import Entries, matching_of
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria._refinement import finer, numbered
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
+from unmask.ranges import check_ranges
 
 Numbers = NDArray[np.int64]
 
@@ -41,18 +41,17 @@ class Refinement:
     refinement queries H_i; of graphs that differ, the deepest query that both answer.
     """
 
-    listed: int = 10
-    rounds: int = 10
+    listed: Count = 10
+    rounds: Count = 10
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.listed, "listed")
-        check_at_least_one(self.rounds, "rounds")
+        check_ranges(self)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        image, inverse = seeded(release, knowledge)
+        image, inverse = seed_images(release, knowledge)
         seeds = np.flatnonzero(image >= 0)
         entries: list[Entries] = [(seeds, image[seeds], np.zeros(len(seeds)))]
         sought, open_ = ((one < 0) & (g.degree > 0) for one, g in ((image, knowledge.graph), (inverse, release)))
@@ -68,7 +67,7 @@ class Refinement:
             image[own], open_[other] = other, False
             made.append(len(own))
         row, candidate, log_p = (np.concatenate(parts) for parts in zip(*entries, strict=True))
-        return matching_of(
+        return make_matching(
             image, (row, candidate, log_p), n_target=release.n_nodes, sweeps=made, visits=len(row), attack=repr(self)
         )
 

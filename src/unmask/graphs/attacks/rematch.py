@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import common, moved
+from unmask.graphs.attacks._kernels import count_common, renumber
 from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
-from unmask.graphs.attacks.beliefs import matching_of
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded
+from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, proposed
+from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Alike, Best
@@ -88,31 +88,26 @@ class Rematch:
     similar graphs without seeds", Allerton 2013, here with seeds, chance edges by degree, and revision.
     """
 
-    margin: float = 0.5
+    margin: Annotated[float, Range(0)] = 0.5
     floor: float = -4.0
-    steps: int = 10
+    steps: Count = 10
     assignment: Assignment = "mutual"
     forced: bool = False
-    reach: int = 500
-    listed: int = 10
+    reach: Count = 500
+    listed: Count = 10
     progress: Callable[[NDArray[np.int32]], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.margin < np.inf or not self.floor < np.inf:
-            raise UnmaskError(
-                f"margin is {self.margin} and floor is {self.floor}, expected log-odds: a margin of at least 0 and a "
-                "finite floor or -inf"
-            )
-        if self.assignment not in get_args(Assignment):
-            raise UnmaskError(f"assignment is {self.assignment!r}, expected one of {', '.join(get_args(Assignment))}")
-        for name in ("steps", "reach", "listed"):
-            check_at_least_one(getattr(self, name), name)
+        check_ranges(self)
+        check_choice("assignment", self.assignment, Assignment)
+        if not (self.margin < np.inf and self.floor < np.inf):
+            raise UnmaskError(f"margin is {self.margin} and floor is {self.floor}, expected log-odds below infinity")
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """The belief about each node of the adversary's graph."""
-        known = seeded(release, knowledge)
+        known = seed_images(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
         seed = problem.inside(*known)
         earlier, before, mapping = seed, seed, seed
@@ -134,7 +129,7 @@ class Rematch:
         found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
         final = _filled(found, mapping) if self.forced else mapping
         row, candidate, log_p = _entries(seed, mapping, found)
-        return matching_of(
+        return make_matching(
             problem.outside(final.image),
             (problem.source.order[row], problem.target.order[candidate], log_p),
             n_target=release.n_nodes,
@@ -181,7 +176,7 @@ def log_odds(
     mapped = np.flatnonzero(named >= 0)
     if len(mapped):
         problem = _Problem.of(auxiliary, target)
-        given = problem.inside(*seeded(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
+        given = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
         free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
         found, _ = _best(problem, free, given, reach, width=1, low=-np.inf)
         sure[problem.source.order] = found.own - found.others
@@ -211,7 +206,7 @@ class _Side(NamedTuple):
         order = np.argsort(-graph.degree, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        return cls(order, number, *moved(graph.indptr, graph.neighbor, order, number))
+        return cls(order, number, *renumber(graph.indptr, graph.neighbor, order, number))
 
     @property
     def degree(self) -> NDArray[np.int64]:
@@ -260,7 +255,7 @@ def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
-    kept = int(common((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image).sum())
+    kept = int(count_common((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image).sum())
     left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
     ratio = (left_there.sum() + 1) / (left.sum() + 1)
     return fitted(

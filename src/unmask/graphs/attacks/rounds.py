@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.graphs.attacks.assignment import GraphMatching
+from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import VOTE, Climb
 from unmask.graphs.attacks.irma import Irma
-from unmask.graphs.attacks.matching import Matching
 from unmask.graphs.attacks.support import Support, Walks, rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
@@ -62,7 +62,7 @@ class Tally(NamedTuple):
     share: NDArray[np.float64]
 
 
-def kinds_for(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[str, ...]:
+def kinds_for(release: SocialGraph, knowledge: Auxiliary) -> tuple[str, ...]:
     """The kinds of attacks that vote, by the size of the graphs and by what the adversary knows."""
     n = max(release.n_nodes, knowledge.graph.n_nodes)
     asked = {
@@ -89,12 +89,12 @@ class Stage(NamedTuple):
     """The networks of a round, all seeds, (n_seeds,) those that its attacks do not know, and walks of other rounds."""
 
     release: SocialGraph
-    knowledge: Auxiliary[SocialGraph]
+    knowledge: Auxiliary
     withheld: NDArray[np.bool_]
     walks: tuple[Walks, Walks] | None = None
 
     @property
-    def known(self) -> Auxiliary[SocialGraph]:
+    def known(self) -> Auxiliary:
         """The knowledge without the seeds that are withheld."""
         source, target = self.knowledge.seeds
         return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))

@@ -39,7 +39,7 @@ class Scene:
     free  : source nodes that are no seeds, ascending
     """
 
-    def __init__(self, release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> None:
+    def __init__(self, release: SocialGraph, knowledge: Auxiliary) -> None:
         self.release, self.knowledge = release, knowledge
         self.seeds = np.asarray(knowledge.seeds[0], np.int64), np.asarray(knowledge.seeds[1], np.int64)
         self.image = np.full(knowledge.graph.n_nodes, -1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.core.csr_rows import distinct
-from unmask.graphs.attacks.matching import Matching, seeded
+from unmask.graphs.attacks.base import Matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
@@ -73,7 +73,7 @@ class Support:
     def of(
         cls,
         release: SocialGraph,
-        knowledge: Auxiliary[SocialGraph],
+        knowledge: Auxiliary,
         *,
         lists: tuple[Matching, Matching] | None = None,
         walks: tuple[Walks, Walks] | None = None,
@@ -91,7 +91,7 @@ class Support:
                 they are made here, see `rematched`
         walks : of the adversary's graph and of the release, from other seeds; None: there were none
         """
-        image, inverse = seeded(release, knowledge)
+        image, inverse = seed_images(release, knowledge)
         free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
         free_there = np.flatnonzero((inverse < 0) & (release.degree > 0))
         seed = np.flatnonzero(image >= 0)
@@ -111,7 +111,7 @@ class Support:
 
 
 def rematch(
-    release: SocialGraph, knowledge: Auxiliary[SocialGraph], told: Callable[[NDArray[np.int32]], None] | None = None
+    release: SocialGraph, knowledge: Auxiliary, told: Callable[[NDArray[np.int32]], None] | None = None
 ) -> Matching:
     """The belief of forced `Rematch`, with the lists that a support takes; after six steps hardly a name changes.
 
@@ -120,7 +120,7 @@ def rematch(
     return Rematch(forced=True, listed=LISTED, steps=6, progress=told)(release, knowledge)
 
 
-def rematched(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> tuple[Matching, Matching]:
+def rematched(release: SocialGraph, knowledge: Auxiliary) -> tuple[Matching, Matching]:
     """The beliefs of `rematch` from source to target and from target to source."""
     return rematch(release, knowledge), rematch(knowledge.graph, knowledge.reversed(release))
 
@@ -140,7 +140,7 @@ def _listed(belief: Matching) -> Pairs:
 # --- profiles -------------------------------------------------------------------------------------------------------
 
 
-def _alike(release: SocialGraph, knowledge: Auxiliary[SocialGraph], nodes: Pairs, walks: tuple[Walks, Walks]) -> Pairs:
+def _alike(release: SocialGraph, knowledge: Auxiliary, nodes: Pairs, walks: tuple[Walks, Walks]) -> Pairs:
     """Pairs of free nodes whose profiles are near. nodes : free nodes of the source, and of the target"""
     free, free_there = nodes
     if not 0 < len(free) * len(free_there) <= _MOST_COMPARED:
@@ -152,7 +152,7 @@ def _alike(release: SocialGraph, knowledge: Auxiliary[SocialGraph], nodes: Pairs
     return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
 
 
-def _landmarks(release: SocialGraph, knowledge: Auxiliary[SocialGraph]) -> Pairs:
+def _landmarks(release: SocialGraph, knowledge: Auxiliary) -> Pairs:
     """The seeds of largest degree: the product of both, then that in the source."""
     here, there = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
     degree, degree_there = knowledge.graph.degree[here], release.degree[there]

@@ -1,4 +1,4 @@
-"""An attack that counts witnesses, from the nodes of high degree to those of low: Korula and Lattanzi's."""
+"""Attack that counts witnesses, from nodes of high degree to nodes of low degree: Korula and Lattanzi's."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._sides import Marks, Rule, Side, Wedges
-from unmask.graphs.attacks.beliefs import believe
-from unmask.graphs.attacks.matching import Matching, check_at_least_one, seeded, side
+from unmask.graphs.attacks._structs import Marks, Rule, Side, Wedges
+from unmask.graphs.attacks.base import Count, Matching, make_side, score_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import check_ranges
 
 
 @dataclass(frozen=True)
 class KorulaLattanzi:
-    """Reconciliation by witnesses: of the pairs whose nodes both have many neighbors, the mutually best are matched.
+    """Reconciliation by witnesses: match the mutually best pairs, in buckets of falling degree.
 
     A witness of a source node u and a target node c is a neighbor of u that is mapped to a neighbor of c. A pass goes
     through the buckets j = floor(log2(highest degree)), ..., floor(log2(witnesses)): among the unmapped nodes of degree
@@ -25,77 +25,91 @@ class KorulaLattanzi:
     for the others when their turn comes. Passes are repeated until one makes no match; a match, seeds included, is
     never revised.
 
-    witnesses : least number of them, at least 1; with 1, a single wrong match makes others
-    listed    : see `Attack`; the score of a candidate is its number of witnesses
+    Parameters
+    ----------
+    witnesses : int
+        Least number of witnesses of a match, at least 1. With 1, a single wrong match makes others.
+    listed : int
+        Largest number of candidates that the belief lists of an unmapped node. Their score is the number of witnesses.
 
+    Notes
+    -----
     Nodes below the last bucket have too few neighbors for a match. The paper's last bucket is j = 1, for 2 witnesses.
 
     Assumes: hubs are in both graphs, and seeds are near them.
 
     Fails when: people have fewer common contacts than `witnesses`, or it is 1: a wrong match then makes others.
 
-    >>> from unmask.graphs.graph import SocialGraph
+    References
+    ----------
+    N. Korula & S. Lattanzi, "An efficient reconciliation algorithm for social networks", VLDB 2014, section 3.2.
+
+    Examples
+    --------
     >>> kite = SocialGraph.from_edges([0, 0, 1, 2], [1, 2, 2, 3])
     >>> KorulaLattanzi()(kite, Auxiliary(kite, (np.array([0, 1]), np.array([0, 1])))).mapping
     array([ 0,  1,  2, -1], dtype=int32)
-
-    N. Korula & S. Lattanzi, "An efficient reconciliation algorithm for social networks", VLDB 2014, section 3.2.
     """
 
-    witnesses: int = 2
-    listed: int = 10
+    witnesses: Count = 2
+    listed: Count = 10
 
     def __post_init__(self) -> None:
-        check_at_least_one(self.witnesses, "witnesses")
-        check_at_least_one(self.listed, "listed")
+        check_ranges(self)
 
     def __call__(
-        self, release: SocialGraph, knowledge: Auxiliary[SocialGraph], *, rng: np.random.Generator | None = None
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
-        image, inverse = seeded(release, knowledge)
-        here, there = plain(knowledge.graph, image), plain(release, inverse)
-        highest = int(min(knowledge.graph.degree.max(), release.degree.max()))
+        """Return the belief about each node of the adversary's graph."""
+        image, inverse = seed_images(release, knowledge)
+        source, target = make_counting_side(knowledge.graph, image), make_counting_side(release, inverse)
+        max_degree = int(min(knowledge.graph.degree.max(), release.degree.max()))
         sweeps: list[int] = []
-        visits = 0
+        total_visits = 0
         while not sweeps or sweeps[-1]:
             sweeps.append(0)
-            for bucket in range(highest.bit_length() - 1, self.witnesses.bit_length() - 2, -1):
-                matches, seen = self._bucket(here, there, least=2**bucket)
+            for bucket in range(max_degree.bit_length() - 1, self.witnesses.bit_length() - 2, -1):
+                matches, visits = self._match_bucket(source, target, min_degree=2**bucket)
                 sweeps[-1] += matches
-                visits += seen
+                total_visits += visits
         rule = Rule(False, False, 0.0)
-        return believe(here, there, rule, listed=self.listed, sweeps=sweeps, visits=visits, attack=repr(self))
+        return score_matching(
+            source, target, rule, listed=self.listed, sweeps=sweeps, visits=total_visits, attack=repr(self)
+        )
 
-    def _bucket(self, here: Side, there: Side, *, least: int) -> tuple[int, int]:
-        """Match the nodes of at least this degree, written into both images; the matches and the visits."""
-        from unmask.graphs.attacks._percolation import mutual_best
+    def _match_bucket(self, source: Side, target: Side, *, min_degree: int) -> tuple[int, int]:
+        """Match the nodes of at least this degree, written into both images; return the matches and the visits."""
+        from unmask.graphs.attacks._percolation import find_mutual_best
 
-        nodes = np.flatnonzero((here.image < 0) & (np.diff(here.indptr) >= least))
-        others = (there.image < 0) & (np.diff(there.indptr) >= least)
-        most, owner = np.full(len(others), self.witnesses - 1, np.int32), np.full(len(others), -1, np.int32)
-        best, scratch = np.full(len(nodes), -1, np.int32), Marks.of(len(others))
-        relation = wedges(here, there)
-        visits = mutual_best(nodes.astype(np.int32), relation, others, self.witnesses, scratch, most, owner, best)
-        found = best >= 0
-        here.image[nodes[found]], there.image[best[found]] = best[found], nodes[found]
-        return int(found.sum()), visits
-
-
-def plain(graph: SocialGraph, image: NDArray[np.int32]) -> Side:
-    """A graph whose scores are numbers of witnesses."""
-    one = np.ones(len(image))
-    return side(graph, image, weight=one, size=one)
+        nodes = np.flatnonzero((source.image < 0) & (source.degree >= min_degree)).astype(np.int32)
+        is_free = (target.image < 0) & (target.degree >= min_degree)
+        n_target = len(is_free)
+        top_marks, owner = np.full(n_target, self.witnesses - 1, np.int32), np.full(n_target, -1, np.int32)
+        winner = np.full(len(nodes), -1, np.int32)
+        relation, scratch = make_wedges(source, target), Marks.of(n_target)
+        visits = find_mutual_best(nodes, relation, is_free, self.witnesses, scratch, top_marks, owner, winner)
+        matched = winner >= 0
+        source.image[nodes[matched]], target.image[winner[matched]] = winner[matched], nodes[matched]
+        return int(matched.sum()), visits
 
 
-def wedges(here: Side, there: Side, more: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None) -> Wedges:
-    """Both graphs, and the mapping as the relation whose pairs vouch; `more` pairs do so too, each counted once."""
-    node = np.flatnonzero(here.image >= 0)
-    image = here.image[node]
-    if more is not None and len(more[0]):
-        other = here.image[more[0]] != more[1]
-        node, image = np.concatenate((node, more[0][other])), np.concatenate((image, more[1][other]))
+def make_counting_side(graph: SocialGraph, image: NDArray[np.int32]) -> Side:
+    """Return a graph whose scores are numbers of witnesses."""
+    ones = np.ones(len(image))
+    return make_side(graph, image, weight=ones, size=ones)
+
+
+def make_wedges(
+    source: Side, target: Side, extra_pairs: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
+) -> Wedges:
+    """Return both graphs, and the mapping and the extra pairs as the relation whose pairs vouch, each counted once."""
+    node = np.flatnonzero(source.image >= 0)
+    image = source.image[node]
+    if extra_pairs is not None and len(extra_pairs[0]):
+        extra_node, extra_image = extra_pairs
+        is_new = source.image[extra_node] != extra_image
+        node, image = np.concatenate((node, extra_node[is_new])), np.concatenate((image, extra_image[is_new]))
         order = np.argsort(node, kind="stable")
         node, image = node[order], image[order]
-    vouched = np.concatenate(([0], np.cumsum(np.bincount(node, minlength=len(here.image)))))
-    return Wedges(here.indptr, here.neighbor, there.indptr, there.neighbor, vouched, image)
+    vouched = np.concatenate(([0], np.cumsum(np.bincount(node, minlength=len(source.image)))))
+    return Wedges(source.indptr, source.neighbor, target.indptr, target.neighbor, vouched, image)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import distinct, segment_max
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import common
+from unmask.graphs.attacks._kernels import count_common
 from unmask.graphs.attacks.climb import climb
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support, nearest
@@ -130,7 +130,7 @@ def _judged(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32]
     sole = _sole(source) & np.append(_sole(target), False)[mapping]  # the last one is that of nobody
     surest = order[sole[order]][:n]
     ends = (source.indptr, source.neighbor), (target.indptr, target.neighbor)
-    return _Found(mapping, surest, int(common(*ends, mapping).sum()) // 2)
+    return _Found(mapping, surest, int(count_common(*ends, mapping).sum()) // 2)
 
 
 def _sole(graph: SocialGraph) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
-"""What the attacks hand to their compiled loops: graphs in compressed rows, and when a candidate is accepted."""
+"""Structures that the attacks hand to their compiled loops: graphs in compressed rows, the acceptance rule, scratch."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,10 @@ TIE = 1e-9
 differ in the last bit, and two candidates that differ at all have eccentricity sqrt(2).
 """
 
-NONE, UNSETTLED = -1, -2
+NONE, UNKNOWN = -1, -2
+
+DIRECTION_UNIT = 2.0**26
+"""Weight of a link into a node in a directed graph. Links out of it weigh 1, so that one sum holds both counts."""
 
 Links = tuple[NDArray[np.int64], NDArray[np.int32]]
 """indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
@@ -24,14 +27,17 @@ Unsigned = tuple[NDArray[np.uint64], NDArray[np.uint32]]
 class Side(NamedTuple):
     """One of the two graphs, with what is known of its nodes.
 
+    An undirected graph has one row for each node. A directed graph has 2 n rows: links out of nodes, then links into
+    nodes. `weight` and `size` have one entry for each row.
+
     indptr, neighbor : the graph in compressed rows
-    image             : (n,) int32, the node of the other graph that each node is mapped to, -1 where none is
-    weight            : (n,) what a mapped node adds to the score of every neighbor of its image; scores are added up
-                        in this type, and float32 is exact for counts
-    size              : (n,) float64, what scores are divided by, see `Rule`
-    best, rival       : (n,) int32, verdicts that hold until a neighbor of the node is mapped anew. best c and no rival
-                        (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
-                        candidates, and none stands out; best -1: none will; best -2: not known, score the node
+    image            : (n,) int32, the node of the other graph that each node is mapped to, -1 if unmapped
+    weight           : (n_rows,) what a mapped node adds to the score of every neighbor of its image; scores are added
+                       up in this type, and float32 is exact for counts
+    size             : (n_rows,) float64, what scores are divided by, see `Rule`
+    leader, rival    : (n,) int32, verdicts that hold until a neighbor of the node is mapped anew. leader c and no rival
+                       (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
+                       candidates, and none stands out; leader -1: none will; leader -2: unknown, score the node
     """
 
     indptr: NDArray[np.int64]
@@ -39,12 +45,17 @@ class Side(NamedTuple):
     image: NDArray[np.int32]
     weight: NDArray[np.float32] | NDArray[np.float64]
     size: NDArray[np.float64]
-    best: NDArray[np.int32]
+    leader: NDArray[np.int32]
     rival: NDArray[np.int32]
+
+    @property
+    def degree(self) -> NDArray[np.int64]:
+        """(n,) number of links of each node."""
+        return np.asarray(np.diff(self.indptr).reshape(-1, max(len(self.image), 1)).sum(axis=0), dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """How weights become a score and when the best candidate is accepted.
+    """Rule by which weights become a score and the best candidate is accepted.
 
     ratio  : the score is W min(size_v / size_c, size_c / size_v) instead of W / size_c, with W the weights added up
     revise : mapped nodes are candidates too, sigma is the population's and a single candidate is refused; otherwise
@@ -57,25 +68,10 @@ class Rule(NamedTuple):
     theta: float
 
 
-class Arcs(NamedTuple):
-    """A directed graph with the node of the other graph that each node is mapped to, -1 where none is.
-
-    in_size, out_size : (n,) square roots of the degrees
-    """
-
-    out_indptr: NDArray[np.int64]
-    out_neighbor: NDArray[np.int32]
-    in_indptr: NDArray[np.int64]
-    in_neighbor: NDArray[np.int32]
-    image: NDArray[np.int32]
-    out_size: NDArray[np.float64]
-    in_size: NDArray[np.float64]
-
-
 class Scratch(NamedTuple):
-    """Where one thread adds up the scores of one node after the other.
+    """Memory in which one thread adds up the scores of one node after the other.
 
-    total     : (n_there,) weights added up, 0 between two nodes; minus infinity marks a node that is no candidate, so
+    total     : (n_target,) weights added up, 0 between two nodes; minus infinity marks a node that is no candidate, so
                 that one look-up tells whether it is one and what it has
     candidate : the candidates in the order in which they were met
     score     : their scores
@@ -86,24 +82,24 @@ class Scratch(NamedTuple):
     score: NDArray[np.float64]
 
     @classmethod
-    def of(cls, there: Side | Arcs, *, revise: bool, dtype: type[np.floating]) -> Scratch:
-        """For candidates of this side; all of them where matches are revised, else those that are free."""
-        n = len(there.image)
-        total = np.zeros(n, dtype=dtype)
-        if not revise:
-            total[there.image >= 0] = -np.inf
+    def of(cls, source: Side, target: Side, rule: Rule) -> Scratch:
+        """Return scratch for candidates in `target`: all if matches are revised, else the free ones."""
+        n = len(target.image)
+        total: NDArray[Any] = np.zeros(n, dtype=source.weight.dtype.type)
+        if not rule.revise:
+            total[target.image >= 0] = -np.inf
         return cls(total, np.empty(n + 1, dtype=np.int32), np.empty(n))
 
 
 class Marks(NamedTuple):
-    """Where the marks of one node are counted. mark : (n_target,) 0 between two nodes; touched : those that are not."""
+    """Memory for the marks of one node. mark : (n_target,) 0 between two nodes; touched : target nodes with marks."""
 
     mark: NDArray[np.int32]
     touched: NDArray[np.int32]
 
     @classmethod
     def of(cls, n_target: int) -> Marks:
-        """For so many target nodes."""
+        """Return unmarked memory for so many target nodes."""
         return cls(np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32))
 
 

@@ -1,0 +1,216 @@
+"""Common parts of the attacks on graphs: parameters, seeds, and the belief of an attack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.csr_rows import distinct
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior, equal_weights
+from unmask.graphs.attacks._kernels import rank_candidates, read_only
+from unmask.graphs.attacks._structs import TIE, UNKNOWN, Links, Rule, Side
+from unmask.graphs.auxiliary import Auxiliary
+from unmask.graphs.graph import SocialGraph
+from unmask.ranges import Range
+
+Count = Annotated[int, Range(1, 2**31 - 1)]
+"""A number that the loops hold as int32, as they do node numbers."""
+
+Theta = Annotated[float, Range(0)]
+"""Least eccentricity of a match."""
+
+Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
+"""Rows, candidates, and the log-probability of each; no pair twice."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Matching(Posterior):
+    """Belief of an attack that maps each source node to a target node.
+
+    Its observations are the source nodes, its candidates the target nodes, its prior is uniform over them. Attacks that
+    only score (status `scores`: the order is theirs, the probabilities are not calibrated) list a mapped node, seeds
+    included, with probability 1. Of an unmapped node they list the best candidates with
+    p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all target nodes. Unlisted nodes
+    have S = 0 and share the remaining probability equally. A node that no seed ever reached keeps the prior.
+    `Rematch` describes its own belief.
+
+    Parameters
+    ----------
+    mapping : (n_observations,) int32 array
+        Target node of each source node, -1 if the attack leaves it unmapped.
+    sweeps : (n_sweeps,) int64 array
+        Matches made or changed in each pass over the nodes. The last entry is 0 unless the number of passes was capped.
+    visits : int
+        Candidates visited in all passes, repetitions included: the work done.
+    indptr, candidate, log_probability, unlisted, n_unlisted, observation, weight, n_candidates, log_prior, status, \
+provenance : see `Posterior`
+        The fields of every posterior.
+    """
+
+    mapping: NDArray[np.int32]
+    sweeps: NDArray[np.int64]
+    visits: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("mapping", "sweeps"):
+            view = getattr(self, name).view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
+    @property
+    def named(self) -> NDArray[np.integer]:
+        """Return the mapping."""
+        return self.mapping
+
+
+class Attack(Protocol):
+    """Attack on a graph: a function from a release and the adversary's knowledge to a belief. It never sees the truth.
+
+    The built-in attacks draw no random numbers, unless they say so; `rng` is for attacks of your own. Common
+    parameters: `theta` is the least eccentricity of a match, at least 0; `listed` is the largest number of candidates
+    that the belief lists of an unmapped node; `threads` changes no result and is not part of an attack's name.
+    """
+
+    def __call__(
+        self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
+    ) -> Matching:
+        """Return the belief about each node of the adversary's graph."""
+
+
+def check_choice(name: str, value: object, choices: Any) -> None:
+    """Raise an error if a value is not one of the choices of a `Literal`."""
+    if value not in get_args(choices):
+        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
+
+
+def seed_images(release: SocialGraph, knowledge: Auxiliary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the images of the nodes of the auxiliary graph, then of the release: -1 for all nodes but the seeds.
+
+    Raise an error without seeds, for lists of unequal length, nodes outside their graph, and repeated nodes.
+    """
+    n_source, n_target = knowledge.graph.n_nodes, release.n_nodes
+    source = _check_nodes(knowledge.seeds[0], n_source, "source")
+    target = _check_nodes(knowledge.seeds[1], n_target, "target")
+    if len(source) != len(target):
+        raise UnmaskError(f"{len(source)} source seeds come with {len(target)} target seeds, expected as many")
+    if not len(source):
+        raise UnmaskError("there are no seeds, expected at least one: propagation has nowhere to start")
+    image, inverse = np.full(n_source, -1, np.int32), np.full(n_target, -1, np.int32)
+    image[source], inverse[target] = target, source
+    return image, inverse
+
+
+def _check_nodes(nodes: NDArray[np.integer], n: int, side: str) -> NDArray[np.int64]:
+    array = np.asarray(nodes)
+    if array.ndim != 1 or (len(array) and not np.issubdtype(array.dtype, np.integer)):
+        raise UnmaskError(f"the {side} seeds are not a list of node numbers")
+    if len(array) and (array.min() < 0 or array.max() >= n):
+        position = int(np.flatnonzero((array < 0) | (array >= n))[0])
+        raise UnmaskError(f"{side} seed {position} is node {array[position]}, expected 0..{n - 1}")
+    if len(distinct(array)) != len(array):
+        raise UnmaskError(f"a node is repeated among the {side} seeds, expected each person once")
+    return array.astype(np.int64)
+
+
+def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
+    """Return (n_nodes,) number of neighbors, 1 for isolated nodes: these are never scored, but would divide by 0."""
+    return np.maximum(np.diff(graph.indptr), 1).astype(np.float64)
+
+
+def make_side(
+    graph: SocialGraph,
+    image: NDArray[np.int32],
+    *,
+    weight: NDArray[np.float32] | NDArray[np.float64],
+    size: NDArray[np.float64],
+    rows: Links | None = None,
+) -> Side:
+    """Return a graph as the loops take it. rows : its `directed_rows`; None: undirected"""
+    leader, rival = np.full((2, len(image)), UNKNOWN, dtype=np.int32)
+    rows = read_only(graph.indptr, graph.neighbor) if rows is None else rows
+    return Side(*rows, image, weight, size, leader, rival)
+
+
+def make_matching(
+    mapping: NDArray[np.int32],
+    entries: Entries,
+    *,
+    n_target: int,
+    sweeps: Sequence[int],
+    visits: int,
+    attack: str,
+    unlisted: NDArray[np.float64] | None = None,
+) -> Matching:
+    """Return the belief that lists these entries; a row without entries keeps the prior.
+
+    unlisted : (n_source,) probability shared by the target nodes that a row does not list; None: 1 minus its entries
+    """
+    row, candidate, log_p = entries
+    n_source = len(mapping)
+    order = np.argsort(row * np.int64(n_target) + candidate)
+    candidate, log_p = candidate[order], np.minimum(log_p[order], 0.0)
+    if unlisted is None:
+        unlisted = np.maximum(1.0 - np.bincount(row[order], weights=np.exp(log_p), minlength=n_source), 0.0)
+        unlisted[unlisted < 1e-9] = 0.0
+    indptr = np.zeros(n_source + 1, dtype=np.int64)
+    np.cumsum(np.bincount(row, minlength=n_source), out=indptr[1:])
+    del entries, row, order  # of millions of nodes
+    return Matching(
+        indptr=indptr,
+        candidate=candidate.astype(np.int32, copy=False),
+        log_probability=np.maximum(log_p, np.log(np.finfo(np.float32).tiny)).astype(np.float32, copy=False),
+        unlisted=unlisted,
+        n_unlisted=np.where(unlisted > 0, n_target - np.diff(indptr), 0),
+        observation=np.arange(n_source),
+        weight=equal_weights(n_source),
+        n_candidates=n_target,
+        log_prior=-float(np.log(n_target)),
+        status="scores",
+        provenance={"attack": attack},
+        mapping=mapping,
+        sweeps=np.array(sweeps, dtype=np.int64),
+        visits=visits,
+    )
+
+
+def score_matching(
+    source: Side,
+    target: Side,
+    rule: Rule,
+    *,
+    listed: int,
+    sweeps: Sequence[int],
+    visits: int,
+    attack: str,
+    threads: int = 1,
+) -> Matching:
+    """Return the belief after the last pass, see `Matching`; it lists at most `listed` candidates of an unmapped node.
+
+    Candidates that tie with the next one are left out together: position never decides which are listed.
+    """
+    image, n_target = source.image, len(target.image)
+    free = np.flatnonzero(image < 0).astype(np.int32)
+    candidate, score = rank_candidates(free, source, target, rule, width=listed + 1, threads=threads)
+    is_listed = score > score[:, -1:] * (1.0 + TIE)
+    top = np.where(is_listed[:, 0], score[:, 0], 0.0)  # scores are above 0, so the top one exceeds that of the unlisted
+    shifted = np.where(is_listed, score - top[:, None], -np.inf)
+    remainder = (n_target - is_listed.sum(axis=1)) * np.exp(-top)
+    evidence = np.exp(shifted).sum(axis=1) + remainder
+    row, rank = np.nonzero(is_listed)
+    mapped, unlisted = np.flatnonzero(image >= 0).astype(np.int32), np.zeros(len(image))
+    unlisted[free] = remainder / evidence
+    log_p = (shifted[row, rank] - np.log(evidence)[row]).astype(np.float32)
+    entries = (
+        np.concatenate((free[row], mapped)),
+        np.concatenate((candidate[row, rank], image[mapped])),
+        np.concatenate((log_p, np.zeros(len(mapped), dtype=np.float32))),
+    )
+    return make_matching(
+        image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=attack, unlisted=unlisted
+    )
