@@ -282,7 +282,7 @@ ATTACKS = {
         strangers=lambda: _channel_scene(1),
         judged=lambda _: (_channel_scene(seed, n=3000) for seed in range(5)),
         types=("Channel",),
-        others=("OneEach",),
+        others=("DistinctOutputs",),
     ),
     "graphs": Ground(
         _attack,
