@@ -6,7 +6,12 @@ import inspect
 import pytest
 from numpydoc.validate import validate
 
-PACKAGES: tuple[str, ...] = ("unmask.pseudonyms",)
+PACKAGES: tuple[str, ...] = (
+    "unmask.pseudonyms",
+    "unmask.tables.attacks",
+    "unmask.tables.criteria",
+    "unmask.tables.utility",
+)
 """Packages whose exported names are validated."""
 CHECKS = frozenset({"GL08", "PR01", "PR02", "PR03", "PR04", "RT01", "SS03", "SS05", "YD01"})
 """Docstring exists; parameters are all described, by their names, in order, with types; the result is described; the

@@ -75,14 +75,22 @@ class Printed:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one quasi-identifier adds to the success of an adversary who knows all of them.
+    """Contribution of one quasi-identifier to the success of an adversary who knows all of them.
 
-    target  : "identity" or a sensitive column
-    shapley : its share of the whole gain: the mean of what it adds, over all orders in which columns become known.
-              Over the columns of a target these sum to the gain of knowing all over knowing none.
-    alone   : what it adds to knowing nothing
-    last    : what it adds to knowing all others: the success that dropping it alone takes away
-    error   : half the width of a 95 % interval of `shapley`, 0 where it is exact
+    Parameters
+    ----------
+    target : str
+        "identity", or a sensitive column.
+    column : str
+        Name of the quasi-identifier.
+    shapley : float
+        Mean of what the column adds over all orders of the columns. The sum over columns is the whole gain.
+    alone : float
+        Success that the column adds to no knowledge.
+    last : float
+        Success that the column adds to all others.
+    error : float, optional
+        Half the width of a 95 % interval of `shapley`, 0 where it is exact.
     """
 
     target: str

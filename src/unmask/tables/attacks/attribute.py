@@ -20,8 +20,9 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class AttributeInference:
-    """What is the target's value of a sensitive column? p(s given y) = sum over records x of p(x given y) [x has
-    value s].
+    """Attack that infers a sensitive value from the belief about a person's record.
+
+    p(s given y) = sum over records x of p(x given y) [x has value s].
 
     The link is any attack whose candidates are released records; over an equivalence class the answer is the class's
     own histogram, which is exact for an adversary to whom the people of a class are exchangeable: one who learns from
@@ -39,24 +40,33 @@ class AttributeInference:
     sampling moves it. A released value that the population lacks weighs half a person. Without a population the
     release's own histogram stands in for it, and the provenance says so: `prior` is "population" or "release".
 
-    sensitive : the column
-    link      : how the adversary finds the target's record
-    outside   : what they believe of those whom no record fits; `BackOff(sensitive)` when left out
-
     Assumes: what `link` assumes, and that sensitive cells were released as they are or emptied.
 
     Fails when: the people of a class can be told apart, or no row is anybody's, as in a synthetic release: there
     `BackOff` learns from all rows.
 
+    Parameters
+    ----------
+    sensitive : str
+        Name of the sensitive column.
+    link : Attack, optional
+        How the adversary finds the target's record.
+    outside : BackOff | None, optional
+        What they believe of those whom no record fits; `BackOff(sensitive)` when left out.
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, section V-A1 (l-diversity) and V-B1 (t-closeness). D. Kifer, "Attacks on privacy and
+    deFinetti's theorem", SIGMOD 2009.
+
+    Examples
+    --------
     >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
     >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
     >>> known = Table.read({"age": [24]}, quasi_identifiers="age")
     >>> belief = AttributeInference("ill")(release, Background(known))
     >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
     [('flu', 0.5), ('none', 0.5)]
-
-    Rebollo-Monedero et al. 2012, section V-A1 (l-diversity) and V-B1 (t-closeness). D. Kifer, "Attacks on privacy and
-    deFinetti's theorem", SIGMOD 2009.
     """
 
     sensitive: str

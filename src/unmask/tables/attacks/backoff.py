@@ -36,7 +36,9 @@ STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 
 @dataclass(frozen=True)
 class BackOff:
-    """What do people like this one have? Every row of the release counts, the more the more columns agree.
+    """Attack that infers a sensitive value from all rows of a release, which need not be people's.
+
+    Each row counts the more, the more columns agree:
 
         p_j(s | x) = (n(x_1 .. x_j, s) + a_j p_(j-1)(s | x)) / (n(x_1 .. x_j) + a_j),  p_0(s) = (n(s) + 1/2) / (n + m/2)
 
@@ -51,25 +53,34 @@ class BackOff:
     or of the population has probability 0. Missing cells are not counted where the release has more of them than the
     population explains, see `hidden_values`. Real people are taken to be like the rows: a `model`.
 
-    sensitive : the column
-    bins      : into how many quantiles of the population numbers are cut
-    strengths : a_j of each column, in the order of the columns; found in the release when left out
-
     Assumes: real people are like the released rows, and columns tell by which of their values agree.
 
     Fails when: a secret depends on numbers in a way that bins do not show (an estimator may learn it,
     `ModelAttribute`), or the release keeps single columns and not what goes together.
 
+    Parameters
+    ----------
+    sensitive : str
+        Name of the sensitive column.
+    bins : int, optional
+        Number of quantiles of the population into which numbers are cut.
+    strengths : tuple[float, ...], optional
+        a_j of each column, in the order of the columns; found in the release when left out.
+
+    References
+    ----------
+    S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
+    B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,
+    "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 2002, equation 2.4.
+
+    Examples
+    --------
     >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
     >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = BackOff("ill")(release, Background(known))
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
     [('no', 0.96), ('yes', 0.04)]
-
-    S. M. Katz, "Estimation of probabilities from sparse data", IEEE TASSP 1987 (backing off); D. J. C. MacKay & L. C.
-    B. Peto, "A hierarchical Dirichlet language model", 1995 (this form); M. Saerens, P. Latinne & C. Decaestecker,
-    "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 2002, equation 2.4.
     """
 
     sensitive: str

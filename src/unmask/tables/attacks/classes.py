@@ -24,8 +24,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class ClassAttack:
-    """Which released record is this person's? The adversary knows people's quasi-identifiers and reads cells by
-    containment.
+    """Linkage attack of a prosecutor, who knows people's quasi-identifiers and compares cells by containment.
 
     A record fits a person when each released cell, as a set of values, contains what the adversary knows. Believing
     values to be spread evenly within a released box, p(record given person) is proportional to 1 / volume(box) over the
@@ -45,22 +44,28 @@ class ClassAttack:
     (`Knowledge(missing=...)`) and suppressed ones (`*`) fit everything and tell nothing of a person. A missing cell
     obeys the release's rule for missing cells. A person whom no record fits is believed absent.
 
-    prior_present : probability that a person is in the release at all (prosecutor: 1). Below 1, an absent person's
-                    values are thought to be distributed as among the people attacked.
-
     Assumes: released cells contain what is true, the adversary knows what they know without errors, and within a box
     all values are equally likely.
 
     Fails when: cells were perturbed or what is known is wrong, for the true record then does not fit (`BayesAttack`);
     or the people of a class can be told apart by other columns or other classes.
 
+    Parameters
+    ----------
+    prior_present : float, optional
+        Probability that the person is in the release, from 0 to 1.
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, section V-A1; K. El Emam & F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
+
+    Examples
+    --------
     >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
     >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
     >>> belief = ClassAttack()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
     >>> [(one.candidate, one.probability) for one in belief.candidates(0)]
     [(0, 0.5), (1, 0.5)]
-
-    Rebollo-Monedero et al. 2012, section V-A1; K. El Emam & F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
     """
 
     prior_present: float = 1.0
@@ -175,7 +180,7 @@ def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArra
 
 @dataclass(frozen=True)
 class RegisterAttack:
-    """Which person is this released record? The adversary links records to a register of named people.
+    """Linkage attack that links released records to a register of named people.
 
     The targets are the released records, the candidates the people of the register. The n records
     and the N people who share a box compete for each other: with E[I] of the n owners in the register, each of the N is
@@ -184,15 +189,21 @@ class RegisterAttack:
     match more are believed to be in the register than `coverage` says. What cannot be is refused: 20,000 records whose
     people are all said to be in a register of 16,000. A record that nobody fits has no candidate.
 
-    coverage : probability c that the owner of a record is in the register, each on its own. At 1, where nobody fits
-               records of several boxes, p = 1 / N: the mean over records is then the marketer's risk (1 / n) sum n_c /
-               N_c, the worst-off record the journalist's, 1 / min N_c. Other beliefs are a `model`: they estimate how
-               many people of a box own no record, by its part of all records and people.
-
     Assumes: the register is without errors, and whether somebody is listed does not depend on who they are.
 
     Fails when: the register is out of date, or lists the released people of some boxes more fully than those of others.
 
+    Parameters
+    ----------
+    coverage : float, optional
+        Probability that the person behind a record is in the register.
+
+    References
+    ----------
+    K. El Emam & F. K. Dankar 2008; the population is counted, not estimated.
+
+    Examples
+    --------
     >>> told = {"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "ill": ["flu", "none", "flu"]}
     >>> release = Table.read(told, quasi_identifiers="age", sensitive="ill")
     >>> register = Table.read({"age": [24, 26, 27, 35]}, quasi_identifiers="age")
@@ -201,8 +212,6 @@ class RegisterAttack:
     [(0, 0.33), (1, 0.33), (2, 0.33)]
     >>> belief.candidates(2)
     (Candidate(candidate=3, probability=1.0),)
-
-    K. El Emam & F. K. Dankar 2008; the population is counted, not estimated.
     """
 
     coverage: float = 1.0

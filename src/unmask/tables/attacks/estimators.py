@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ModelAttribute:
-    """What do people like this one have? An estimator is trained on the release, and asked about real people.
+    """Attack that infers a sensitive value by an estimator that is trained on the release.
 
     Each column that is known and released is one feature, from 0 to 1, of numbers: the place among the quantiles of
     `population`, or else of the people known; of others one feature for each value. Of a released cell that holds
@@ -36,23 +36,32 @@ class ModelAttribute:
     that the release has too often is not believed in for that. What an estimator announces depends on it: `model`, or
     refuted.
 
-    sensitive : the column
-    estimator : an object with `fit(X, y)`, `predict_proba(X)` and `classes_`, as in scikit-learn, which is copied, or
-                "module:Class" of scikit-learn, which is made without arguments; a `random_state` that is not set is 0
-    bins      : into how many quantiles numbers are cut
-
     Assumes: real people are like the released rows, and these are enough for the estimator to learn from.
 
     Fails when: the estimator announces more than it knows, as many do: an audit then marks its belief `refuted`.
 
+    Parameters
+    ----------
+    sensitive : str
+        Name of the sensitive column.
+    estimator : Any, optional
+        An object with `fit(X, y)`, `predict_proba(X)` and `classes_`, as in scikit-learn, which is copied, or
+        "module:Class" of scikit-learn, which is made without arguments; a `random_state` that is not set is 0.
+    bins : int, optional
+        Number of quantiles of the population into which numbers are cut.
+
+    References
+    ----------
+    M. Templ et al., "RAPID: risk of attribute prediction-induced disclosure in synthetic microdata", 2026.
+
+    Examples
+    --------
     >>> told = {"job": ["smith", "baker"] * 10, "ill": ["yes", "no"] * 10}
     >>> release = Table.read(told, quasi_identifiers="job", sensitive="ill")
     >>> known = Table.read({"job": ["baker"]}, quasi_identifiers="job")
     >>> belief = ModelAttribute("ill")(release, Background(known))
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
     [('no', 0.82), ('yes', 0.18)]
-
-    M. Templ et al., "RAPID: risk of attribute prediction-induced disclosure in synthetic microdata", 2026.
     """
 
     sensitive: str

@@ -18,9 +18,18 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Parts(Background):
-    """What an adversary knows who holds some columns of people in one place and others in another.
+    """Knowledge of an adversary who holds two parts of the columns of people from two sources.
 
-    people, other : a row each of the same people, of columns that the two do not share, in orders that tell nothing
+    Parameters
+    ----------
+    people : Table | None, optional
+        One part of the columns of people, a row each.
+    population : Table | None, optional
+        See `Background`.
+    others : Table | None, optional
+        See `Background`.
+    other : Table | None, optional
+        The other part of the columns of the same people, in another random order.
     """
 
     other: Table | None = None
@@ -36,21 +45,32 @@ def check_parts(parts: Sequence[Sequence[str]]) -> None:
 
 @dataclass(frozen=True)
 class Linkability:
-    """Which row of another source is this person's, whose columns are others? Two parts go together if the release has
-    rows that both resemble.
+    """Attack that links two parts of records by a release that resembles both.
 
     p(b given a) proportional to sum over released rows r of p(r given a) p(r given b), each by `link`. Where no row
     resembles a and any other part, all are alike. The knowledge is `Parts`; the status is `scores`. With people of whom
     some are control people, `measures.excess` says what the release added to what holds for everybody.
-
-    link  : an attack whose candidates are released rows
-    parts : the columns of either source, for a study, which takes them from people's records (`parts_linked`)
 
     Assumes: what goes together in the release goes together in people.
 
     Fails when: the columns of the two sources have little to do with one another. What it finds may hold for everybody:
     read the excess over control people.
 
+    Parameters
+    ----------
+    link : Attack, optional
+        Attack by which a part is linked to released records.
+    parts : tuple[tuple[str, ...], ...], optional
+        The columns of either source, for a study, which takes them from people's records (`parts_linked`).
+
+    References
+    ----------
+    Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216), section 2: linkability; M. Giomi et
+    al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.2, for neighbors
+    that both parts have.
+
+    Examples
+    --------
     >>> told = {"age": [30, 30, 50], "zip": ["10001", "10002", "20001"]}
     >>> release = Table.read(told, quasi_identifiers=["age", "zip"])
     >>> one = Table.read({"age": [30, 50]}, quasi_identifiers="age")
@@ -58,10 +78,6 @@ class Linkability:
     >>> belief = Linkability()(release, Parts(one, other=other))
     >>> belief.candidates(0)[0].candidate, belief.candidates(1)[0].candidate
     (1, 0)
-
-    Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216), section 2: linkability; M. Giomi et
-    al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.2, for neighbors
-    that both parts have.
     """
 
     link: Attack = field(default_factory=NearestNeighbor)

@@ -47,8 +47,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class MechanismAttack:
-    """Which released record is this person's, for an adversary who knows the protection, all but its random numbers?
-    Or, are they in the release at all?
+    """Linkage or membership attack of an adversary who knows the protection, except for its random numbers.
 
     With K(r given x) the probability that the protection makes the released row r of a person x, and out(r) = sum_x
     f(x) K(r given x) the density of released rows of people in general,
@@ -67,11 +66,6 @@ class MechanismAttack:
     that has none can be run again: `ShadowMembership`. What somebody's value is follows from whose row it is,
     `AttributeInference(link=...)`.
 
-    protection : what made the release, such as `tables.PRAM()`; in a study, that of the cell when left out
-    asks       : "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out",
-                 which `ShadowMembership(scores=...)` and `tables.membership.cross_fitted` make a belief of
-    prior_present : probability that the person is in the release, of identity
-
     Records whose probability is 1e-4 together, the least likely, are not listed. The status is a `model`, since out is
     estimated; `exact` where all the rows that can be somebody's are alike. Each person is looked for alone: two who are
     alike may both be believed to be one row.
@@ -81,16 +75,30 @@ class MechanismAttack:
     Fails when: the parameters were others, people in general are few or unlike those released, or rows depend on one
     another: each person is looked for alone.
 
+    Parameters
+    ----------
+    protection : Any, optional
+        What made the release, such as `tables.PRAM()`; in a study, that of the cell when left out.
+    asks : Literal["identity", "membership"], optional
+        "identity", of which the candidates are the released rows, or "membership": scores of "in" and "out", which
+        `ShadowMembership(scores=...)` and `tables.membership.cross_fitted` make a belief of.
+    prior_present : float, optional
+        Probability that the person is in the release, from 0 to 1.
+
+    References
+    ----------
+    G. Paass, "Disclosure risk and disclosure avoidance for microdata", Journal of Business & Economic Statistics 6(4),
+    1988; J. P. Reiter, "Estimating risks of identification disclosure in microdata", JASA 100, 2005, for intruders who
+    know the parameters.
+
+    Examples
+    --------
     >>> from unmask.tables import PRAM
     >>> release = Table.read({"age": [30, 31, 52], "car": ["a", "a", "b"]}, quasi_identifiers=["age", "car"])
     >>> known = Table.read({"age": [30], "car": ["a"]}, quasi_identifiers=["age", "car"])
     >>> belief = MechanismAttack(PRAM(keep=0.9))(release, Background(known))
     >>> belief.candidates(0)[0].candidate, round(belief.candidates(0)[0].probability, 2)
     (0, 0.96)
-
-    G. Paass, "Disclosure risk and disclosure avoidance for microdata", Journal of Business & Economic Statistics 6(4),
-    1988; J. P. Reiter, "Estimating risks of identification disclosure in microdata", JASA 100, 2005, for intruders who
-    know the parameters.
     """
 
     protection: Any = None

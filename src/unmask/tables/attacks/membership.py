@@ -29,32 +29,43 @@ LABELS = ("in", "out")
 
 @dataclass(frozen=True)
 class MarginalRatio:
-    """Is this person in the release, by its margins? Values that the release has more often than people in general tell
-    of those who are in it: a generator repeats the margins of the people it was fitted to.
+    """Membership attack by the margins of the release and of a reference.
+
+    A generator repeats the margins of the people it was fitted to: values that the release has more often than people
+    in general reveal its members.
 
     score(x) = mean over sets q of columns of ln((S_q(x) + 1/2) / (|S| + 1)) - ln((R_q(x) + 1/2) / (|R| + 1)), with S_q
     and R_q the rows of the release and of the reference that agree with x in q. The reference is `population`: people
     of the same population, of whom the targets are none. A released cell that holds several values counts in part for
     each, as the reference has them. Its status is `scores`: `tables.membership.cross_fitted` makes a belief of it.
 
-    columns : how many a set has at most
-    sets    : how many sets at most; of more, those of the pairs of columns that say most of one another
-    bins    : into how many quantiles of the reference numbers are cut
-
     Assumes: the reference is of the same population as the release, and the release has values of its people too often.
 
     Fails when: the reference is of another year or place, for then everybody unusual looks like a member; or membership
     shows only in how the protection works, which `ShadowMembership` knows.
 
+    Parameters
+    ----------
+    columns : int, optional
+        Largest number of columns of a margin.
+    sets : int, optional
+        Largest number of margins; of more, those of the pairs of columns with the largest mutual information.
+    bins : int, optional
+        Number of quantiles of the reference into which numbers are cut.
+
+    References
+    ----------
+    B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting detection", AISTATS
+    2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
+
+    Examples
+    --------
     >>> release = Table.read({"age": [30, 31, 45]}, quasi_identifiers="age")
     >>> known = Table.read({"age": [30, 50]}, quasi_identifiers="age")
     >>> in_general = Table.read({"age": list(range(20, 60))}, quasi_identifiers="age")
     >>> belief = MarginalRatio()(release, Background(known, in_general))
     >>> [(one.candidate, round(one.probability, 2)) for person in (0, 1) for one in belief.candidates(person)[:1]]
     [('in', 0.91), ('in', 0.67)]
-
-    B. van Breugel et al., "Membership inference attacks against synthetic data through overfitting detection", AISTATS
-    2023 (density ratio); S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", 2024 (margins).
     """
 
     asks: ClassVar = "membership"
@@ -88,8 +99,7 @@ def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins
 
 @dataclass(frozen=True)
 class ClosestRecord:
-    """Is this person in the release, by its closest record? score(x) = - the least Gower distance of a released row, as
-    in `NearestNeighbor`, in columns.
+    """Membership attack by the distance of a person from the closest released record.
 
     A companion of other attacks, never a verdict: it passes releases that give members away by their margins ("the DCR
     delusion"), and needs no reference. Its status is `scores`.
@@ -99,13 +109,17 @@ class ClosestRecord:
     Fails when: margins are copied and no row is, or people are crowded, so that everybody has a near row, member or
     not.
 
+    References
+    ----------
+    Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
+
+    Examples
+    --------
     >>> release = Table.read({"age": [30, 31, 45]}, quasi_identifiers="age")
     >>> known = Table.read({"age": [30, 50]}, quasi_identifiers="age")
     >>> belief = ClosestRecord()(release, Background(known))
     >>> [belief.candidates(person)[0].candidate for person in (0, 1)], belief.status
     (['in', 'out'], 'scores')
-
-    Z. Yao et al., "The DCR delusion: measuring the privacy risk of synthetic data", 2025.
     """
 
     asks: ClassVar = "membership"

@@ -29,11 +29,16 @@ IMPOSSIBLE = -1e6
 
 @dataclass(frozen=True)
 class CellError:
-    """How a true value becomes the released one: kept, moved by a few units, or redrawn from the column.
+    """Error model of a released cell: kept, moved by a few units, or redrawn from the column.
 
-    redraw : probability that the cell is replaced by a draw from the released column
-    jitter : probability that a number that was not redrawn is moved, evenly over +-1 ... +-width
-    width  : the largest move, in units of the column
+    Parameters
+    ----------
+    redraw : float, optional
+        Probability that the cell is replaced by a draw from the released column.
+    jitter : float, optional
+        Probability that a number that was not redrawn is moved, evenly over +-1 ... +-width.
+    width : int, optional
+        The largest move, in units of the column.
     """
 
     redraw: float = 0.0
@@ -49,28 +54,36 @@ class CellError:
 
 @dataclass(frozen=True)
 class BayesAttack:
-    """Which released record is this person's, when cells were perturbed: p(x given v) by Bayes' rule over all records.
+    """Linkage attack on perturbed cells: p(x given v) by Bayes' rule over all records.
 
     p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v),
     with q the released column's frequencies and J the jitter; a generalized released cell stands for any value it
     contains. Errors are taken as independent between columns. Records are alike a priori, prior_present / n each; an
     absent person's cells are thought to be distributed as the released columns, independently.
 
-    error         : one error model for every column, or one for each by name
-    prior_present : probability that the person is in the release
-
     Assumes: errors strike each column on its own, as often as `error` says, and records are alike a priori.
 
     Fails when: a person's errors come together (who moves changes zip and phone), or cells were changed by other cells,
     as rank swapping does: then `MechanismAttack` says more.
 
+    Parameters
+    ----------
+    error : CellError | Mapping[str, CellError], optional
+        One error model for every column, or one for each by name.
+    prior_present : float, optional
+        Probability that the person is in the release, from 0 to 1.
+
+    References
+    ----------
+    Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
+
+    Examples
+    --------
     >>> release = Table.read({"age": [30, 31, 52]}, quasi_identifiers="age")
     >>> known = Table.read({"age": [30]}, quasi_identifiers="age")
     >>> belief = BayesAttack(error=CellError(redraw=0.1))(release, Background(known))
     >>> [(one.candidate, round(one.probability, 2)) for one in belief.candidates(0)]
     [(0, 0.93), (1, 0.03), (2, 0.03)]
-
-    Fellegi & Sunter, "A theory for record linkage", 1969, normalized over candidates and "none of these".
     """
 
     error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
@@ -154,7 +167,7 @@ def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NearestNeighbor:
-    """Which released record is nearest in Gower's distance? All nearest records share the belief.
+    """Linkage attack that picks the nearest records in Gower's distance, with equal probability.
 
     Distance = mean over columns of |v - cell| / range for numbers (0 inside a released interval) and of 0 / 1 for
     categories (0 when the cells meet); a missing cell next to a stated one counts 1, unless the release's rule is
@@ -166,12 +179,16 @@ class NearestNeighbor:
     Fails when: columns were perturbed unequally or many rows are nearly as near. It knows nothing of how the release
     was made: what it misses, `MechanismAttack` may find.
 
+    References
+    ----------
+    J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
+
+    Examples
+    --------
     >>> release = Table.read({"age": [30, 31, 52]}, quasi_identifiers="age")
     >>> belief = NearestNeighbor()(release, Background(Table.read({"age": [33]}, quasi_identifiers="age")))
     >>> belief.candidates(0), belief.status
     ((Candidate(candidate=1, probability=1.0),), 'scores')
-
-    J. C. Gower, "A general coefficient of similarity and some of its properties", 1971.
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing

@@ -41,8 +41,7 @@ class Protection(Protocol):
 
 @dataclass(frozen=True)
 class ShadowMembership:
-    """Is this person in the release? The adversary knows the protection, all but its random numbers, and runs it on
-    worlds of their own: people in general, each target among them with probability 1/2.
+    """Membership attack of an adversary who runs the protection on tables with and without each target.
 
     With s a score of a person in a world, in or out,
         log L(s) = ((s - mu_out)^2 - (s - mu_in)^2) / (2 v)
@@ -52,17 +51,29 @@ class ShadowMembership:
     true, within 3 points, when it was fitted to the other half; with fewer than 40 worlds it is `scores`. No person
     whose truth is known is needed.
 
-    protection : run again on as many people as the release has rows, with the columns that are known of the targets;
-                 None: that which made the release, as a study tells
-    scores     : attacks whose candidates are "in" and "out"
-    shadows    : worlds; all targets share them
-
     `population` must have as many people as the release has rows, and none of the targets.
 
     Assumes: the protection and its parameters are known, and people in general are like the others in the release.
 
     Fails when: `population` is unlike the release, or the worlds are too few to learn how each person scores.
 
+    Parameters
+    ----------
+    protection : Protection | None, optional
+        Run again on as many people as the release has rows, with the columns that are known of the targets; None: that
+        which made the release, as a study tells.
+    scores : tuple[Attack, ...], optional
+        Attacks whose candidates are "in" and "out".
+    shadows : int, optional
+        Worlds; all targets share them.
+
+    References
+    ----------
+    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section V; T. Stadler, B.
+    Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
+
+    Examples
+    --------
     >>> from unmask.tables import Suppress
     >>> release = Table.read({"age": list(range(20, 60, 2))}, quasi_identifiers="age")
     >>> in_general = Table.read({"age": list(range(21, 61, 2))}, quasi_identifiers="age")
@@ -71,9 +82,6 @@ class ShadowMembership:
     >>> belief = attack(release, Background(known, in_general), rng=np.random.default_rng(0))
     >>> belief.candidates(0)[0].candidate, belief.status  # 10 worlds are too few to announce a probability
     ('in', 'scores')
-
-    N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section V; T. Stadler, B.
-    Oprisanu & C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX Security 2022, section 4.
     """
 
     asks: ClassVar = "membership"

@@ -212,18 +212,13 @@ class _Runs(NamedTuple):
 
 @dataclass(frozen=True)
 class SinglingOut:
-    """Guesses of predicates that single a person out, from the release alone.
+    """Attack that writes predicates that are likely to single out one person.
 
     First every value that one released row has, and of numbers the least and the greatest value. Then, `tries` times,
     what a released row drawn at random says of some columns drawn at random: the value, or of a number that it is at
     least as large if it is above the column's median, else at most, or of a generalized cell that it is one of its
     values; kept if no other released row may satisfy it. Missing cells and `*` say nothing. No predicate is guessed
     twice, and of either kind there are at most `guesses`. With as many as there are columns a guess is a whole row.
-
-    guesses    : the most predicates of one column, and of several
-    tries      : rows drawn
-    conditions : fewest and most conditions of a conjunction, of a column each
-    exact      : a number is said as it is
 
     In a study the guesses are tried on members and control people (`singled_out`, `singled_out_of_as_many`).
 
@@ -232,13 +227,28 @@ class SinglingOut:
     Fails when: the release is a small sample of the population. What singles out control people as often as members is
     no disclosure by the release: read the excess.
 
+    Parameters
+    ----------
+    guesses : int, optional
+        Largest number of predicates of one column, and of several.
+    tries : int, optional
+        Number of rows that are drawn.
+    conditions : tuple[int, int], optional
+        Smallest and largest number of conditions of a conjunction, each of one column.
+    exact : bool, optional
+        Numbers are compared with their exact value.
+
+    References
+    ----------
+    A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A
+    unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the guesses.
+
+    Examples
+    --------
     >>> release = Table.read({"age": [30, 30, 50], "sex": ["f", "m", "f"]}, quasi_identifiers=["age", "sex"])
     >>> found = SinglingOut(conditions=(2, 2))(release, rng=np.random.default_rng(0))
     >>> [(one.column, one.relation, one.label) for one in found[-1]]
     [('age', 'at least', '30'), ('sex', 'is', 'm')]
-
-    A. Cohen & K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 2020; M. Giomi et al., "A
-    unified framework for quantifying privacy risk in synthetic data", PoPETs 2023, section 4.1, for the guesses.
     """
 
     guesses: int = 2000

@@ -20,7 +20,7 @@ TIE = 1e-9
 
 @dataclass(frozen=True)
 class StringLinkage:
-    """One-hot KD-tree linkage: which equivalence class has labels that equal the adversary's raw values as text?
+    """Linkage attack by equal strings: one-hot rows and a KD-tree, as published.
 
     The Euclidean distance between one-hot rows is sqrt(2 x columns that differ, a missing cell counting half), so the
     tree does no more than this comparison: "[28, 40]" never equals 35. Classes at the least distance share the belief;
@@ -31,12 +31,16 @@ class StringLinkage:
     Fails when: anything was generalized. What it does not find shows a notation, and no safety: it is here to reproduce
     a paper.
 
+    References
+    ----------
+    R. Pasupuleti, "Linkage attack analysis: k-anonymity, l-diversity and t-closeness", methodology and results.
+
+    Examples
+    --------
     >>> release = Table.read({"age": ["[20, 29]", "[20, 29]", "35"]}, quasi_identifiers="age")
     >>> belief = StringLinkage()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
     >>> [round(one.probability, 2) for one in belief.candidates(0)]  # no text equals "24"
     [0.33, 0.33, 0.33]
-
-    R. Pasupuleti, "Linkage attack analysis: k-anonymity, l-diversity and t-closeness", methodology and results.
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing

@@ -21,11 +21,20 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Traces(Background):
-    """What an adversary knows who has seen people several times, and how a release says which rows are one person's.
+    """Knowledge of an adversary with several observations of each person.
 
-    people    : a row of what was seen, each time of each of them
-    seen      : (n_people, m) the rows of `people` that are of each person
-    pseudonym : (n_released,) which released rows are one person's, by numbers from 0
+    Parameters
+    ----------
+    people : Table | None, optional
+        A row for each observation of each person.
+    population : Table | None, optional
+        See `Background`.
+    others : Table | None, optional
+        See `Background`.
+    seen : NDArray[np.int64] | None, optional
+        (n_people, m) the rows of `people` that are of each person.
+    pseudonym : NDArray[np.int64] | None, optional
+        (n_released,) which released rows are one person's, by numbers from 0.
     """
 
     seen: NDArray[np.int64] | None = None
@@ -34,24 +43,30 @@ class Traces(Background):
 
 @dataclass(frozen=True)
 class SeveralRows:
-    """Whose pseudonym is this? The adversary has seen people several times, each time in a row of theirs drawn at
-    random, and the release says which of its rows are one person's.
+    """Linkage attack of an adversary who has several observations of each person.
 
     The belief about rows is that of `ClassAttack`; `of_pseudonyms` has the formula. The knowledge is `Traces`.
-
-    times : how often each person was seen, for a study, which draws the rows of people; an audit takes 4
 
     Assumes: what was seen is in the release; every pseudonym is as likely before.
 
     Fails when: a person's rows are not released, or were seen with mistakes; then their pseudonym is ruled out.
 
+    Parameters
+    ----------
+    times : int, optional
+        Number of observations of each person.
+
+    References
+    ----------
+    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013.
+
+    Examples
+    --------
     >>> release = Table.read({"place": ["a", "a", "b", "b", "b"], "who": [1, 2, 1, 2, 2]}, quasi_identifiers="place")
     >>> seen = Table.read({"place": ["a", "b"]}, quasi_identifiers="place")
     >>> known = Traces(seen, seen=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
     >>> [round(one.probability, 3) for one in SeveralRows()(release, known).candidates(0)]
     [0.529, 0.471]
-
-    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013.
     """
 
     times: int = 4
@@ -75,25 +90,40 @@ AT_ONCE = 4_000_000
 def of_pseudonyms(
     link: Posterior, rows_seen: NDArray[np.int64], pseudonym: NDArray[np.int64], n_pseudonyms: int
 ) -> Posterior:
-    """Which pseudonym is whose, for an adversary who has seen people m times each, every time in a row of theirs drawn
-    at random, the same one perhaps twice.
+    """Return the belief about the pseudonym of each person by the product over their observations.
 
     With S_j(v) what they believe, of what they have seen at time j, that its row is one of the n_v rows of pseudonym v,
     p(v given what is seen) is proportional to the product over j of S_j(v) / n_v, each v being as likely before. As
     exact as the belief about rows.
 
-    link      : the belief about the row of everything seen, every row as likely before
-    rows_seen      : (n_people, m) the targets of `link` that are of each person
-    pseudonym : (n_rows,) the pseudonym of each released row, below n_pseudonyms
+    Parameters
+    ----------
+    link : Posterior
+        The belief about the row of everything seen, every row as likely before.
+    rows_seen : NDArray[np.int64]
+        (n_people, m) the targets of `link` that are of each person.
+    pseudonym : NDArray[np.int64]
+        (n_rows,) the pseudonym of each released row, below n_pseudonyms.
+    n_pseudonyms : int
+        Number of pseudonyms.
 
+    Returns
+    -------
+    Posterior
+        Candidates are the pseudonyms.
+
+    References
+    ----------
+    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013: of people seen four
+    times 95 % are unique; here with what the others' traces leave possible.
+
+    Examples
+    --------
     >>> from unmask.core.inference import from_classes
     >>> places, pseudonym = np.array([0, 0, 1, 1, 1, 2]), np.array([0, 1, 0, 1, 1, 1])
     >>> found = of_pseudonyms(from_classes(places, places), np.array([[0, 2], [2, 5]]), pseudonym, 2)
     >>> np.exp(found.log_probability).round(3).tolist(), found.candidate.tolist()
     ([0.667, 0.333, 1.0], [0, 1, 1])
-
-    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013: of people seen four
-    times 95 % are unique; here with what the others' traces leave possible.
     """
     rows = _of_rows(link, pseudonym, n_pseudonyms)
     size = np.bincount(pseudonym, minlength=n_pseudonyms)

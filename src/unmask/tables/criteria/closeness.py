@@ -15,23 +15,39 @@ if TYPE_CHECKING:
 
 
 def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """t-closeness, equal ground distance: total variation 0.5 sum_s |p_s - q_s| over all m values, per class (J,).
+    """Return t-closeness with equal ground distance: the total variation 0.5 sum_s |p_s - q_s| over all values.
 
     0 to 1; values absent from the class are part of the sum (only positive excesses p_s > q_s are added, which is the
     same number and needs no absent value). Not the largest single gap, and not Kullback-Leibler: that is `t_kl`. A
     constant column gives 0.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 4.1.
+
+    Examples
+    --------
     >>> t_equal(np.array([[2, 0], [0, 2]]))
     array([0.5, 0.5])
-
-    N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 4.1.
     """
     view = view_of(counts, overall=overall)
     return view.add(np.maximum(view.p - view.q, 0.0))
 
 
 def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """t-closeness, ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, per class (J,), 0 to 1.
+    """Return t-closeness with ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, from 0 to 1.
 
     The columns of the matrix are in rank order. The distance counts ranks of the m values that occur, not magnitudes:
     9,000 to 10,000 is one step if nothing lies between. m = 1 gives 0.
@@ -39,10 +55,26 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     The cumulative share of a class is constant between two of its values, so each such run is summed in closed form
     with the prefix sums of Q; nothing of size J x m is made.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    Li et al. 2007, section 4.1 (ordered distance).
+
+    Examples
+    --------
     >>> t_ordered(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
     array([0.5..., 0.33..., 0.5...])
-
-    Li et al. 2007, section 4.1 (ordered distance).
     """
     view = view_of(counts, overall=overall)
     if view.domain < 2:
@@ -81,18 +113,31 @@ def _distance_to_steps(
 def t_hierarchical(
     counts: CountMatrix, paths: NDArray[np.int32], *, overall: NDArray[np.int64] | None = None
 ) -> Floats:
-    """t-closeness, hierarchical distance, per class (J,), 0 to 1.
+    """Return t-closeness with the distance of a hierarchy of values.
 
-    paths : (H, m); paths[h, s] is the node at height h above value s, for h = 0 (the value itself) to H - 1; the root
-    at height H is understood. Two values are h/H apart when their lowest common ancestor has height h, and the
-    earth mover's distance sums (h/H) min(positive excess, negative excess) over the inner nodes. That sum telescopes
-    to the mean of the total variations at heights 0 to H - 1, which is what is computed, in floating point throughout.
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    paths : NDArray[np.int32]
+        (m, height + 1) nodes of the hierarchy above each value, leaf first.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
 
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    Li et al. 2007, section 4.2 (hierarchical distance).
+
+    Examples
+    --------
     >>> two_halves = np.array([[0, 1, 2, 3], [0, 0, 1, 1]], np.int32)
     >>> t_hierarchical(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 2]]), two_halves)
     array([0.625, 0.625, 0.5  ])
-
-    Li et al. 2007, section 4.2 (hierarchical distance).
     """
     view = view_of(counts, overall=overall)
     if not len(paths):
@@ -101,29 +146,61 @@ def t_hierarchical(
 
 
 def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """Relative entropy D(p||q) = sum_s p_s ln(p_s / q_s) of each class against the whole table (J,), nats, >= 0.
+    """Return the Kullback-Leibler divergence sum_s p_s ln(p_s / q_s), in nats.
 
     Values absent from the class add 0. Total variation is at most sqrt(D / 2) (Pinsker, in nats).
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer, TKDE 22 (2010), section 4.
+
+    Examples
+    --------
     >>> t_kl(np.array([[2, 0], [0, 2]]))
     array([0.6931..., 0.6931...])
-
-    D. Rebollo-Monedero, J. Forné, J. Domingo-Ferrer, TKDE 22 (2010), section 4.
     """
     view = view_of(counts, overall=overall)
     return np.maximum(view.add(view.p * _log_ratio(view)), 0.0)
 
 
 def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """delta-disclosure privacy: max_s |ln(p_s / q_s)|, per class (J,), natural logarithm, >= 0.
+    """Return the delta of delta-disclosure privacy: max_s |ln(p_s / q_s)|.
 
     The maximum is over every value of the table; a class that lacks one has p_s = 0 and delta = inf. The release is
     delta-disclosure private for every delta above the maximum (the definition is strict).
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    J. Brickell, V. Shmatikov, "The cost of privacy", KDD 2008, definition 2.
+
+    Examples
+    --------
     >>> delta_disclosure(np.array([[2, 1], [1, 2], [3, 0]]))
     array([0.  , 0.69...,  inf])
-
-    J. Brickell, V. Shmatikov, "The cost of privacy", KDD 2008, definition 2.
     """
     view = view_of(counts, overall=overall)
     largest = view.largest(np.abs(_log_ratio(view)))
@@ -132,11 +209,25 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
 
 
 def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """The upward half of delta-disclosure: max_s ln(p_s / q_s), per class (J,), nats, >= 0, always finite.
+    """Return the upward half of delta-disclosure: max_s ln(p_s / q_s), in nats, always finite.
 
     What an adversary can come to believe, without the infinity of ruling a value out. exp of it is the largest factor
     by which a belief grows.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    Examples
+    --------
     >>> delta_up(np.array([[3, 0], [0, 3]]))
     array([0.69..., 0.69...])
     """
@@ -145,15 +236,31 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
 
 
 def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """Enhanced beta-likeness: the smallest beta that each class satisfies (J,), >= 0, inf where none does.
+    """Return enhanced beta-likeness: the smallest beta that each class satisfies, inf if none does.
 
     For every value with p_s > q_s: (p_s - q_s) / q_s <= min(beta, -ln q_s). The bound -ln q_s is of the value itself,
     so one value above its own bound fails for every beta, however large another value's bound is.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5 (2012), definition 3.
+
+    Examples
+    --------
     >>> beta_likeness(np.array([[3, 2], [2, 3]])), beta_likeness(np.array([[2, 0], [0, 2]]))
     (array([0.2, 0.2]), array([inf, inf]))
-
-    J. Cao, P. Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5 (2012), definition 3.
     """
     view = view_of(counts, overall=overall)
     gain = _relative_gain(view)
@@ -162,12 +269,28 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
 
 
 def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
-    """Basic beta-likeness: max_s (p_s - q_s) / q_s over the values that gain, per class (J,), >= 0.
+    """Return the beta of basic beta-likeness: max_s (p_s - q_s) / q_s over the values that gain.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64] | None, optional
+        (m,) rows of the whole table with each value; the sum over classes if None.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    Cao and Karras 2012, definition 2.
+
+    Examples
+    --------
     >>> beta_basic(np.array([[2, 0], [0, 2]]))
     array([1., 1.])
-
-    Cao and Karras 2012, definition 2.
     """
     view = view_of(counts, overall=overall)
     return view.largest(_relative_gain(view))

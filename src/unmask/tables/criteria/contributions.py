@@ -38,7 +38,7 @@ IDENTITY = "identity"
 
 
 def contributions(table: Table) -> tuple[Contribution, ...]:
-    """Every quasi-identifier for every target, the largest Shapley value first.
+    """Compute how much each quasi-identifier contributes to the success of an adversary, by Shapley values.
 
     The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
     the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
@@ -49,13 +49,27 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     and always the same, and `error` says how far off it may be; `alone` and `last` stay exact. Only distinct
     combinations of cells are looked at.
 
+    Parameters
+    ----------
+    table : Table
+        Table whose quasi-identifiers are compared.
+
+    Returns
+    -------
+    tuple of Contribution
+        For each target the columns, the largest contribution first.
+
+    References
+    ----------
+    L. S. Shapley, "A value for n-person games", 1953. J. Castro, D. Gomez, J. Tejada, "Polynomial calculation of the
+    Shapley value based on sampling", 2009. Rebollo-Monedero et al. 2012 for the error.
+
+    Examples
+    --------
     >>> from unmask.tables import Table
     >>> people = Table.read({"sex": ["f", "m"], "town": ["a", "b"]}, quasi_identifiers=["sex", "town"])
     >>> [(one.column, one.shapley, one.alone, one.last) for one in contributions(people)]
     [('sex', 0.25, 0.5, 0.0), ('town', 0.25, 0.5, 0.0)]
-
-    L. S. Shapley, "A value for n-person games", 1953. J. Castro, D. Gomez, J. Tejada, "Polynomial calculation of the
-    Shapley value based on sampling", 2009. Rebollo-Monedero et al. 2012 for the error.
     """
     game = _game_of(table)
     contributed: list[Contribution] = []

@@ -17,28 +17,56 @@ _WHOLE = 1e-10
 
 
 def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
-    """Distinct l-diversity: the number of s with n_cs > 0, per class (J,), at least 1.
+    """Return distinct l-diversity: the number of s with n_cs > 0, at least 1.
 
     The same number is p of p-sensitive k-anonymity (Truta and Vinay, ICDEW 2006).
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        (J,) values of each class.
+
+    References
+    ----------
+    A. Machanavajjhala et al., "l-diversity", TKDD 1 (2007), section 3.
+
+    Examples
+    --------
     >>> l_distinct(np.array([[97, 1, 1, 1], [5, 0, 5, 0]]))
     array([4, 2])
-
-    A. Machanavajjhala et al., "l-diversity", TKDD 1 (2007), section 3.
     """
     return view_of(counts).width
 
 
 def l_entropy(counts: CountMatrix) -> Floats:
-    """Entropy l-diversity: the effective number of values exp(H), H = -sum_s p_s ln p_s, per class (J,), 1 to m.
+    """Return entropy l-diversity: the effective number of values exp(H), H = -sum_s p_s ln p_s, from 1 to m.
 
     Real, never cut to an integer. Values within 1e-10 of a whole number are that number, so a class uniform over l
     values gives exactly l and may be compared with a whole threshold.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    Machanavajjhala et al. 2007, definition 4.1.
+
+    Examples
+    --------
     >>> l_entropy(np.array([[4, 4, 4, 0], [97, 1, 1, 1]]))
     array([3.  , 1.18...])
-
-    Machanavajjhala et al. 2007, definition 4.1.
     """
     view = view_of(counts)
     count = np.asarray(view.count, dtype=np.float64)
@@ -52,16 +80,32 @@ def l_entropy(counts: CountMatrix) -> Floats:
 
 
 def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - the literature's name
-    """Recursive (c, l)-diversity: the infimum of the c that hold, per class (J,).
+    """Return recursive (c, l)-diversity: the infimum of the c that hold.
 
     Counts in descending order r_1 >= ... >= r_m; (c, l) asks r_1 < c (r_l + ... + r_m), strictly, so a class is
     (c, l)-diverse for every c above r_1 / (r_l + ... + r_m) and not at it. A class with fewer than l values fails for
     every c: inf. l = 1 gives p_max. Ties do not change the value.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    l : int, optional
+        Rank of the first value of the tail, at least 1.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    Machanavajjhala et al. 2007, definition 4.2.
+
+    Examples
+    --------
     >>> l_recursive(np.array([[7, 2, 1], [5, 5, 0]]), l=3)
     array([ 7., inf])
-
-    Machanavajjhala et al. 2007, definition 4.2.
     """
     if l < 1:
         raise UnmaskError(f"l is {l}, expected at least 1")
@@ -72,26 +116,51 @@ def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - t
 
 
 def alpha(counts: CountMatrix) -> Floats:
-    """Largest share max_s p_s of one value, per class (J,), 1/m to 1: the alpha of (alpha, k)-anonymity.
+    """Return the largest share max_s p_s of one value: the alpha of (alpha, k)-anonymity, from 1/m to 1.
 
     It is also the success probability of an adversary who knows the class and guesses its commonest value; ties do not
     matter: whichever of them is guessed, the probability is the same.
 
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+
+    Returns
+    -------
+    Floats
+        (J,) one number for each class.
+
+    References
+    ----------
+    R. C.-W. Wong et al., "(alpha, k)-anonymity", KDD 2006.
+
+    Examples
+    --------
     >>> alpha(np.array([[97, 1, 1, 1]]))
     array([0.97])
-
-    R. C.-W. Wong et al., "(alpha, k)-anonymity", KDD 2006.
     """
     view = view_of(counts)
     return np.asarray(view.largest(view.count) / view.sizes, dtype=np.float64)
 
 
 def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> float:
-    """Error of the adversary who knows the class and names its commonest value: 1 - sum_c max_s n_cs / n, 0 to 1.
+    """Return the error of an adversary who knows the class and names its commonest value: 1 - sum_c max_s n_cs / n.
 
-    rows : (J,) weight of each class, its size unless given (it differs where classes overlap). l-diversity bounds this
-    error only when p is uniform: the class (97, 1, 1, 1) is distinct 4-diverse and its error is 0.03.
+    Parameters
+    ----------
+    counts : CountMatrix
+        (J, m) rows of each class with each value.
+    rows : NDArray[np.int64] | None, optional
+        (J,) weight of each class, its size if None. It differs from the size if classes overlap.
 
+    Returns
+    -------
+    float
+        Share of the rows that are guessed wrong, from 0 to 1.
+
+    Examples
+    --------
     >>> round(map_error(np.array([[97, 1, 1, 1]])), 12)
     0.03
     """
@@ -112,10 +181,16 @@ INTERVALS = 0.1
 
 
 class ValueProximity(NamedTuple):
-    """How often the best guess of a number is within 10 % of it, see `value_proximity`.
+    """Share of numbers that a guess misses by at most 10 %.
 
-    average : over rows, by one who knows the class; largest : in the class where most are; prior : by one who knows the
-    numbers of the whole table alone
+    Parameters
+    ----------
+    average : float
+        Mean over rows, of an adversary who knows the class.
+    largest : float
+        Share in the class with the largest one.
+    prior : float
+        Share for an adversary who knows only the numbers of the whole table.
     """
 
     average: float
@@ -124,21 +199,39 @@ class ValueProximity(NamedTuple):
 
 
 def value_proximity(release: Table, column: Column, *, original: Column | None = None) -> ValueProximity | None:
-    """How often a number g is right within 10 %, |g - x| <= |x| / 10, the g of each class being the best one.
+    """Return how often the best guess g of a number x is right within 10 %: |g - x| <= |x| / 10.
 
     All x from a to b, of one sign, are near some g if b <= a 1.1 / 0.9; so the best g of a class covers the most rows
     in such a window. None where the column has fewer than 10 different numbers, or more than a tenth of its cells are
     intervals with two ends: these may tell their numbers nearly, too. Other cells that are no single number are never
-    near. original : tells the prior, the release's own numbers when left out.
+    near. The g of each class is the best one.
 
+    Parameters
+    ----------
+    release : Table
+        Table whose classes are judged.
+    column : Column
+        Sensitive column of numbers.
+    original : Column | None, optional
+        Column before protection, for the prior; that of the release if None.
+
+    Returns
+    -------
+    ValueProximity or None
+        None for a column that is not of numbers, see above.
+
+    References
+    ----------
+    J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", SIGMOD 2008;
+    10 % as in the p % rule of statistical offices.
+
+    Examples
+    --------
     >>> from unmask.tables import Table
     >>> pay = [50_000, 50_100, 50_200, 50_300, 50_400, 20_000, 30_000, 45_000, 70_000, 99_000]
     >>> table = Table.read({"q": list("aaaaabbbbb"), "pay": pay}, quasi_identifiers="q", sensitive="pay")
     >>> value_proximity(table, table.sensitive[0])
     ValueProximity(average=0.6, largest=1.0, prior=0.6)
-
-    J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", SIGMOD 2008;
-    10 % as in the p % rule of statistical offices.
     """
     rows = release.taking_part
     if column.type != "number" or len(np.unique(column.codes[rows])) < NUMBERS:

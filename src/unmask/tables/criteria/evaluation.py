@@ -45,13 +45,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What the classes disclose about one sensitive column; each number is that of the weakest class.
+    """Criteria of one sensitive column, each of the weakest class.
 
     l_* and p_sensitive, map_error: lower is weaker; the others: higher is weaker. t_ordered is None for a column
     without an order and where a sensitive cell is missing (it has no rank); t_hierarchical is None without a
     hierarchy. average_privacy_risk is the mean over rows of max_s p_s, that is 1 - map_error, and prior_error the same
     error without the release, 1 - max_s q_s. information_bits is the mean over rows of D(p||q): for disjoint
     classes the mutual information of class and value.
+
+    Parameters
+    ----------
+    l_distinct : int
+        Distinct l-diversity.
+    l_entropy : float
+        Entropy l-diversity.
+    l_recursive : float
+        Recursive (c, 2)-diversity.
+    t_equal : float
+        T-closeness, equal distance.
+    t_ordered : float | None
+        T-closeness, ordered distance; None for values without an order.
+    t_kl : float
+        Kullback-Leibler divergence, in nats.
+    t_hierarchical : float | None
+        T-closeness, distance of the hierarchy; None without one.
+    delta_disclosure : float
+        Delta-disclosure privacy.
+    delta_up : float
+        Largest logarithmic rise of a share.
+    beta_likeness : float
+        Enhanced beta-likeness.
+    beta_basic : float
+        Basic beta-likeness.
+    alpha : float
+        Largest share of one value in a class.
+    p_sensitive : int
+        P of p-sensitive k-anonymity.
+    map_error : float
+        Share of rows that are guessed wrong by the commonest value of their class.
+    average_privacy_risk : float
+        1 - `map_error`.
+    prior_error : float
+        The same error without the release.
+    information_bits : float
+        Mutual information of class and value, in bits.
     """
 
     l_distinct: int
@@ -75,20 +112,76 @@ class Disclosure:
 
 @dataclass(frozen=True)
 class Criteria:
-    """Every criterion of one release.
+    """Criteria of one release.
 
-    rows : evaluated rows; classes : distinct quasi-identifier combinations among them; k : the fewest candidates of any
-    row; unique_rows : rows with one candidate; prosecutor_average, prosecutor_max : probability of re-identifying a
-    row, mean over rows and worst.
-    journalist_*, marketer : None without a population; a prosecutor's number is then an upper bound of them.
-    sample_weight_* : None without weights.
-    The fields named like those of `Disclosure` are the weakest over the sensitive columns, each column judged alone
-    (the other sensitive columns do not join the quasi-identifiers); None when there is no sensitive column.
-    reference : whose sensitive values q are that t, delta, beta and prior_error compare with, "original" (as they were
-    before protection) or "release".
-    missing : what a missing quasi-identifier cell meant ("own", "wildcard", "excluded"); rows_missing : rows that have
-    one; rows_excluded : rows left out for it.
-    columns : each sensitive column's own `Disclosure`.
+    Parameters
+    ----------
+    rows : int
+        Evaluated rows.
+    classes : int
+        Distinct combinations of quasi-identifiers.
+    k : int
+        Fewest candidates of any row.
+    unique_rows : int
+        Rows with one candidate.
+    prosecutor_average : float
+        Probability of re-identifying a row, mean over rows.
+    prosecutor_max : float
+        The same of the worst row.
+    journalist_average : float | None
+        Mean risk from a journalist; None without a population.
+    journalist_max : float | None
+        The same of the worst row.
+    marketer : float | None
+        Share that a marketer re-identifies; None without a population.
+    sample_weight_average : float | None
+        Mean risk by survey weights; None without weights.
+    sample_weight_max : float | None
+        The same of the worst class.
+    l_distinct : int | None
+        Distinct l-diversity.
+    l_entropy : float | None
+        Entropy l-diversity.
+    l_recursive : float | None
+        Recursive (c, 2)-diversity.
+    t_equal : float | None
+        T-closeness, equal distance.
+    t_ordered : float | None
+        T-closeness, ordered distance; None for values without an order.
+    t_kl : float | None
+        Kullback-Leibler divergence, in nats.
+    t_hierarchical : float | None
+        T-closeness, distance of the hierarchy; None without one.
+    delta_disclosure : float | None
+        Delta-disclosure privacy.
+    delta_up : float | None
+        Largest logarithmic rise of a share.
+    beta_likeness : float | None
+        Enhanced beta-likeness.
+    beta_basic : float | None
+        Basic beta-likeness.
+    alpha : float | None
+        Largest share of one value in a class.
+    p_sensitive : int | None
+        P of p-sensitive k-anonymity.
+    map_error : float | None
+        Share of rows that are guessed wrong by the commonest value of their class.
+    average_privacy_risk : float | None
+        1 - `map_error`.
+    prior_error : float | None
+        The same error without the release.
+    information_bits : float | None
+        Mutual information of class and value, in bits.
+    reference : Literal["original", "release"]
+        Table whose sensitive values are q: "original", before protection, or "release".
+    missing : Missing
+        Rule for missing quasi-identifiers.
+    rows_missing : int
+        Rows with a missing quasi-identifier.
+    rows_excluded : int
+        Rows that are left out by the rule.
+    columns : Mapping[str, Disclosure]
+        Name of each sensitive column -> its criteria.
     """
 
     rows: int
@@ -134,15 +227,7 @@ def evaluate(
     reference: Table | None = None,
     weight: Floats | None = None,
 ) -> Criteria:
-    """All criteria of a release in one pass over its rows, or over the combinations of a counted one.
-
-    sensitive : columns to judge, all sensitive columns of the table unless given.
-    population : a table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to
-    a class when each of their cells is compatible with it (an age with an interval). For journalist and marketer.
-    reference : the table before protection. Its sensitive values are q, with which classes are compared: those of a
-    release move with what was suppressed. Where a released value is not among them, q is the release's own, and
-    `Criteria.reference` says so, as it does without a reference.
-    weight : (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
+    """Compute all criteria of a release in one pass over its rows.
 
     The class of a row is the set of rows whose cells contain its own (`matching.contained`), as these fit each person
     who may be meant; `*` meets every cell. Missing cells follow `table.missing`. "own": a missing cell meets missing
@@ -150,6 +235,32 @@ def evaluate(
     classes overlap, sizes f and the sensitive counts are taken over that set, and averages run over rows.
 
     Time and memory grow with the rows and the distinct pairs of class and value, never with classes times values.
+
+    Parameters
+    ----------
+    table : Table
+        Release to judge.
+    sensitive : str | Sequence[str] | None, optional
+        Columns to judge, all sensitive columns of the table unless given.
+    population : Table | None, optional
+        A table of everybody who could be in the release, with the same quasi-identifiers; a person belongs to a class
+        when each of their cells is compatible with it (an age with an interval). For journalist and marketer.
+    reference : Table | None, optional
+        The table before protection. Its sensitive values are q, with which classes are compared: those of a release
+        move with what was suppressed. Where a released value is not among them, q is the release's own, and
+        `Criteria.reference` says so, as it does without a reference.
+    weight : Floats | None, optional
+        (n_rows,) survey weights, the table's own unless given; used for the sample-weight risk only.
+
+    Returns
+    -------
+    Criteria
+        Each field is the weakest over sensitive columns.
+
+    Raises
+    ------
+    UnmaskError
+        The table has no row, or all rows are excluded.
     """
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")

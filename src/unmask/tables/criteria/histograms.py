@@ -17,10 +17,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """The sensitive values of every class: a count matrix with the shares p and q beside its stored entries.
+    """Counts of classes by values, sparse, with the totals of the values.
 
-    matrix : CSR (J, m), positive counts only, no class without rows.
-    overall : (m,) rows per value in the whole table; the values with 0 rows do not count as part of the domain.
+    Parameters
+    ----------
+    matrix : sparse.csr_array[Any, Any]
+        (J, m) rows of each class with each value.
+    overall : NDArray[np.int64]
+        (m,) rows of the whole table with each value.
     """
 
     matrix: sparse.csr_array[Any, Any]

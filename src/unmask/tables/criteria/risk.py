@@ -26,22 +26,48 @@ many."""
 
 @dataclass(frozen=True)
 class Risk:
-    """Probability that a record is re-identified: of the worst-off record and on average over records."""
+    """Probability that a record is re-identified.
+
+    Parameters
+    ----------
+    maximum : float
+        Probability of the record at most risk.
+    average : float
+        Mean over records.
+    """
 
     maximum: float
     average: float
 
 
 def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = None) -> Risk:
-    """Risk from an adversary who knows that the target is in the release: 1/f for a record with f candidates.
+    """Return the risk from an adversary who knows that the target is in the release: 1/f with f candidates.
 
-    sizes : (J,) candidates f of the records of each class; rows : (J,) number of such records, `sizes` unless given.
-    The average is over records, (1/n) sum_c n_c / f_c, which is J/n for ordinary classes.
+    Parameters
+    ----------
+    sizes : NDArray[np.int64]
+        (J,) candidates f of the records of each class.
+    rows : NDArray[np.int64] | None, optional
+        (J,) records of each class, `sizes` if None.
 
+    Returns
+    -------
+    Risk
+        The average is over records.
+
+    Raises
+    ------
+    UnmaskError
+        There is no class.
+
+    References
+    ----------
+    K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013, chapter 16.
+
+    Examples
+    --------
     >>> prosecutor(np.array([1, 99]))
     Risk(maximum=1.0, average=0.02)
-
-    K. El Emam, "Guide to the De-Identification of Personal Health Information", 2013, chapter 16.
     """
     weight = sizes if rows is None else rows
     if len(sizes) == 0:
@@ -50,17 +76,36 @@ def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = Non
 
 
 def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> Risk:
-    """Risk from an adversary who knows that the target is in the population, and wants to re-identify any record.
-
-    sizes, population_sizes : (J,) rows n_c of each class in the release, N_c in the population, N_c >= n_c.
+    """Return the risk from an adversary who knows that the target is in the population, and re-identifies any record.
 
     maximum = 1 / min N_c; average = max(J / sum N_c, (1/n) sum n_c / N_c). A class with no or too few people in the
     population is an error: the two tables then do not belong together.
 
+    Parameters
+    ----------
+    sizes : NDArray[np.int64]
+        (J,) rows n_c of each class in the release.
+    population_sizes : NDArray[np.int64]
+        (J,) people N_c of each class in the population, N_c >= n_c.
+
+    Returns
+    -------
+    Risk
+        The average is over records.
+
+    Raises
+    ------
+    UnmaskError
+        A class has too few people in the population.
+
+    References
+    ----------
+    El Emam 2013, chapter 16 (as in ARX, RiskModelSampleSummary).
+
+    Examples
+    --------
     >>> journalist(np.array([1, 3]), np.array([4, 6]))
     Risk(maximum=0.25, average=0.2)
-
-    El Emam 2013, chapter 16 (as in ARX, RiskModelSampleSummary).
     """
     _check_population(sizes, population_sizes)
     share = float(len(sizes) / population_sizes.sum())
@@ -68,12 +113,28 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
 
 
 def marketer(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> float:
-    """Share of the release that is re-identified by linking all of it to the population: (1/n) sum_c n_c / N_c, 0 to 1.
+    """Return the share of records that linking the release to the population re-identifies: (1/n) sum_c n_c / N_c.
 
+    Parameters
+    ----------
+    sizes : NDArray[np.int64]
+        (J,) rows n_c of each class in the release.
+    population_sizes : NDArray[np.int64]
+        (J,) people N_c of each class in the population, N_c >= n_c.
+
+    Returns
+    -------
+    float
+        Share from 0 to 1.
+
+    References
+    ----------
+    F. K. Dankar, K. El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
+
+    Examples
+    --------
     >>> marketer(np.array([1, 3]), np.array([4, 6]))
     0.1875
-
-    F. K. Dankar, K. El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010.
     """
     _check_population(sizes, population_sizes)
     return float(np.sum(sizes / population_sizes) / sizes.sum())
@@ -99,22 +160,34 @@ def _check_population(sizes: NDArray[np.int64], population_sizes: NDArray[np.int
 
 
 def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats) -> Floats:
-    """Individual risk of the records of a weighted survey sample: the posterior mean of 1/F given f, (J,), 0 to 1.
-
-    frequency : (J,) sample rows f that share the key; population_estimate : (J,) sum F of their weights, F >= f.
-    F given f is negative binomial with p = f/F, and r = E[1/F | f] is exact for every f: r_1 = s ln(1/p) and
-    r_f = s (1/(f - 1) - r_(f-1)) with s = p/(1 - p), or a series where that loses digits. F = f gives 1/f.
+    """Return the individual risk of a weighted survey sample: the posterior mean of 1/F given f, from 0 to 1.
 
     It understates where many classes of the population are small and few of its people were sampled: a sample unique is
     taken to stand for as many people as its weight says, while the people of small classes are the ones who come out
     unique. Mean risk and true mean of 1/F on samples of Adult (48,842 people, five columns): 0.033 and 0.16 at 1 %,
     0.094 and 0.16 at 10 %, 0.146 and 0.163 at 50 %. It is no upper bound; the prosecutor's risk is.
 
-    >>> sample_weight_risk(np.array([1, 2, 5]), np.array([10.0, 2.0, 50.0]))
-    array([0.25..., 0.5..., 0.024...])
+    Parameters
+    ----------
+    frequency : NDArray[np.int64]
+        (J,) rows of each class.
+    population_estimate : Floats
+        (J,) sum of the weights of each class.
 
+    Returns
+    -------
+    Floats
+        (J,) probability of each class.
+
+    References
+    ----------
     R. Benedetti, L. Franconi, "Statistical and technological solutions for controlled data dissemination", 1998; L.
     Franconi, S. Polettini, "Individual risk estimation in mu-Argus: a review", 2004.
+
+    Examples
+    --------
+    >>> sample_weight_risk(np.array([1, 2, 5]), np.array([10.0, 2.0, 50.0]))
+    array([0.25..., 0.5..., 0.024...])
     """
     if np.any(frequency < 1):
         raise UnmaskError("a frequency is below 1, expected the number of sample rows of each class")
@@ -152,10 +225,22 @@ def _risk_by_recursion(f: Floats, p: Floats) -> Floats:
 
 
 def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
-    """People N_c of the population who fit each class of the release, (J,).
+    """Return the number of people of a population in each class of a release.
 
     A person fits when each of their quasi-identifier cells is compatible with the class's cell (equal value, value in
     the interval or set; missing cells by `table.missing`). Generalized classes may overlap: one person may fit several.
+
+    Parameters
+    ----------
+    table : Table
+        Release whose classes are counted.
+    population : Table
+        Table of everybody who could be in the release, with the same quasi-identifiers.
+
+    Returns
+    -------
+    NDArray[np.int64]
+        (J,) people of each class.
     """
     people = classes_of([population.column(column.name) for column in table.quasi_identifiers])
     sizes = population.rows_in(people.of_row, len(people.levels))
@@ -163,13 +248,27 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
 
 
 def own_rows(release: Table, original: Table) -> float:
-    """Largest share of released rows that can be different people of the original: (1/n) sum_c min(n_c, N_c), 0 to 1.
+    """Return the largest share of released rows that can be different people: (1/n) sum_c min(n_c, N_c).
 
     N_c people fit class c of n_c rows by the quasi-identifiers that both have, whatever a missing cell was. No
     matching of rows to people is larger (Hall's condition, each class alone), and where no person fits two classes
     this is one. So a release whose cells were generalized or suppressed has 1, and less proves that rows were
     perturbed, made up, or are other people's; 1 proves nothing.
 
+    Parameters
+    ----------
+    release : Table
+        Table to judge.
+    original : Table
+        Table before protection.
+
+    Returns
+    -------
+    float
+        Share from 0 to 1.
+
+    Examples
+    --------
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [20, 20, 30, 41]}, quasi_identifiers="age")
     >>> own_rows(Table.read({"age": ["[20, 30]", "20"]}, quasi_identifiers="age"), people)
@@ -250,11 +349,14 @@ def _join(
 
 
 class PeopleInClasses(NamedTuple):
-    """Of a release some of whose people have several rows.
+    """Numbers of people in the classes of a release in which people have several rows.
 
-    fewest : people of the class that has the fewest; at most k
-    share  : the largest share of the rows of a class that are one person's, in (0, 1]: who draws a row of that class
-             has a row of theirs with this probability; at least 1 / fewest
+    Parameters
+    ----------
+    fewest : int
+        People of the class with the fewest people, at most k.
+    share : float
+        Largest share of the rows of a class that are of one person, in (0, 1].
     """
 
     fewest: int
@@ -262,10 +364,22 @@ class PeopleInClasses(NamedTuple):
 
 
 def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInClasses:
-    """Return both for the classes of the rows that take part, each with all that it meets.
+    """Return the numbers of people in the classes of the rows that take part.
 
-    person : (n_rows,) who each row is of, by any numbers.
+    Parameters
+    ----------
+    release : Table
+        Table to judge.
+    person : NDArray[np.integer]
+        (n_rows,) number of the person of each row.
 
+    Returns
+    -------
+    PeopleInClasses
+        Fewest people, and the largest share of one person.
+
+    Examples
+    --------
     >>> from unmask.tables import Table
     >>> release = Table.read({"age": [30, 30, 30, 41, 41]}, quasi_identifiers="age")
     >>> people_in_classes(release, np.array([7, 7, 2, 5, 6]))
@@ -287,15 +401,30 @@ Keys = NDArray[np.int32]
 
 
 def replicated_uniques(release: Table, original: Table) -> float:
-    """Share of the people of the original who are unique there by their quasi-identifiers, and whose combination one
-    released row has: repU.
+    """Return the share of people who are unique in the original and whose combination is in one released row: repU.
 
+    Parameters
+    ----------
+    release : Table
+        Synthetic table.
+    original : Table
+        Table of people, with the same quasi-identifiers.
+
+    Returns
+    -------
+    float
+        Share of the people, from 0 to 1.
+
+    References
+    ----------
+    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 3; synthpop 1.9.
+
+    Examples
+    --------
     >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
     >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
     >>> replicated_uniques(release, people)
     0.25
-
-    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 3; synthpop 1.9.
     """
     people, rows, n = _keys(release, original)
     is_unique = [np.bincount(side, minlength=n) == 1 for side in (people, rows)]
@@ -303,15 +432,32 @@ def replicated_uniques(release: Table, original: Table) -> float:
 
 
 def correctly_disclosed(release: Table, original: Table, sensitive: str) -> float:
-    """Share of the people of the original whose combination of quasi-identifiers is released with one single value of a
-    sensitive column, and that value is theirs: DiSCO.
+    """Return the share of people whose combination is released with a single value, which is theirs: DiSCO.
 
+    Parameters
+    ----------
+    release : Table
+        Synthetic table.
+    original : Table
+        Table of people, with the same columns.
+    sensitive : str
+        Name of the sensitive column.
+
+    Returns
+    -------
+    float
+        Share of the people, from 0 to 1.
+
+    References
+    ----------
+    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 4; synthpop 1.9.
+
+    Examples
+    --------
     >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
     >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
     >>> correctly_disclosed(release, people, "s")
     0.5
-
-    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 4; synthpop 1.9.
     """
     people, rows, n = _keys(release, original)
     (theirs, released_values), n_values = _alike(original.column(sensitive), release.column(sensitive))

@@ -22,20 +22,35 @@ _SANITY = 0.001
 
 @dataclass(frozen=True)
 class InformationLoss:
-    """What a release has lost of the original, as far as cells and classes tell.
+    """Loss of cells and classes of a release.
 
-    rows, released_rows, suppressed_rows : n, rows published, rows that were not.
-    suppressed_cells : published quasi-identifier cells that are missing or cover the whole domain though the original
-        cell did not.
-    ncp : normalized certainty penalty per quasi-identifier, 0 to 1; gcp : their mean over rows and columns, 0 to 1.
-    discernibility : sum over classes of n_c^2, plus n for every suppressed row; in row pairs.
-    average_class_size : C_avg = released rows / (J k), at least 1; k is `class_size`, the smallest class unless given.
-        None when nothing is released.
-    precision : 1 - mean height of the released cell in its hierarchy / height of the root, 0 to 1; None without one.
-    width : per quasi-identifier, what a released cell leaves open in the column's own unit, see `Width`; a suppressed
-        row leaves the whole range open, and so does a missing cell, unless the original is missing.
-    distortion : per quasi-identifier, mean normalized distance between the original value and a uniform draw from the
-        released cell, 0 to 1.
+    Parameters
+    ----------
+    rows : int
+        Rows of the original.
+    released_rows : int
+        Rows of the release.
+    suppressed_rows : int
+        Rows of the original that are not released.
+    suppressed_cells : int
+        Released quasi-identifier cells that are missing or cover the whole domain, unless the original cell did.
+    ncp : Mapping[str, float]
+        Normalized certainty penalty of each column, from 0 to 1.
+    gcp : float
+        Mean of `ncp` over rows and columns, from 0 to 1.
+    discernibility : int
+        Sum over classes of n_c^2, plus n for each suppressed row, in pairs of rows.
+    class_size : int
+        Divisor k of `average_class_size`: the smallest class unless given.
+    average_class_size : float | None
+        C_avg = released rows / (J k), at least 1; None if no row is released.
+    precision : Mapping[str, float | None]
+        1 - mean height of the released cell in its hierarchy / height of the root, from 0 to 1; None without one.
+    distortion : Mapping[str, float]
+        Mean normalized distance of the original value and a uniform draw from the released cell, from 0 to 1.
+    width : Mapping[str, Width]
+        Range of a released cell in the unit of the column, see `Width`. A suppressed row has the whole range, and so
+        does a missing cell unless the original cell is missing.
     """
 
     rows: int
@@ -76,11 +91,28 @@ class InformationLoss:
 
 @dataclass(frozen=True)
 class Utility(InformationLoss):
-    """What is left of the original in a release: its loss, and what its rows tell.
+    """Loss of a release, and how well it keeps distributions and counts.
 
-    marginal_distance : total variation between the distributions of each column, 0 to 1; pairwise_distance : of each
-        pair of columns. Quasi-identifiers and sensitive columns.
-    query_error : median relative error of random counting queries.
+    Parameters
+    ----------
+    rows, released_rows, suppressed_rows, suppressed_cells : int
+        See `InformationLoss`.
+    ncp : Mapping[str, float]
+        See `InformationLoss`.
+    gcp : float
+        See `InformationLoss`.
+    discernibility, class_size : int
+        See `InformationLoss`.
+    average_class_size : float | None
+        See `InformationLoss`.
+    precision, distortion, width : Mapping
+        See `InformationLoss`.
+    marginal_distance : Mapping[str, float]
+        Total variation between the distributions of each column, from 0 to 1.
+    pairwise_distance : Mapping[tuple[str, str], float]
+        The same of each pair of columns.
+    query_error : float
+        Median relative error of counting queries.
     """
 
     marginal_distance: Mapping[str, float]
@@ -97,11 +129,7 @@ def evaluate(
     queries: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> Utility:
-    """Every utility measure of a release against the table it was made from.
-
-    origin : (release rows,) the row of `original` each released row came from, each at most once; rows of the original
-        that are missing in it are suppressed. k : the divisor of C_avg. queries, rng : number and source of the random
-        queries (seed 0 unless given).
+    """Compute the utility of a release.
 
     NCP of a cell: numeric (hi - lo) / (max - min) with the bounds cut to the original's range; ordinal and categorical
     |set| / |domain|, 0 for a single value (not (|set| - 1) / (|domain| - 1), which others use). A missing cell costs 1
@@ -112,15 +140,39 @@ def evaluate(
     quasi-identifiers - of the one, where there is only one; the release answers with its spread cells. Error
     |answer - true| / max(true, 0.001 n).
 
+    Parameters
+    ----------
+    original : Table
+        Table before protection.
+    release : Table
+        Table that is released.
+    origin : NDArray[np.int64]
+        (n_released,) row of the original behind each released row.
+    k : int | None, optional
+        Value of k for the average class size.
+    queries : int, optional
+        Number of random counting queries.
+    rng : np.random.Generator | None, optional
+        Random numbers of the queries.
+
+    Returns
+    -------
+    Utility
+        All measures of the release.
+
+    References
+    ----------
+    J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006 (NCP); K. LeFevre et al., "Mondrian",
+    ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
+
+    Examples
+    --------
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [20, 30, 40, 60]}, quasi_identifiers="age")
     >>> release = Table.read({"age": ["20-30", "20-30", "40-60", "40-60"]}, quasi_identifiers="age")
     >>> found = evaluate(people, release, np.arange(4))
     >>> found.ncp, found.gcp, found.discernibility, found.average_class_size
     ({'age': 0.375}, 0.375, 8, 1.0)
-
-    J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006 (NCP); K. LeFevre et al., "Mondrian",
-    ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
     """
     origin, lost = _check(original, release, np.asarray(origin))
     cells = {c.name: Cells.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
@@ -138,7 +190,24 @@ def evaluate(
 def information_loss(
     original: Table, release: Table, origin: NDArray[np.int64], *, k: int | None = None
 ) -> InformationLoss:
-    """What cells and classes have lost: of what `evaluate` measures, what needs no distribution. Arguments as there."""
+    """Compute the loss of cells and classes, which needs no distribution.
+
+    Parameters
+    ----------
+    original : Table
+        Table before protection.
+    release : Table
+        Table that is released.
+    origin : NDArray[np.int64]
+        (n_released,) row of the original behind each released row.
+    k : int | None, optional
+        Value of k for the average class size.
+
+    Returns
+    -------
+    InformationLoss
+        The measures of `evaluate` that need no distribution.
+    """
     origin, lost = _check(original, release, np.asarray(origin))
     cells = {c.name: Loss.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
     columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
@@ -146,26 +215,58 @@ def information_loss(
 
 
 def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
-    """Discernibility: rows that each row cannot be told from, sum_c n_c^2 + suppressed * n. In row pairs.
+    """Return the discernibility sum_c n_c^2 + suppressed * n, in pairs of rows.
 
-    sizes : (J,) rows per class; rows : n of the original, released plus suppressed unless given.
+    Parameters
+    ----------
+    sizes : Ints
+        (J,) rows of each class.
+    suppressed_rows : int, optional
+        Rows that are not released.
+    rows : int | None, optional
+        Rows of the original; released and suppressed rows if None.
 
+    Returns
+    -------
+    int
+        Pairs of rows that cannot be distinguished.
+
+    References
+    ----------
+    R. Bayardo, R. Agrawal, ICDE 2005.
+
+    Examples
+    --------
     >>> discernibility(np.array([2, 3]), suppressed_rows=1)
     19
-
-    R. Bayardo, R. Agrawal, ICDE 2005.
     """
     n = int(sizes.sum()) + suppressed_rows if rows is None else rows
     return int(np.dot(sizes, sizes)) + suppressed_rows * n
 
 
 def average_class_size(sizes: Ints, *, k: int) -> float:
-    """C_avg: released rows per class, in units of k: n / (J k), at least 1 if k holds. Suppressed rows do not count.
+    """Return the average class size n / (J k), in units of k, at least 1 if k holds.
 
+    Parameters
+    ----------
+    sizes : Ints
+        (J,) rows of each class.
+    k : int
+        Value of k for the average class size.
+
+    Returns
+    -------
+    float
+        Released rows for each class, in units of k.
+
+    References
+    ----------
+    LeFevre et al. 2006, section 5.
+
+    Examples
+    --------
     >>> average_class_size(np.array([10, 20]), k=10)
     1.5
-
-    LeFevre et al. 2006, section 5.
     """
     if k < 1 or len(sizes) == 0:
         raise UnmaskError(f"k is {k} with {len(sizes)} classes, expected k at least 1 and a class")
@@ -237,11 +338,20 @@ _UNITS: Mapping[Type, str] = {"number": "", "code": "characters", "text": "value
 
 @dataclass(frozen=True)
 class Width:
-    """What the released cells of one column leave open of a value, on average over rows and at most.
+    """Range of values that the cells of a column leave possible.
 
-    unit : "years", "days" or "hours" between the ends of a cell, for dates and moments; "" for numbers, whose unit is
-        the column's; "characters" hidden of a code; "values" that a cell of names may be, 1 where it is exact.
+    Parameters
+    ----------
+    mean : float
+        Mean over rows.
+    largest : float
+        Largest over rows.
+    unit : str
+        "years", "days" or "hours" between the ends of a cell, for dates and moments; "" for numbers, whose unit is the
+        column's; "characters" hidden of a code; "values" that a cell of names may be, 1 where it is exact.
 
+    Examples
+    --------
     >>> str(Width.of("text", 1.0, 1.0))
     'exact'
     >>> str(Width.of("date", 1500.0, 20_819.0)), str(Width.of("code", 2.1, 5.0)), str(Width.of("number", 3.04, 10.0))
