@@ -216,7 +216,7 @@ PROGRAM = """
 import hashlib, numpy as np
 from unmask.tables import criteria, utility
 from unmask.tables.protections import Mondrian
-from unmask.tables.release import Table
+from unmask.tables.table import Table
 rng = np.random.default_rng(4)
 people = Table.read(
     {"age": rng.integers(20, 60, 400), "job": rng.choice(list("defabc"), 400), "ill": rng.choice(list("xyz"), 400)},

@@ -74,12 +74,12 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    if order is None and hierarchy is None and (found := _usual(texts, as_type, known)) is not None:
-        return found
+    if order is None and hierarchy is None and (plain := _usual(texts, as_type, known)) is not None:
+        return plain
     meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known)
-    merged, place = dict(reversed(meanings)), {value: at for at, value in enumerate(domain)}
+    merged, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
     labels = sorted(merged, key=lambda label: _sort_key(label, merged[label], as_type, place))
-    rank = {label: at for at, label in enumerate(labels)}
+    rank = {label: position for position, label in enumerate(labels)}
     code = np.fromiter((rank[label] for label, _ in meanings), dtype=np.int32, count=len(texts))
     return _assemble(as_type, [(label, merged[label]) for label in labels], domain), code
 
@@ -107,15 +107,15 @@ def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, N
 def _usual(texts: Sequence[str | None], as_type: Type, known: Sequence[str]) -> tuple[Levels, NDArray[np.int32]] | None:
     """Levels of a column all of whose texts are written in the usual way; None for another one."""
     if KIND[as_type] == "categorical":
-        together = "\n".join(filter(None, texts))
-        special = any(mark in together for mark in ("*{,|~" if known else "*{"))
+        joined = "\n".join(filter(None, texts))
+        special = any(mark in joined for mark in ("*{,|~" if known else "*{"))
         return None if special else _plain_levels(texts, as_type)
     present = [text for text in texts if text]
     form = form_of(present)
     if form is None or as_type != _OF_FORM[form] or (values := values_of(present, form)) is None:
         return None
     (low, high), first, place = _distinct(*values)
-    labels = tuple(labels_of([present[at] for at in first.tolist()], form))
+    labels = tuple(labels_of([present[position] for position in first.tolist()], form))
     code, missing = place.astype(np.int32), -1
     if len(present) < len(texts):
         missing = len(labels)
@@ -130,8 +130,9 @@ def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDA
     if low is high:
         values, first, place = np.unique(low, return_index=True, return_inverse=True)
         return (values, values), first, place
-    both, first, place = np.unique(low + 1j * high, return_index=True, return_inverse=True)  # by real part, then other
-    return (both.real.copy(), both.imag.copy()), first, place
+    pairs = low + 1j * high  # sorted by the real part, then by the other one
+    bounds, first, place = np.unique(pairs, return_index=True, return_inverse=True)
+    return (bounds.real.copy(), bounds.imag.copy()), first, place
 
 
 _Floats = NDArray[np.float64]
@@ -159,7 +160,7 @@ def _sort_key(label: str, covered: Any, as_type: Type, place: Mapping[str, int])
 
 
 def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ...]) -> Levels:
-    labels, covered = tuple(label for label, _ in meanings), [of for _, of in meanings]
+    labels, covered = tuple(label for label, _ in meanings), [places for _, places in meanings]
     missing = labels.index(MISSING) if MISSING in labels else -1
     if KIND[as_type] == "numeric":
         low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
@@ -169,7 +170,7 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
 
 
 def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[np.bool_]:
-    exact = [(at,) for at in range(n_values)]
+    exact = [(level,) for level in range(n_values)]
     if list(sets[:n_values]) == exact and all(covered == () for covered in sets[n_values:]):
         return identity(len(sets), n_values)
     if len(sets) * n_values > _LARGEST_MEMBERS:
@@ -178,8 +179,8 @@ def _members(sets: Sequence[tuple[int, ...] | None], n_values: int) -> NDArray[n
             "leave it out of the quasi-identifiers and sensitive columns, or coarsen it"
         )
     members = np.zeros((len(sets), n_values), dtype=np.bool_)
-    for at, covered in enumerate(sets):
-        members[at, slice(None) if covered is None else list(covered)] = True
+    for level, covered in enumerate(sets):
+        members[level, slice(None) if covered is None else list(covered)] = True
     return members
 
 
@@ -212,9 +213,9 @@ def _meanings(
         values = Vocabulary.seen(column, texts=texts, ordinal=ordinal, known=known)
     meanings = [values.read(text) for text in texts]
     if unknown := meanings.count(None):
-        where = "in its hierarchy" if values.hierarchy else "in its order"
+        place = "in its hierarchy" if values.hierarchy else "in its order"
         raise UnmaskError(
-            f"column {column!r} has values that are not {where} ({unknown} distinct); "
+            f"column {column!r} has values that are not {place} ({unknown} distinct); "
             "add the values there or correct the column"
         )
     return [meaning for meaning in meanings if meaning], values.domain

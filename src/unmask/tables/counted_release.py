@@ -88,11 +88,11 @@ def generalize(counted: CountedSource, protection: Mondrian) -> Generalized:
     lost = {}
     for j, (column, (_, code)) in enumerate(zip(columns, recoded, strict=True)):
         source = counted.levels[f"q{j}"]
-        every = np.bincount(counted.table.quasi_identifiers[j].codes, counted.table.counts, len(source.levels))
+        rows_of_source = np.bincount(counted.table.quasi_identifiers[j].codes, counted.table.counts, len(source.levels))
         shape = (len(source.levels), len(column.levels))
         pairs = csr_array((classes.sizes, (classes.levels[:, j], code)), shape=shape)
-        gone = every.astype(np.int64) - rows_of_levels[j]
-        lost[column.name] = ColumnLoss.of(Loss.of(source, column, pairs, gone))
+        suppressed_rows = rows_of_source.astype(np.int64) - rows_of_levels[j]
+        lost[column.name] = ColumnLoss.of(Loss.of(source, column, pairs, suppressed_rows))
     suppressed = counted.table.n_rows - release.n_rows
     return Generalized(release, InformationLoss.of(lost, sizes, suppressed_rows=suppressed))
 
@@ -130,8 +130,13 @@ def write_release(
         Name of a column -> its cells that a spreadsheet would run.
     """
     check_output(path, force=force)
-    engine, name, columns, other = counted.engine, counted.name, counted.roles.columns, counted.roles.kept_columns
-    kinds = engine.table(f"{name}_rows", counted.source, {**columns, **other})
+    engine, name, columns, kept_columns = (
+        counted.engine,
+        counted.name,
+        counted.roles.columns,
+        counted.roles.kept_columns,
+    )
+    kinds = engine.table(f"{name}_rows", counted.source, {**columns, **kept_columns})
     released = {f"q{j}": column for j, column in enumerate(made.release.quasi_identifiers)}
     secret = {short: column for short, column in counted.levels.items() if short[0] == "s"}
     cells = {short: _labels(column)[column.codes] for short, column in released.items()}
@@ -141,29 +146,31 @@ def write_release(
         engine.put(f"{name}_{short}_label", {"code": column.codes, "label": _labels(column)})
         labels[short] = (f"{name}_{short}_label", _type(column))
     types = {short: _type(column) for short, column in released.items()}
-    dictionaries, codes = ({short: f"{name}_{short}" for short in some} for some in (released, secret))
-    rows = sql.select_placed_rows(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(other))
+    dictionaries, codes = ({short: f"{name}_{short}" for short in group} for group in (released, secret))
+    rows = sql.select_placed_rows(f"{name}_rows", f"{name}_box", dictionaries, counted.gaps, codes, tuple(kept_columns))
     engine.keep(f"{name}_placed", rows)
-    text = sql.select_labeled_rows(f"{name}_placed", f"{name}_label", types, labels, tuple(other))
-    order = ["box", *(f"code_{short}" for short in secret), *other]
+    text = sql.select_labeled_rows(f"{name}_placed", f"{name}_label", types, labels, tuple(kept_columns))
+    order = ["box", *(f"code_{short}" for short in secret), *kept_columns]
     place = engine.names(counted.source).index
-    named = dict(sorted({**columns, **other}.items(), key=lambda column: place(column[1])))
+    file_names = dict(sorted({**columns, **kept_columns}.items(), key=lambda column: place(column[1])))
     texts = [*(short for short in types if types[short] == "string"), *(s for s in labels if labels[s][1] == "string")]
-    texts += [short for short in other if kinds[short] in ("text", "untyped")]
-    found = _formulas(engine, text, {short: named[short] for short in texts})
-    check_formulas(found, formulas)
-    if found and formulas == "escape":
-        text = sql.escape_formulas(text, texts, [*named, *(column for column in order if column not in named)], STARTS)
-        named = {short: escape(column) for short, column in named.items()}
-    engine.write_parquet(text, path, named, order=order)
-    return found
+    texts += [short for short in kept_columns if kinds[short] in ("text", "untyped")]
+    formula_cells = _formulas(engine, text, {short: file_names[short] for short in texts})
+    check_formulas(formula_cells, formulas)
+    if formula_cells and formulas == "escape":
+        text = sql.escape_formulas(
+            text, texts, [*file_names, *(column for column in order if column not in file_names)], STARTS
+        )
+        file_names = {short: escape(column) for short, column in file_names.items()}
+    engine.write_parquet(text, path, file_names, order=order)
+    return formula_cells
 
 
 def _formulas(engine: Engine, text: str, texts: dict[str, str]) -> dict[str, int]:
     """Return by name the number of cells that a spreadsheet would run. texts : column of the query -> name."""
     counts = engine.rows(sql.count_formulas(text, list(texts), STARTS)) if texts else {}
-    every = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
-    return {column: n for column, n in every.items() if n}
+    formula_cells = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
+    return {column: n for column, n in formula_cells.items() if n}
 
 
 def _labels(column: Column) -> NDArray[Any]:

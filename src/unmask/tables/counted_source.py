@@ -124,14 +124,18 @@ def count_sources(
     engine_bytes, array_bytes = divide_memory(memory_limit)
     sensitive = protection is None or protection.reads_values
     with open_engine(choice, memory_limit=engine_bytes, temp_directory=temp_directory, encoding=encoding) as engine:
-        asked = {name: (source, roles(name, engine.names(source))) for name, source in sources.items()}
-        sizes = {name: estimate(engine, *one, sensitive=sensitive) for name, one in asked.items()}
+        sources_read = {name: (source, roles(name, engine.names(source))) for name, source in sources.items()}
+        sizes = {
+            name: estimate(engine, *source_read, sensitive=sensitive) for name, source_read in sources_read.items()
+        }
         for name, size in sizes.items():
             say(f"{name}: {size}, in {format_bytes(array_bytes)} of arrays")
         check_memory(sizes, array_bytes, register=register)
         tables = {
-            name: count_source(engine, *one, name=f"table{at}", sensitive=sensitive, records=protection is None)
-            for at, (name, one) in enumerate(asked.items() if not dry_run else ())
+            name: count_source(
+                engine, *source_read, name=f"table{position}", sensitive=sensitive, records=protection is None
+            )
+            for position, (name, source_read) in enumerate(sources_read.items() if not dry_run else ())
         }
         for note in (*engine.notes, *(note for counted in tables.values() for note in counted.table.notes)):
             say(f"note: {note}")
@@ -161,8 +165,8 @@ def estimate(engine: Engine, source: str, roles: Roles, *, sensitive: bool = Tru
     roles.check(engine.names(source))
     columns = {short: name for short, name in roles.columns.items() if sensitive or short[0] == "q"}
     engine.table("estimated", source, columns)
-    found = engine.rows(sql.select_estimates("estimated", list(columns), {"combinations": list(columns)}))
-    n = {name: int(counts[0]) for name, counts in found.items()}
+    estimates = engine.rows(sql.select_estimates("estimated", list(columns), {"combinations": list(columns)}))
+    n = {name: int(counts[0]) for name, counts in estimates.items()}
     if n["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
     combinations = min(ceil(n["combinations"] * MARGIN_OF_ESTIMATES), n["n"])
@@ -178,9 +182,11 @@ def check_memory(sizes: Mapping[str, Size], array_bytes: int, *, register: str =
                     f"column {column!r} has about {n:,} different values, too many for {format_bytes(array_bytes)} of "
                     "arrays; coarsen it, leave it out, or give more memory (--memory-limit)"
                 )
-    known = sizes[register].values if register in sizes else {}
-    pairs = max((sum(n * known.get(name, 0) for name, n in size.values.items()) for size in sizes.values()), default=0)
-    needed = sum(size.n_bytes for size in sizes.values()) + BYTES_PER_PAIR * pairs * bool(known)
+    register_values = sizes[register].values if register in sizes else {}
+    pairs = max(
+        (sum(n * register_values.get(name, 0) for name, n in size.values.items()) for size in sizes.values()), default=0
+    )
+    needed = sum(size.n_bytes for size in sizes.values()) + BYTES_PER_PAIR * pairs * bool(register_values)
     if needed > array_bytes:
         combinations = sum(size.combinations for size in sizes.values())
         raise FailedError(
@@ -236,13 +242,13 @@ def count_source(
     kinds = engine.table(f"{name}_source", source, columns)
     values = _distinct_values(engine, name, tuple(columns))
     n_rows = int(engine.rows(f"select count(*) as n from {name}_source")["n"][0])
-    named, notes = roles.read_levels({columns[short]: cells for short, cells in values.items()}, n_rows=n_rows)
+    columns_read, notes = roles.read_levels({columns[short]: cells for short, cells in values.items()}, n_rows=n_rows)
     for short, column in columns.items():
-        engine.put(f"{name}_{short}", _dictionary(values[short], named[column].codes, kinds[short]))
+        engine.put(f"{name}_{short}", _dictionary(values[short], columns_read[column].codes, kinds[short]))
     levels = {
         short: replace(
-            named[column],
-            codes=np.arange(len(named[column].levels), dtype=np.int32),
+            columns_read[column],
+            codes=np.arange(len(columns_read[column].levels), dtype=np.int32),
             stored="VARCHAR" if kinds[short] == "text" else "",
         )
         for short, column in columns.items()
@@ -259,10 +265,10 @@ def count_source(
         unit=_unit(engine, source, roles, f"{name}_keys"),
         counts=counts,
     )
-    found = CountedSource(engine, name, source, roles, levels, table)
+    counted_source = CountedSource(engine, name, source, roles, levels, table)
     if roles.keep and records and roles.missing != "wildcard":
-        found = replace(found, table=replace(table, record_sizes=_record_sizes(found)))
-    return found
+        counted_source = replace(counted_source, table=replace(table, record_sizes=_record_sizes(counted_source)))
+    return counted_source
 
 
 def _combinations(
@@ -273,7 +279,7 @@ def _combinations(
     missing = {short: max(column.levels.missing, 0) for short, column in levels.items()}
     packed = sql.pack_codes(f"{name}_source", {short: f"{name}_{short}" for short in levels}, missing, words)
     rows = engine.rows(packed)
-    keys = [rows[f"k{at}"] for at in range(len(words))]
+    keys = [rows[f"k{position}"] for position in range(len(words))]
     order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
     codes: dict[str, NDArray[np.int32]] = {}
     for key, word in zip(keys, words, strict=True):
@@ -307,16 +313,16 @@ def _record_sizes(counted: CountedSource) -> NDArray[np.int64]:
     The engine counts all rows once more, kept cells as they are: as many sets as there are distinct rows, which go to
     its disk if they exceed its memory. Rows that the rule for missing cells leaves out are not counted.
     """
-    engine, name, kept = counted.engine, counted.name, counted.roles.kept_columns
+    engine, name, kept_columns = counted.engine, counted.name, counted.roles.kept_columns
     levels = {short: column for short, column in counted.levels.items() if short[0] == "q"}
-    engine.table(f"{name}_rows", counted.source, {**counted.roles.columns, **kept})
+    engine.table(f"{name}_rows", counted.source, {**counted.roles.columns, **kept_columns})
     words, codes_of = _words(levels), {short: f"{name}_{short}" for short in levels}
-    packed = sql.pack_codes(f"{name}_rows", codes_of, counted.gaps, words, tuple(kept))
+    packed = sql.pack_codes(f"{name}_rows", codes_of, counted.gaps, words, tuple(kept_columns))
     gaps = {short: column.levels.missing for short, column in levels.items() if column.levels.missing >= 0}
     complete = sql.exclude_missing(gaps) if counted.roles.missing == "excluded" and gaps else ""
-    found = engine.rows(sql.count_parts(f"({sql.unpack_codes(f'({packed}) as s', words)}) as t", "n", where=complete))
-    order = np.argsort(found["part"])
-    return np.stack([found["part"][order], found["n"][order]]).astype(np.int64)
+    sets = engine.rows(sql.count_parts(f"({sql.unpack_codes(f'({packed}) as s', words)}) as t", "n", where=complete))
+    order = np.argsort(sets["part"])
+    return np.stack([sets["part"][order], sets["n"][order]]).astype(np.int64)
 
 
 def _unit(engine: Engine, source: str, roles: Roles, name: str) -> str:
@@ -324,17 +330,25 @@ def _unit(engine: Engine, source: str, roles: Roles, name: str) -> str:
     names = (roles.person,) if roles.person else roles.identifiers
     if roles.person == ROW or not names:
         return (stated_unit(ROW, shared=False) if names else ASSUMED).words
-    engine.table(name, source, {f"i{at}": column for at, column in enumerate(names)})
-    counts = ", ".join(f"count(distinct i{at}) as d{at}, count(i{at}) as n{at}" for at in range(len(names)))
-    found = {key: int(cells[0]) for key, cells in engine.rows(f"select count(*) as n, {counts} from {name}").items()}
+    engine.table(name, source, {f"i{position}": column for position, column in enumerate(names)})
+    counts = ", ".join(
+        f"count(distinct i{position}) as d{position}, count(i{position}) as n{position}"
+        for position in range(len(names))
+    )
+    key_counts = {
+        key: int(cells[0]) for key, cells in engine.rows(f"select count(*) as n, {counts} from {name}").items()
+    }
     ranks = [
-        2 if roles.person else key_rank(column, found[f"d{at}"], identifies=True) for at, column in enumerate(names)
+        2 if roles.person else key_rank(column, key_counts[f"d{position}"], identifies=True)
+        for position, column in enumerate(names)
     ]
-    sizes = ((found[f"d{at}"], found["n"] - found[f"n{at}"]) for at in range(len(names)))
-    unit = counting_unit(map(Key, names, ranks, *zip(*sizes, strict=True)), found["n"])
+    sizes = (
+        (key_counts[f"d{position}"], key_counts["n"] - key_counts[f"n{position}"]) for position in range(len(names))
+    )
+    unit = counting_unit(map(Key, names, ranks, *zip(*sizes, strict=True)), key_counts["n"])
     if unit.question:
-        alone = f"rows with the same {roles.person} are one person, and an engine counts rows; leave --engine out"
-        raise UnmaskError(alone if roles.person else unit.question)
+        refusal = f"rows with the same {roles.person} are one person, and an engine counts rows; leave --engine out"
+        raise UnmaskError(refusal if roles.person else unit.question)
     return unit.words
 
 
@@ -342,9 +356,9 @@ def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[
     """Return the values of every column, ascending; None comes last if a cell is missing."""
     engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
     gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
-    found = {short: engine.rows(sql.select_values(f"{name}_values", short))["v"] for short in columns}
+    values = {short: engine.rows(sql.select_values(f"{name}_values", short))["v"] for short in columns}
     engine.drop(f"{name}_values")
-    return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in found.items()}
+    return {s: np.array([*v.tolist(), None], object) if gaps[s][0] else v for s, v in values.items()}
 
 
 def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:

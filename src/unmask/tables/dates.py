@@ -180,9 +180,9 @@ class Moments(Calendar):
     def _moment(self, value: float) -> str:
         day = self.day(value)
         seconds = round(value - day * _DAY, 6)
-        minutes, left = divmod(seconds, 60)
+        minutes, rest_seconds = divmod(seconds, 60)
         text = f"{_name(day, 'day')} {int(minutes) // 60:02}:{int(minutes) % 60:02}"
-        return text + (f":{left:09.6f}".rstrip("0").rstrip(".") if left else "")
+        return text + (f":{rest_seconds:09.6f}".rstrip("0").rstrip(".") if rest_seconds else "")
 
 
 DAYS, MOMENTS = Days(), Moments()
@@ -212,23 +212,25 @@ def _around(day: int, unit: str) -> tuple[int, int]:
     """First and last day of the period around a day."""
     if unit == "day":
         return day, day
-    at = date.fromordinal(day + _EPOCH)
+    date_of_day = date.fromordinal(day + _EPOCH)
     if unit == "decade":
-        first = max(at.year // 10 * 10, 1)
-        return date(first, 1, 1).toordinal() - _EPOCH, date(at.year // 10 * 10 + 9, 12, 31).toordinal() - _EPOCH
+        first = max(date_of_day.year // 10 * 10, 1)
+        return date(first, 1, 1).toordinal() - _EPOCH, date(
+            date_of_day.year // 10 * 10 + 9, 12, 31
+        ).toordinal() - _EPOCH
     months = {"month": 1, "quarter": 3, "year": 12}[unit]
-    first = (at.month - 1) // months * months + 1
+    first = (date_of_day.month - 1) // months * months + 1
     last = first + months - 1
-    begin, end = date(at.year, first, 1), date(at.year, last, monthrange(at.year, last)[1])
+    begin, end = date(date_of_day.year, first, 1), date(date_of_day.year, last, monthrange(date_of_day.year, last)[1])
     return begin.toordinal() - _EPOCH, end.toordinal() - _EPOCH
 
 
 @lru_cache(maxsize=1 << 17)
 def _name(day: int, unit: str) -> str:
-    at = date.fromordinal(day + _EPOCH)
+    date_of_day = date.fromordinal(day + _EPOCH)
     if unit == "quarter":
-        return f"{at.year:04}-Q{(at.month + 2) // 3}"
-    return at.isoformat()[: {"day": 10, "month": 7, "year": 4}[unit]]
+        return f"{date_of_day.year:04}-Q{(date_of_day.month + 2) // 3}"
+    return date_of_day.isoformat()[: {"day": 10, "month": 7, "year": 4}[unit]]
 
 
 def _months(first: int, last: int) -> int:
@@ -254,11 +256,11 @@ def day_orders(texts: Iterable[str]) -> set[str]:
     >>> sorted(day_orders(["31/12/1970", "1/2/1970"])), day_orders(["05.03.1970"])
     (['day-first', 'unclear'], set())
     """
-    found = set()
+    orders = set()
     for text in texts:
         for first, _, second in _UNCLEAR.findall(text):
-            found.add("day-first" if int(first) > 12 else "month-first" if int(second) > 12 else "unclear")
-    return found
+            orders.add("day-first" if int(first) > 12 else "month-first" if int(second) > 12 else "unclear")
+    return orders
 
 
 def iso(text: str, order: str = "day-first") -> str:
@@ -268,15 +270,15 @@ def iso(text: str, order: str = "day-first") -> str:
     ('1970-03-05', '1970-03-05 09:30', '1970-03-05 08:30:00')
     """
 
-    def written(found: re.Match[str]) -> str:
-        year, month, day = found[1] or found[8], found[3] or found[7], found[4] or found[5]
-        if found[6] in ("/", "-") and order == "month-first":
+    def written(match: re.Match[str]) -> str:
+        year, month, day = match[1] or match[8], match[3] or match[7], match[4] or match[5]
+        if match[6] in ("/", "-") and order == "month-first":
             month, day = day, month
         plain = f"{year}-{int(month):02}-{int(day):02}"
-        if found[9] is None:
+        if match[9] is None:
             return plain
-        moment = f"{plain} {found[9].zfill(len(found[9]) + (found[9][1] == ':'))}"
-        return moment if found[10] in (None, "Z") else _in_utc(moment, found[10])
+        moment = f"{plain} {match[9].zfill(len(match[9]) + (match[9][1] == ':'))}"
+        return moment if match[10] in (None, "Z") else _in_utc(moment, match[10])
 
     return _TOKEN.sub(written, text)
 

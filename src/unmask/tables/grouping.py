@@ -61,9 +61,9 @@ def first_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
     >>> first_of(np.array([1, 0, 1], np.int32), 2)
     array([1, 0])
     """
-    found = np.empty(n_classes, dtype=np.int64)
-    found[of_row[::-1]] = np.arange(len(of_row))[::-1]
-    return found
+    first = np.empty(n_classes, dtype=np.int64)
+    first[of_row[::-1]] = np.arange(len(of_row))[::-1]
+    return first
 
 
 def class_counts(
@@ -100,8 +100,8 @@ def summed(histogram: sparse.csr_array[Any, Any], of: NDArray[np.integer], n: in
     >>> summed(sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
     array([[3, 1], [0, 3]])
     """
-    together = sparse.csr_array((np.ones(len(of), dtype=np.int64), (of, np.arange(len(of)))), shape=(n, len(of)))
-    return sparse.csr_array(together @ histogram)
+    gather = sparse.csr_array((np.ones(len(of), dtype=np.int64), (of, np.arange(len(of)))), shape=(n, len(of)))
+    return sparse.csr_array(gather @ histogram)
 
 
 def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:

@@ -96,12 +96,12 @@ class Levels:
 
     def open(self, missing: Missing) -> NDArray[np.bool_]:
         """(L,) levels that meet every cell: suppressed, unknown, and under "wildcard" missing ones."""
-        found = self.suppressed | self.unknown
-        return found | self.gaps if missing == "wildcard" else found
+        opened = self.suppressed | self.unknown
+        return opened | self.gaps if missing == "wildcard" else opened
 
     def _is(self, label: str) -> NDArray[np.bool_]:
-        at = self.labels.index(label) if label in self.labels else -1
-        return np.asarray(np.arange(len(self)) == at)
+        level = self.labels.index(label) if label in self.labels else -1
+        return np.asarray(np.arange(len(self)) == level)
 
     @property
     def kind(self) -> Kind:
@@ -119,22 +119,22 @@ class Levels:
         if self.kind == "numeric":
             exact: NDArray[np.bool_] = self.low == self.high
             return exact
-        one = self.place >= 0
-        for at in np.flatnonzero(~one):
-            exact_set = self.labels[at] != EVERYTHING and not self.mask(int(at))
-            one[at] = exact_set and np.count_nonzero(self.members[at]) == 1
-        return one
+        is_value = self.place >= 0
+        for level in np.flatnonzero(~is_value):
+            exact_set = self.labels[level] != EVERYTHING and not self.mask(int(level))
+            is_value[level] = exact_set and np.count_nonzero(self.members[level]) == 1
+        return is_value
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
         """(L,) place in the domain of the value that is a level's label, -1 for other levels and numeric ones."""
-        index = {value: at for at, value in enumerate(self.domain)}
+        index = {value: position for position, value in enumerate(self.domain)}
         return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
 
     @cached_property
     def longest(self) -> int:
         """Characters of the longest code, or of the longest mask of one."""
-        masks = (self.mask(int(at)) for at in np.flatnonzero(self.place < 0))
+        masks = (self.mask(int(level)) for level in np.flatnonzero(self.place < 0))
         return max((len(text) for text in (*self.domain, *masks)), default=0)
 
     @property
@@ -150,14 +150,14 @@ class Levels:
     def select(self, at: NDArray[np.intp] | Sequence[int]) -> Levels:
         """The levels at the given places, in that order; the domain stays."""
         index = np.asarray(at, dtype=np.intp)
-        where = np.flatnonzero(index == self.missing)
+        missing_at = np.flatnonzero(index == self.missing)
         return replace(
             self,
             labels=tuple(self.labels[i] for i in index),
             low=self.low[index] if self.kind == "numeric" else self.low,
             high=self.high[index] if self.kind == "numeric" else self.high,
             members=self.members[index],
-            missing=int(where[0]) if self.missing >= 0 and where.size else -1,
+            missing=int(missing_at[0]) if self.missing >= 0 and missing_at.size else -1,
         )
 
     def on_scale_of(self, other: Levels) -> Levels:

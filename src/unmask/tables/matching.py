@@ -35,9 +35,9 @@ def compatible(known: Levels, released: Levels, *, missing: Missing) -> NDArray[
     [[True, False], [False, True]]
     """
     if known.kind == "numeric" and released.kind == "numeric":
-        left, right = known.on_scale_of(released), released.on_scale_of(known)
-        match = left.low[:, None] <= right.high
-        match &= right.low <= left.high[:, None]
+        known_levels, released_levels = known.on_scale_of(released), released.on_scale_of(known)
+        match = known_levels.low[:, None] <= released_levels.high
+        match &= released_levels.low <= known_levels.high[:, None]
     elif known.kind == "numeric":
         match = _intersect(_as_values(known, released.domain), released)
     elif released.kind == "numeric":
@@ -96,38 +96,41 @@ def covered(values: tuple[str, ...], levels: Levels) -> sparse.csr_array:
     """
     if levels.kind == "numeric":
         levels = _as_values(levels, values)
-    joint = {value: at for at, value in enumerate(dict.fromkeys(values + levels.domain))}
-    found = _incidence(levels, joint)[:, : len(values)].tocoo()
-    whole = np.flatnonzero(levels.suppressed)
-    row = np.concatenate([found.row, np.repeat(whole, len(values))])
-    column = np.concatenate([found.col, np.tile(np.arange(len(values)), whole.size)])
+    joint = {value: position for position, value in enumerate(dict.fromkeys(values + levels.domain))}
+    covering = _incidence(levels, joint)[:, : len(values)].tocoo()
+    suppressed = np.flatnonzero(levels.suppressed)
+    row = np.concatenate([covering.row, np.repeat(suppressed, len(values))])
+    column = np.concatenate([covering.col, np.tile(np.arange(len(values)), suppressed.size)])
     shape = (len(levels), len(values))
     return sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
 
 
 def _intersect(known: Levels, released: Levels) -> NDArray[np.bool_]:
-    joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
+    joint = {value: position for position, value in enumerate(dict.fromkeys(known.domain + released.domain))}
     left_values, right_values = _incidence(known, joint), _incidence(released, joint).T.tocsr()
     match = np.zeros((len(known), len(released)), dtype=np.bool_)
     step = max(1, _BLOCK // max(1, len(released)))
     for begin in range(0, len(known), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
-    masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
+    masks = [
+        [(position, mask) for position in range(len(side)) if (mask := side.mask(position))]
+        for side in (known, released)
+    ]
     for row, column in _overlapping(*masks):
         match[row, column] = True
     return match
 
 
 def _subsets(known: Levels, released: Levels) -> NDArray[np.bool_]:
-    joint = {value: at for at, value in enumerate(dict.fromkeys(known.domain + released.domain))}
-    left, right = _incidence(known, joint), _incidence(released, joint)
-    match = np.asarray((left @ right.T).toarray() == np.diff(left.indptr)[:, None])
-    masks = [[(at, mask) for at in range(len(side)) if (mask := side.mask(at))] for side in (known, released)]
-    match[[at for at, _ in masks[0]]] = False  # a mask may hide values that no cell states
+    joint = {value: level for level, value in enumerate(dict.fromkeys(known.domain + released.domain))}
+    known_values, released_values = _incidence(known, joint), _incidence(released, joint)
+    match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
+    masks = [[(level, mask) for level in range(len(side)) if (mask := side.mask(level))] for side in (known, released)]
+    match[[level for level, _ in masks[0]]] = False  # a mask may hide values that no cell states
     for row, column in _overlapping(*masks):
-        one, other = known.labels[row], released.labels[column]
-        shorter = len(other.rstrip(EVERYTHING)) <= len(one.rstrip(EVERYTHING))
-        match[row, column] = shorter and len(one) <= len(other)
+        known_mask, released_mask = known.labels[row], released.labels[column]
+        shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
+        match[row, column] = shorter and len(known_mask) <= len(released_mask)
     return match
 
 
@@ -152,13 +155,13 @@ def _incidence(levels: Levels, joint: Mapping[str, int]) -> sparse.csr_array:
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
     row, value = np.nonzero(levels.members[wide])
-    masks = {at: mask for at in wide.tolist() if (mask := levels.mask(at))}
-    of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))
-    rows = np.concatenate([exact, wide[row], np.array(list(masks), dtype=np.int64)[of]])
+    masks = {level: mask for level in wide.tolist() if (mask := levels.mask(level))}
+    mask_of, hidden = Masks(tuple(joint)).hidden_by(list(masks.values()))
+    rows = np.concatenate([exact, wide[row], np.array(list(masks), dtype=np.int64)[mask_of]])
     columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
-    found = sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
-    found.data[:] = 1  # a mask has values of its own column twice
-    return found
+    incidence = sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
+    incidence.data[:] = 1  # a mask has values of its own column twice
+    return incidence
 
 
 def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
@@ -166,11 +169,11 @@ def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
     ends = [levels.scale.read(value) or (math.nan, math.nan) for value in domain]
     low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])
-    own = {label: at for at, label in enumerate(levels.labels) if levels.low[at] == levels.high[at]}
-    extra = [label for label in own if label not in set(domain)]
+    level_of = {label: level for level, label in enumerate(levels.labels) if levels.low[level] == levels.high[level]}
+    extra = [label for label in level_of if label not in set(domain)]
     members = np.zeros((len(levels), len(domain) + len(extra)), dtype=np.bool_)
     members[:, : len(domain)] = inside
     for spot, label in enumerate(extra):
-        members[own[label], len(domain) + spot] = True
+        members[level_of[label], len(domain) + spot] = True
     nothing = np.zeros(0, dtype=np.float64)
     return Levels(levels.labels, "text", nothing, nothing, (*domain, *extra), members, levels.missing)

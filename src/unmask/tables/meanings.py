@@ -19,9 +19,9 @@ from unmask.tables.number_formats import Decimal
 from unmask.tables.types import Declared, Recognized, recognized, told
 
 
-def trees(given: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+def trees(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
     """Hierarchies by column; those given as a path are read."""
-    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in given.items()}
+    return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in hierarchies.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,9 @@ class Meanings:
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
         """The columns by name, and what is to be said of how they were read. n_rows : see `types.recognized`."""
         declared = {name: self._declared(name) for name in encoded}
-        found = recognized(encoded, declared, na=self.na, decimal=self.decimal, n_rows=n_rows)
-        columns = {name: self._column(name, column, declared[name], found[name]) for name, column in encoded.items()}
-        return columns, tuple(note for name in encoded for note in found[name].notes)
+        types = recognized(encoded, declared, na=self.na, decimal=self.decimal, n_rows=n_rows)
+        columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}
+        return columns, tuple(note for name in encoded for note in types[name].notes)
 
     def _declared(self, name: str) -> Declared:
         of_type, days = told(name, self.types[name]) if name in self.types else (None, None)
@@ -80,10 +80,10 @@ class Meanings:
         return Column(name, code[encoded.codes], levels, declared.hierarchy, encoded.stored, self.cells)
 
 
-def _order(name: str, given: object) -> tuple[str, ...] | None:
-    if isinstance(given, str) or not isinstance(given, Iterable | None):
-        raise UnmaskError(f"the order of column {name!r} is {given!r}, expected a list of its values, lowest first")
-    return None if given is None else tuple(normalize("NFC", str(value)) for value in given)
+def _order(name: str, values: object) -> tuple[str, ...] | None:
+    if isinstance(values, str) or not isinstance(values, Iterable | None):
+        raise UnmaskError(f"the order of column {name!r} is {values!r}, expected a list of its values, lowest first")
+    return None if values is None else tuple(normalize("NFC", str(value)) for value in values)
 
 
 def _kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:

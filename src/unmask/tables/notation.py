@@ -32,17 +32,17 @@ def split_set(text: str) -> tuple[str, ...] | None:
     """
     if len(text) < 3 or text[0] != "{" or text[-1] != "}":
         return None
-    inner, parts, at, more = text[1:-1], [], 0, ","
-    while more == ",":
-        found = _SET_PART.match(inner, at)
-        if found is None:
+    inner, parts, position, separator = text[1:-1], [], 0, ","
+    while separator == ",":
+        match = _SET_PART.match(inner, position)
+        if match is None:
             return None
-        part = found[1].replace('""', '"') if found[1] is not None else found[2]
+        part = match[1].replace('""', '"') if match[1] is not None else match[2]
         if not part:
             return None
         parts.append(part)
-        at, more = found.end(), found[3]
-    return tuple(parts) if at == len(inner) else None
+        position, separator = match.end(), match[3]
+    return tuple(parts) if position == len(inner) else None
 
 
 def format_set(values: Iterable[str]) -> str:
@@ -64,7 +64,7 @@ def format_set(values: Iterable[str]) -> str:
 # --- masks --------------------------------------------------------------------------------------------------------
 
 
-def overlap(left: str, right: str) -> bool:
+def overlap(mask: str, other_mask: str) -> bool:
     """Whether two masks may hide the same value: one prefix begins with the other, and neither is too short for it.
 
     A star hides at most one character, so `12**` may be 12, 123 or 1234.
@@ -72,8 +72,8 @@ def overlap(left: str, right: str) -> bool:
     >>> overlap("12**", "123*"), overlap("12**", "13**"), overlap("1*", "123*")
     (True, False, False)
     """
-    short, long = sorted((left.rstrip(EVERYTHING), right.rstrip(EVERYTHING)), key=len)
-    return long.startswith(short) and len(long) <= min(len(left), len(right))
+    short, long = sorted((mask.rstrip(EVERYTHING), other_mask.rstrip(EVERYTHING)), key=len)
+    return long.startswith(short) and len(long) <= min(len(mask), len(other_mask))
 
 
 def common_beginning(values: Collection[str]) -> str:
@@ -83,8 +83,12 @@ def common_beginning(values: Collection[str]) -> str:
     '481'
     """
     first, last = min(values), max(values)
-    alike = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return first[: next(alike, min(len(first), len(last)))]
+    differences = (
+        position
+        for position, (first_letter, last_letter) in enumerate(zip(first, last, strict=False))
+        if first_letter != last_letter
+    )
+    return first[: next(differences, min(len(first), len(last)))]
 
 
 def format_prefix(values: Collection[str], *, width: int) -> str:
@@ -95,5 +99,5 @@ def format_prefix(values: Collection[str], *, width: int) -> str:
     >>> format_prefix(["48163", "48159", "481**"], width=5), format_prefix(["E11", "E11.9"], width=5)
     ('481**', 'E11**')
     """
-    shown = common_beginning(values).partition(EVERYTHING)[0]
-    return shown + EVERYTHING * max(width - len(shown), 1) if shown else EVERYTHING
+    prefix = common_beginning(values).partition(EVERYTHING)[0]
+    return prefix + EVERYTHING * max(width - len(prefix), 1) if prefix else EVERYTHING

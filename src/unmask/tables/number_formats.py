@@ -33,9 +33,9 @@ def plain(text: str, decimal: Decimal) -> str:
     """
     if decimal == "." and not _MARKED.search(text):
         return text
-    if found := _GROUPED[decimal].fullmatch(text):
-        whole = re.sub(r"[^0-9+-]", "", found[1])
-        return f"{whole}.{found[3]}" if found[3] else whole
+    if match := _GROUPED[decimal].fullmatch(text):
+        integer_part = re.sub(r"[^0-9+-]", "", match[1])
+        return f"{integer_part}.{match[3]}" if match[3] else integer_part
     return text if decimal == "." else _COMMA.sub(".", text.replace(".", "?"))
 
 
@@ -47,25 +47,25 @@ def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"]
     >>> decimal_of(["1.234", "3,5"]), decimal_of(["1.234"]), decimal_of(["12", "1 234"]), decimal_of(["old"])
     (',', 'either', '', None)
     """
-    shown = set()
+    marks = set()
     for text in texts:
         if text.isascii() and text.isdigit():
             continue
         if _POINTED.fullmatch(text):
-            shown.add(".")
+            marks.add(".")
             continue
         point = NUMBERS.read(plain(text, "."))
         comma = NUMBERS.read(plain(text, ",")) if "." in text or "," in text else point
         if point is None and comma is None:
             return None
         if point != comma:
-            shown.add("." if comma is None else "," if point is None else "either")
-    if {".", ","} <= shown:
+            marks.add("." if comma is None else "," if point is None else "either")
+    if {".", ","} <= marks:
         return "mixed"
-    return "." if "." in shown else "," if "," in shown else "either" if shown else ""
+    return "." if "." in marks else "," if "," in marks else "either" if marks else ""
 
 
 def thousands(texts: Iterable[str], decimal: Decimal) -> str:
     """How the thousands marks of the texts are called; "" where there are none."""
-    found = {_NAMES[match[2]] for text in texts if (match := _GROUPED[decimal].fullmatch(text))}
-    return " and ".join(sorted(found))
+    names = {_NAMES[match[2]] for text in texts if (match := _GROUPED[decimal].fullmatch(text))}
+    return " and ".join(sorted(names))

@@ -39,7 +39,7 @@ def form_of(texts: Sequence[str]) -> Usual | None:
     joined = "\n".join(texts)
     if joined.count("\n") >= len(texts):  # none, or one of two lines
         return None
-    return next((form for form, one in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{one})$)", joined)), None)
+    return next((form for form, pattern in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{pattern})$)", joined)), None)
 
 
 def values_of(texts: Sequence[str], form: Usual) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -78,18 +78,18 @@ def _read(source: object, asked: Sequence[str] | None, dropped: Sequence[str], a
         return asked is None or name in wanted
 
     if isinstance(source, Mapping):
-        found = _from_arrays(source, wanted, is_read)
+        encoded = _from_arrays(source, wanted, is_read)
     elif isinstance(source, tuple) and len(source) == 2 and not hasattr(source[0], "sql"):
-        found = _from_arrays(_fetch(*source), wanted, is_read)
+        encoded = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
             names, relation, notes = _relation(connection, folder, source, wanted, as_text)
-            some = [name for name in names if is_read(name)]
-            found = encode(connection, relation, names, some, once=dropped)
-    columns = {name: column for name, column in found.items() if name not in dropped}
+            chosen = [name for name in names if is_read(name)]
+            encoded = encode(connection, relation, names, chosen, once=dropped)
+    columns = {name: column for name, column in encoded.items() if name not in dropped}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
-    return Source(columns, notes, {name: column for name, column in found.items() if name in dropped})
+    return Source(columns, notes, {name: column for name, column in encoded.items() if name in dropped})
 
 
 AS_TEXT = ("delimiter", "header", "encoding")
@@ -225,8 +225,8 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
 def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, named: Sequence[str]) -> _Rows:
     delimiter, header, _ = as_text
     given_names = header if isinstance(header, Sequence) else None
-    stated = header if isinstance(header, bool | None) else False
-    head, hint = source_files.read_head(path, delimiter, header=stated, named=(*wanted, *named)), ""
+    has_header = header if isinstance(header, bool | None) else False
+    head, hint = source_files.read_head(path, delimiter, header=has_header, named=(*wanted, *named)), ""
     if len(head.names) == 1 and (guess := source_files.read_head(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if given_names is not None and len(given_names) != len(head.names):

@@ -57,18 +57,18 @@ class Roles:
     @property
     def columns(self) -> dict[str, str]:
         """Short name -> name, of the columns that make combinations."""
-        named = {f"q{at}": name for at, name in enumerate(self.quasi_identifiers)}
-        return named | {f"s{at}": name for at, name in enumerate(self.sensitive)}
+        names = {f"q{position}": name for position, name in enumerate(self.quasi_identifiers)}
+        return names | {f"s{position}": name for position, name in enumerate(self.sensitive)}
 
     @property
     def kept_columns(self) -> dict[str, str]:
         """Short name -> name, of the columns that are released unchanged."""
-        return {f"o{at}": name for at, name in enumerate(self.keep)}
+        return {f"o{position}": name for position, name in enumerate(self.keep)}
 
     def of_release(self, names: Sequence[str]) -> Roles:
         """Return the roles in a release with these columns: columns without a role may be known, like kept ones."""
-        others = {*self.names} - {*self.keep}
-        return replace(self, keep=tuple(name for name in names if name not in others))
+        other_names = {*self.names} - {*self.keep}
+        return replace(self, keep=tuple(name for name in names if name not in other_names))
 
     def of_register(self, names: Sequence[str]) -> Roles:
         """Return the roles in a register with these columns: the quasi-identifiers that it has."""

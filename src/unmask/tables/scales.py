@@ -80,19 +80,19 @@ class Scale(ABC):
             return (low, high) if math.isfinite(low) else (math.nan, math.nan)
         if text == EVERYTHING:
             return -math.inf, math.inf
-        if found := self._range.fullmatch(text):
-            return self.value(found[1])[0], self.value(found[2])[1]
-        if found := self._brackets.fullmatch(text):
-            from_, to = self._end(found[2]), self._end(found[3])
-            first = from_[0] if found[1] == "[" else self.after(from_[1])
-            return first, to[1] if found[4] == "]" else self.before(to[0])
-        if found := self._one_sided.fullmatch(text):
-            sign, (low, high) = found[1].lower(), self.value(found[2])
+        if match := self._range.fullmatch(text):
+            return self.value(match[1])[0], self.value(match[2])[1]
+        if match := self._brackets.fullmatch(text):
+            from_, to = self._end(match[2]), self._end(match[3])
+            first = from_[0] if match[1] == "[" else self.after(from_[1])
+            return first, to[1] if match[4] == "]" else self.before(to[0])
+        if match := self._one_sided.fullmatch(text):
+            sign, (low, high) = match[1].lower(), self.value(match[2])
             if sign in ("<", "<=", "\u2264", "under"):
                 return -math.inf, self.before(low) if sign in ("<", "under") else high
             return self.after(high) if sign in (">", "over") else low, math.inf
-        if found := self._and_more.fullmatch(text):
-            return self.value(found[1])[0], math.inf
+        if match := self._and_more.fullmatch(text):
+            return self.value(match[1])[0], math.inf
         return math.nan, math.nan
 
     def _end(self, text: str) -> Bounds:
@@ -147,8 +147,8 @@ class Numbers(Scale):
         ends = np.stack((lows, highs))
         if not (ends == np.rint(ends)).all() or (np.abs(ends) >= _WHOLE).any():
             return super().covers(lows, highs)
-        whole = zip(*ends.astype(np.int64).tolist(), strict=True)
-        return [f"[{low}, {high}]" if low != high else f"{low}" for low, high in whole]
+        bounds = zip(*ends.astype(np.int64).tolist(), strict=True)
+        return [f"[{low}, {high}]" if low != high else f"{low}" for low, high in bounds]
 
 
 def format_number(value: float) -> str:

@@ -139,7 +139,7 @@ class Table:
         columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
         if self.counts is not None:
             raise UnmaskError("an engine counted this table, so it has no rows to write; read its rows")
-        place = {name: at for at, name in enumerate(self.order)}
+        place = {name: position for position, name in enumerate(self.order)}
         return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
     def _weight_column(self, weight: NDArray[np.float64]) -> Column:
@@ -167,8 +167,8 @@ class Table:
     @property
     def complete(self) -> Table:
         """The table of the rows that take part."""
-        every = len(self.taking_part) == self.quasi_identifiers[0].codes.size
-        return self if every else self._without_incomplete
+        all_complete = len(self.taking_part) == self.quasi_identifiers[0].codes.size
+        return self if all_complete else self._without_incomplete
 
     @cached_property
     def _without_incomplete(self) -> Table:
@@ -181,8 +181,12 @@ class Table:
 
     @cached_property
     def _complete(self) -> NDArray[np.int64]:
-        gaps = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
-        return np.flatnonzero(~np.any(gaps, axis=0)) if gaps else np.arange(self.quasi_identifiers[0].codes.size)
+        is_missing = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
+        return (
+            np.flatnonzero(~np.any(is_missing, axis=0))
+            if is_missing
+            else np.arange(self.quasi_identifiers[0].codes.size)
+        )
 
     @cached_property
     def classes(self) -> Classes:
@@ -321,35 +325,37 @@ class Table:
         roles = {"quasi_identifiers": _names(quasi_identifiers), "sensitive": _names(sensitive), "keep": _names(keep)}
         roles |= {"weight": _names(weight or ()), "identifiers": _names(identifiers)}
         check_roles(roles)
-        asked = [name for role, names in roles.items() if role != "identifiers" for name in names]
+        used = [name for role, names in roles.items() if role != "identifiers" for name in names]
         codes = None if na is None else _names(na)
         alike = {column.name: column for column in (like.columns if like else ())}
         meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
-        idle = [name for name in meanings.said if name not in asked]
+        idle = [name for name in meanings.said if name not in used]
         if person is not None and person == weight:
             raise UnmaskError(
                 f"column {weight!r} is the weight, which identifies no person; name another as the person"
             )
-        by = "" if person in (None, ROW) else person
-        dropped = (*roles["identifiers"], *idle, *filter(None, {by}.difference(asked, roles["identifiers"])))
-        found = read_encoded(
-            source, asked=asked, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding
-        )
+        person_column = "" if person in (None, ROW) else person
+        dropped = (*roles["identifiers"], *idle, *filter(None, {person_column}.difference(used, roles["identifiers"])))
+        read = read_encoded(source, asked=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
         if idle:
             raise UnmaskError(
                 f"the type, order or hierarchy of column {idle[0]!r} was given, and the column is dropped; make it a "
                 "quasi-identifier, sensitive or kept, or leave that out"
             )
-        encoded = {name: column for name, column in found.columns.items() if name != weight}
+        encoded = {name: column for name, column in read.columns.items() if name != weight}
         columns, notes = meanings.of(encoded, plain=[name for name in roles["keep"] if name not in meanings.said])
 
-        named, _ = Meanings(dict.fromkeys(found.dropped, "text"), {}, {}, na=codes).read(found.dropped)
+        identifier_columns, _ = Meanings(dict.fromkeys(read.dropped, "text"), {}, {}, na=codes).read(read.dropped)
 
-        weights = {name: column for name, column in found.columns.items() if name == weight}
+        weights = {name: column for name, column in read.columns.items() if name == weight}
         weighed, _ = Meanings(dict.fromkeys(weights, "number"), {}, {}, na=codes, decimal=decimal).read(weights)
-        n_rows = len(next(iter(found.columns.values())).codes)
-        joined = None if by not in (by_name := {**named, **columns}) else person_by(by_name[by])
-        keys = [key_of(name, named.get(name), n_rows) for name in roles["identifiers"]]
+        n_rows = len(next(iter(read.columns.values())).codes)
+        joined = (
+            None
+            if person_column not in (by_name := {**identifier_columns, **columns})
+            else person_by(by_name[person_column])
+        )
+        keys = [key_of(name, identifier_columns.get(name), n_rows) for name in roles["identifiers"]]
         unit = counting_unit(keys, n_rows) if person is None else stated_unit(person, shared=joined is not None)
         if unit.question:
             raise UnmaskError(unit.question)
@@ -363,8 +369,8 @@ class Table:
             of("keep"),
             weight=weights_of(weighed[weight]) if weight else None,
             missing=missing,
-            order=tuple(found.columns),
-            notes=(*found.notes, *notes),
+            order=tuple(read.columns),
+            notes=(*read.notes, *notes),
             person=joined,
             unit=unit.words,
         )
@@ -386,18 +392,20 @@ class Table:
         write_table(self.written, Path(path), force=force)
 
 
-def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse a column with two roles, and a table without a quasi-identifier. roles : role -> names of its columns."""
-    seen: dict[str, str] = {}
+    role_of: dict[str, str] = {}
     for role, names in roles.items():
         for name in names:
-            if name in seen:
-                both = role if seen[name] == role else f"{seen[name]} and {role}"
-                raise UnmaskError(f"column {name!r} is given twice, as {both}; expected one role for each column")
-            seen[name] = role
+            if name in role_of:
+                roles_of_name = role if role_of[name] == role else f"{role_of[name]} and {role}"
+                raise UnmaskError(
+                    f"column {name!r} is given twice, as {roles_of_name}; expected one role for each column"
+                )
+            role_of[name] = role
     if not roles["quasi_identifiers"]:
         raise UnmaskError("0 quasi-identifiers given, expected at least 1; name what an adversary may know")

@@ -118,11 +118,11 @@ def recognized(
     """
     if decimal not in (None, *get_args(Decimal)):
         raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
-    found = {name: _Column.of(name, column, declared[name], na, n_rows) for name, column in columns.items()}
-    marks = {name: decimal or column.mark for name, column in found.items()}
+    by_name = {name: _Column.of(name, column, declared[name], na, n_rows) for name, column in columns.items()}
+    marks = {name: decimal or column.mark for name, column in by_name.items()}
     usual: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
-    typed = {name: column.typed(marks[name], usual) for name, column in found.items()}
-    return {name: column.recognized(typed[name], counted=n_rows is None) for name, column in found.items()}
+    typed = {name: column.typed(marks[name], usual) for name, column in by_name.items()}
+    return {name: column.recognized(typed[name], counted=n_rows is None) for name, column in by_name.items()}
 
 
 class _Typed(NamedTuple):
@@ -160,8 +160,8 @@ class _Column:
     @cached_property
     def values(self) -> list[str]:
         """The texts that are no missing cells if the column is one of numbers."""
-        gone = {None, *self.gone, *self.maybe}
-        return [text for text in self.texts if text not in gone and text]
+        missing_texts = {None, *self.gone, *self.maybe}
+        return [text for text in self.texts if text not in missing_texts and text]
 
     @cached_property
     def usual(self) -> Usual | None:
@@ -181,17 +181,19 @@ class _Column:
 
     def recognized(self, typed: _Typed, *, counted: bool) -> Recognized:
         """The texts in the notation of the type."""
-        gone = self.gone | self.maybe if KIND[typed.type] == "numeric" else self.gone
-        texts = tuple(None if text is None or text in gone else typed.to(text) for text in self.texts)
-        return Recognized(typed.type, texts, tuple(filter(None, (typed.note, self._missing(gone, counted=counted)))))
+        missing_texts = self.gone | self.maybe if KIND[typed.type] == "numeric" else self.gone
+        texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
+        return Recognized(
+            typed.type, texts, tuple(filter(None, (typed.note, self._missing(missing_texts, counted=counted))))
+        )
 
-    def _missing(self, gone: frozenset[str], *, counted: bool) -> str:
-        found = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in gone}
-        if not found:
+    def _missing(self, missing_texts: frozenset[str], *, counted: bool) -> str:
+        missing_rows = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in missing_texts}
+        if not missing_rows:
             return ""
-        codes, number = ", ".join(f"'{code}'" for code in sorted(found)), sum(found.values())
+        codes, number = ", ".join(f"'{code}'" for code in sorted(missing_rows)), sum(missing_rows.values())
         cells = f"{number:,} cell{'s' * (number > 1)} " if counted else ""
-        changes = "--na changes that" if self.gone.issuperset(found) else self._says("text")
+        changes = "--na changes that" if self.gone.issuperset(missing_rows) else self._says("text")
         return f"{self.name}: {cells}{codes} read as missing ({changes})"
 
     # ----- types
@@ -218,16 +220,20 @@ class _Column:
             fits = self._are_numbers(mark) or all(NUMBERS.read(number.to(value)) for value in self.values)
             return number if fits else None
         if as_type in ("date", "datetime"):
-            found, _ = self._dates(as_type)
-            return found and found._replace(note="")
+            dates, _ = self._dates(as_type)
+            return dates and dates._replace(note="")
         return _Typed(as_type, _without_decimals if all(map(_NAMING.fullmatch, self.values)) else str)
 
     def _guessed(self, mark: str | None, usual: Decimal) -> _Typed:
         exact = [value for value in self.values if value != EVERYTHING]
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
         if mark is not None and self._keeps_digits(number := self._number(mark, usual), mark):
-            why = self._naming(exact)
-            return _Typed("code", _without_decimals, f"{self.name}: {why} ({self._says('number')})") if why else number
+            reason = self._naming(exact)
+            return (
+                _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._says('number')})")
+                if reason
+                else number
+            )
         dates, unclear = self._dates()
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
             return dates
@@ -243,8 +249,8 @@ class _Column:
             return ""
         if kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False):
             return "whole numbers, a code by the column's name"
-        most = max(map(float, values))
-        if n <= FEW_CODES and most < 100 and self.n_rows >= ROWS_OF_CODE * n:
+        largest = max(map(float, values))
+        if n <= FEW_CODES and largest < 100 and self.n_rows >= ROWS_OF_CODE * n:
             return f"{n} different whole numbers, taken for a code"
         return ""
 
@@ -264,12 +270,12 @@ class _Column:
     def _number(self, mark: str | None, usual: Decimal) -> _Typed:
         decimal: Decimal = cast("Decimal", mark) if mark in (".", ",") else usual
         marks = "" if self._are_numbers(decimal) else thousands(self.values, decimal)
-        name, other = ("point", "comma") if decimal == "." else ("comma", "point")
-        said = [f"decimal {name}"] if decimal == "," and mark != "" else []
-        said += [f"{marks} between thousands"] if marks else []
+        name, other_name = ("point", "comma") if decimal == "." else ("comma", "point")
+        remarks = [f"decimal {name}"] if decimal == "," and mark != "" else []
+        remarks += [f"{marks} between thousands"] if marks else []
         if mark == "either":
-            said = [f"read with a decimal {name}, a decimal {other} fits as well (--decimal says which it is)"]
-        note = f"{self.name}: {', '.join(said)}" if said else ""
+            remarks = [f"read with a decimal {name}, a decimal {other_name} fits as well (--decimal says which it is)"]
+        note = f"{self.name}: {', '.join(remarks)}" if remarks else ""
         return _Typed("number", str if self._are_numbers(decimal) else lambda text: plain(text, decimal), note)
 
     def _keeps_digits(self, number: _Typed, mark: str) -> bool:
@@ -305,20 +311,20 @@ class _Column:
                 f"{self.name}: day and month cannot be told apart, so it is text "
                 f"(--type {self.name}=date:day-first or {self.name}=date:month-first says which)"
             )
-        said = f", {order.replace('-', ' ')}" if any(map(_YEAR_LAST.search, self.values)) else ""
+        remarks = f", {order.replace('-', ' ')}" if any(map(_YEAR_LAST.search, self.values)) else ""
         if as_type == "datetime" or not all(map(DAYS.read, map(without_midnight, texts))):
-            return _Typed("datetime", lambda text: iso(text, order), f"{self.name}: dates with times{said}"), ""
-        return _Typed("date", lambda text: without_midnight(iso(text, order)), f"{self.name}: dates{said}"), ""
+            return _Typed("datetime", lambda text: iso(text, order), f"{self.name}: dates with times{remarks}"), ""
+        return _Typed("date", lambda text: without_midnight(iso(text, order)), f"{self.name}: dates{remarks}"), ""
 
     def _told_dates(self, as_type: Type) -> _Typed:
-        found, unclear = self._dates(as_type)
+        dates, unclear = self._dates(as_type)
         if unclear:
             raise UnmaskError(
                 f"column {self.name!r} has dates whose day and month cannot be told apart; say {as_type}:day-first or "
                 f"{as_type}:month-first"
             )
         order = self.declared.days or "day-first"
-        return _Typed(as_type, (lambda text: iso(text, order)) if found is None else found.to)
+        return _Typed(as_type, (lambda text: iso(text, order)) if dates is None else dates.to)
 
 
 def _without_decimals(text: str) -> str:
@@ -330,6 +336,6 @@ def _coded(values: Sequence[str]) -> bool:
     """Whether texts look like codes: diagnoses such as E11.9, or whole numbers beside masks such as `481**`."""
     masks = [value for value in values if value.endswith(EVERYTHING)]
     exact = [value for value in values if not value.endswith(EVERYTHING)]
-    shown = all(_SHOWN.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)
+    prefixes = all(_SHOWN.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)
     digits = bool(masks) and all(map(_WHOLE.fullmatch, exact))
-    return shown and (digits or all(map(_ICD.fullmatch, exact)))
+    return prefixes and (digits or all(map(_ICD.fullmatch, exact)))

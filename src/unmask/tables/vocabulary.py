@@ -30,7 +30,7 @@ class Masks:
 
     @cached_property
     def _sorted(self) -> list[str]:
-        return [self._values[at] for at in self._order]
+        return [self._values[position] for position in self._order]
 
     def hidden(self, mask: str) -> tuple[int, ...]:
         """Places of the values that begin with the mask's prefix and are no longer than it.
@@ -39,7 +39,9 @@ class Masks:
         (0, 1)
         """
         begin, end = self._run(mask.rstrip(EVERYTHING))
-        return tuple(sorted(at for at in self._order[begin:end] if len(self._values[at]) <= len(mask)))
+        return tuple(
+            sorted(position for position in self._order[begin:end] if len(self._values[position]) <= len(mask))
+        )
 
     def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The place of a mask, and of a value that it hides, for all such pairs.
@@ -49,10 +51,10 @@ class Masks:
         """
         runs = np.array([self._run(mask.rstrip(EVERYTHING)) for mask in masks], dtype=np.int64).reshape(-1, 2)
         sizes = runs[:, 1] - runs[:, 0]
-        of = np.repeat(np.arange(len(masks)), sizes)
-        place = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + runs[of, 0]
-        fits = _lengths(self._sorted)[place] <= _lengths(masks)[of]
-        return of[fits], np.array(self._order, dtype=np.int64)[place[fits]]
+        mask_of = np.repeat(np.arange(len(masks)), sizes)
+        place = np.arange(mask_of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes) + runs[mask_of, 0]
+        fits = _lengths(self._sorted)[place] <= _lengths(masks)[mask_of]
+        return mask_of[fits], np.array(self._order, dtype=np.int64)[place[fits]]
 
     def _run(self, prefix: str) -> tuple[int, int]:
         """Where the values that begin with this begin and end in the order of their text."""
@@ -96,17 +98,19 @@ class Vocabulary:
 
         known : values known from elsewhere; they may be parts of a set, and are no sets.
         """
-        found, parts = [text for text in texts if text], frozenset(known)
-        sets = {text: of for text in found if (of := split_set(text) or _split_plain(text, parts))}
-        values = {part for of in sets.values() for part in of}
-        values.update(text for text in found if text not in sets and not _hides(text))
+        present, parts = [text for text in texts if text], frozenset(known)
+        sets = {
+            text: parts_of_text for text in present if (parts_of_text := split_set(text) or _split_plain(text, parts))
+        }
+        values = {part for parts_of_text in sets.values() for part in parts_of_text}
+        values.update(text for text in present if text not in sets and not _hides(text))
         domain = _by_number(values, column) if ordinal else tuple(sorted(values))
         return cls(domain, parts, ordinal=ordinal)
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The place of each atomic value."""
-        return {value: at for at, value in enumerate(self.domain)}
+        return {value: position for position, value in enumerate(self.domain)}
 
     @cached_property
     def masks(self) -> Masks:
@@ -140,7 +144,7 @@ class Vocabulary:
             if len(ends) == 2 and 0 <= ends[0] <= ends[1]:
                 return tuple(range(ends[0], ends[1] + 1))
         if self.closed and (bounds := NUMBERS.read(text)):
-            return tuple(at for at, value in enumerate(self.domain) if _within(value, bounds))
+            return tuple(position for position, value in enumerate(self.domain) if _within(value, bounds))
         return ()
 
     def _union(self, parts: Iterable[str]) -> tuple[int, ...]:
@@ -160,7 +164,7 @@ class Vocabulary:
             return EVERYTHING, None
         if self.hierarchy is not None and (label := self.hierarchy.label_of.get(frozenset(covered))):
             return label, covered
-        return format_set(self.domain[at] for at in covered), covered
+        return format_set(self.domain[position] for position in covered), covered
 
     def _misread(self, value: str) -> bool:
         """Whether the bare value would be read as a mask or a set in a column without order or hierarchy."""
@@ -188,7 +192,7 @@ def _split_plain(text: str, parts: frozenset[str]) -> tuple[str, ...] | None:
         return None
     for separator in _SEPARATORS:
         if separator in text:
-            found = tuple(part.strip() for part in text.split(separator))
-            if parts.issuperset(found):
-                return found
+            pieces = tuple(part.strip() for part in text.split(separator))
+            if parts.issuperset(pieces):
+                return pieces
     return None

@@ -87,10 +87,10 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
     plain = path.with_suffix(".csv")
     _text(columns, plain)
     with engine() as (connection, _):
-        texts = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(names)))
+        texts = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(names)))
         chosen = ", ".join(
-            f"cast(c{at} as {stored}) as {quote_name(name)}"
-            for at, (name, stored) in enumerate(zip(names, types, strict=True))
+            f"cast(c{position} as {stored}) as {quote_name(name)}"
+            for position, (name, stored) in enumerate(zip(names, types, strict=True))
         )
         rows = (
             f"read_csv({quote_text(exact_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
