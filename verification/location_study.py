@@ -121,7 +121,7 @@ def read_town(seed: int = 0) -> Town:
     points = visits.grid.points / 1000.0
     loss = np.sqrt(((points[:, None, :] - points[None, :, :]) ** 2).sum(axis=-1))
     cells, whose = _traces(Visits(visits.grid, visits.user[~teaches], visits.cell[~teaches], visits.time[~teaches]))
-    return Town(visits, prior, _steps(taught.transitions(within=SESSION), prior), loss, cells, whose)
+    return Town(visits, prior, _steps(taught.transitions(max_seconds=SESSION), prior), loss, cells, whose)
 
 
 def _steps(counts: csr_array[np.float64, tuple[int, int]], prior: Floats) -> Floats:

@@ -174,14 +174,13 @@ def test_wrong_criteria_are_refused(call, message):
         call()
 
 
-def test_every_criterion_has_an_error_and_a_trap():
+def test_every_criterion_has_an_error_and_an_assumption():
     for entry in CRITERIA:
-        extra = {"n": 4} if "n" in entry.needs else {}
-        extra |= {"prior_error": 0.5} if "prior_error" in entry.needs else {}
+        extra = {"n": 4} if entry.needs == "n" else {}
+        extra |= {"prior_error": 0.5} if entry.needs == "prior_error" else {}
         found = error_of(entry.name, 1.0, **extra)
         assert 0.0 <= found.low <= found.high <= 1.0
         assert found.without_it <= found.low
-        assert entry.trap
         assert entry.assumption
 
 

@@ -7,7 +7,6 @@ from unmask.channels.datasets import (
     Grid,
     MixRun,
     PoolMix,
-    StopAndGoMix,
     Traffic,
     gowalla,
     grid,
@@ -90,9 +89,6 @@ def friendly(seed=0, **more) -> Traffic:
 RUNS = {
     "threshold": lambda: PoolMix(8).run(friendly(), rounds=50, rng=np.random.default_rng(1)),
     "pool": lambda: PoolMix(8, 5).run(friendly(), rounds=50, rng=np.random.default_rng(1)),
-    "stop and go": lambda: StopAndGoMix(3.0).run(
-        friendly(), rounds=50, rate=4.0, window=2.0, rng=np.random.default_rng(1)
-    ),
 }
 
 
@@ -102,10 +98,10 @@ def test_a_mix_conserves_messages(name):
     came, went = run.inputs().sum(axis=1), run.outputs().sum(axis=1)
     inside = np.cumsum(came) - np.cumsum(went)
     assert came.sum() == len(run.sender)
-    assert came.sum() - went.sum() == (run.left < 0).sum() == inside[-1]
+    assert came.sum() - went.sum() == (run.exited < 0).sum() == inside[-1]
     assert inside.min() >= 0
-    out = run.left >= 0
-    assert np.all(run.left[out] >= run.entered[out])
+    out = run.exited >= 0
+    assert np.all(run.exited[out] >= run.entered[out])
     assert run.truth().sum() == out.sum() == run.outputs().sum()
     np.testing.assert_array_equal(run.truth().sum(axis=0), run.outputs().sum(axis=0))
 
@@ -115,22 +111,22 @@ def test_messages_go_only_to_friends_and_a_seed_repeats_the_run(name):
     run, again = RUNS[name](), RUNS[name]()
     assert np.all(friendly().profile[run.sender, run.receiver] > 0)
     np.testing.assert_array_equal(run.receiver, again.receiver)
-    np.testing.assert_array_equal(run.left, again.left)
+    np.testing.assert_array_equal(run.exited, again.exited)
 
 
 def test_the_threshold_mix_empties_itself_each_round():
     run = RUNS["threshold"]()
-    assert (run.left == run.entered).all()
+    assert (run.exited == run.entered).all()
     assert set(run.inputs().sum(axis=1)) == set(run.outputs().sum(axis=1)) == {8}
 
 
 def test_the_pool_mix_keeps_its_pool_and_its_delays_are_geometric():
     batch, pool, rounds = 10, 20, 6_000
     run = PoolMix(batch, pool).run(friendly(), rounds=rounds, rng=np.random.default_rng(7))
-    assert (run.left < 0).sum() == pool
+    assert (run.exited < 0).sum() == pool
     assert run.inputs().sum(axis=1)[:2].tolist() == [batch + pool, batch]
     early = run.entered < rounds - 200  # all of these are out
-    delay = (run.left - run.entered)[early]
+    delay = (run.exited - run.entered)[early]
     assert delay.min() == 0
     # within a round the messages compete for the same places, which makes their mean steadier than this
     assert abs(delay.mean() - pool / batch) <= 4 * delay.std() / np.sqrt(len(delay))
@@ -144,21 +140,6 @@ def test_the_entropy_of_the_pool_mix_is_that_of_its_geometric_delays():
     p = np.repeat((pool / (batch + pool)) ** np.arange(400) / (batch + pool), batch)
     assert PoolMix(batch, pool).sender_entropy_bits == pytest.approx(-(p * np.log2(p)).sum())
     assert PoolMix(16, 0).sender_entropy_bits == 4
-
-
-def test_the_stop_and_go_mix_obeys_littles_law_and_has_its_delays():
-    mix = StopAndGoMix(5.0)
-    run = mix.run(friendly(), rounds=4_000, rate=3.0, window=1.0, rng=np.random.default_rng(3))
-    early = run.time_in < 3_900
-    delay = (run.time_out - run.time_in)[early]
-    assert np.isfinite(delay).all()
-    assert abs(delay.mean() - 5.0) <= 4 * delay.std() / np.sqrt(len(delay))
-    at = np.arange(100, 3_900, 50.0)  # ten mean delays apart: independent counts, Poisson of mean rate * mean_delay
-    inside = ((run.time_in[None] <= at[:, None]) & (run.time_out[None] > at[:, None])).sum(axis=1)
-    assert abs(inside.mean() - 15.0) <= 4 * np.sqrt(15.0 / len(at))
-    assert np.all(run.entered == np.floor(run.time_in))
-    out = run.left >= 0
-    assert np.all(run.left[out] == np.floor(run.time_out[out]))
 
 
 def test_a_target_writes_one_message_in_his_rounds_and_none_in_the_others():
@@ -193,14 +174,7 @@ def test_profiles_are_recovered_from_the_truth():
         (lambda: Traffic.friends(3, 2, friends=3, rng=np.random.default_rng(0)), "friends is 3"),
         (lambda: PoolMix(0), "batch is 0"),
         (lambda: PoolMix(2, -1), "pool is -1"),
-        (lambda: StopAndGoMix(0.0), "mean_delay is 0.0"),
         (lambda: PoolMix(2).run(friendly(), rounds=0, rng=np.random.default_rng(0)), "rounds is 0"),
-        (
-            lambda: StopAndGoMix(1.0).run(
-                friendly(target=0), rounds=1, rate=1.0, window=1.0, rng=np.random.default_rng(0)
-            ),
-            "has no rounds",
-        ),
     ],
 )
 def test_wrong_mixes_are_refused(make, words):
@@ -271,7 +245,7 @@ def test_gowalla_transitions_count_each_step_of_each_user_once():
         by_hand = np.zeros((64, 64))
         np.add.at(by_hand, (own[:-1], own[1:]), 1)
         np.testing.assert_array_equal(visits.transitions(user=int(user)).toarray(), by_hand)
-    assert 0 < visits.transitions(within=3_600.0).sum() < everybody.sum()
+    assert 0 < visits.transitions(max_seconds=3_600.0).sum() < everybody.sum()
     with pytest.raises(UnmaskError, match="no visit on this grid"):
         visits.transitions(user=10**6)
 

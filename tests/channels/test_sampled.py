@@ -87,7 +87,7 @@ def test_the_interval_of_the_leakage_covers_the_truth(joint):
     rng, inside = np.random.default_rng(7), 0
     for _ in range(100):
         counts = rng.multinomial(150, joint.ravel()).reshape(joint.shape)
-        found = counted_information(counts, rng=rng, deals=49)
+        found = counted_information(counts, rng=rng, permutations=49)
         inside += found.low - 1e-9 <= bits_of(joint) <= found.high + 1e-9
     assert inside >= 90
 

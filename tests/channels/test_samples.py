@@ -21,7 +21,7 @@ def test_c9_the_test_that_nothing_leaks_keeps_its_level_and_finds_what_leaks():
     rng = np.random.default_rng(1)
     refused = [
         counted_information(
-            np.bincount(rng.integers(64, size=100), minlength=64).reshape(8, 8), rng=rng, deals=39
+            np.bincount(rng.integers(64, size=100), minlength=64).reshape(8, 8), rng=rng, permutations=39
         ).p_value
         for _ in range(400)
     ]

@@ -19,13 +19,13 @@ from unmask.channels._matrices import (
     Matrix,
     as_matrix,
     check_entries,
+    degrading_matrix,
     distribution,
     lock,
     row_products,
     scale_rows,
     stochastic,
 )
-from unmask.channels._refinement import degrading_matrix
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import LogProbabilities, Posterior, Status, equal_weights, precision, stored
 

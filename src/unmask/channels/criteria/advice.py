@@ -1,4 +1,4 @@
-"""Which numbers to report: the guide for designers, as a table and as a rule."""
+"""The guide for designers: measures to report, as a table and as a rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Loss = Literal["hamming", "graded"]
 Observations = Literal["one", "many"]
 Case = Literal["worst", "average", "best"]
 
-GIVEN_AS = {
+RESULT_NAMES = {
     "min_entropy": "min_entropy_bits",
     "shannon_entropy": "shannon_entropy_bits",
     "hartley_entropy": "hartley_entropy_bits",
@@ -21,7 +21,7 @@ GIVEN_AS = {
     "l_diversity": "l_distinct",
     "entropy_rate": "entropy_rate",
 }
-"""Measures of the table -> their names in results; the others are computed by nothing, and are not advised."""
+"""Measures of the table -> their names in results. Other measures are not computed and not advised."""
 
 COMMANDS = {
     "identity": "unmask audit RELEASE.csv -q COLUMNS",
@@ -34,7 +34,7 @@ DELTA: dict[str, tuple[str, ...]] = {
     "attribute": ("delta_disclosure",),
     "sender": ("delta_up.worst", "delta_down.worst"),
 }
-"""How surely a value is confirmed or ruled out; of identity it is always infinite: a class leaves people out."""
+"""Change of belief by attacker's goal. It is always infinite for identity: a class leaves people out."""
 
 BELIEF = "Python: unmask.measures.evaluate(BELIEF, [unmask.measures.estimation_error(LOSS)])"
 
@@ -48,9 +48,20 @@ ERROR = ("estimation_error.worst", "estimation_error")
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell of the table: which measure is the worst, average or best case for the user of a domain.
+    """A cell of the table: the measure of the worst, average or best case for the user of a domain.
 
-    completed : the cell is not in the paper's section VII; it follows from its section V
+    Parameters
+    ----------
+    what : str
+        The adversary's goal.
+    case : {"worst", "average", "best"}
+        Case from the user's point of view.
+    measure : str
+        The measure.
+    attacker : str
+        The adversary in words.
+    completed : bool
+        The cell is not in section VII of the paper and follows from its section V.
     """
 
     what: str
@@ -80,14 +91,21 @@ TABLE_IV: tuple[Entry, ...] = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What to report about the privacy of a release or a system.
+    """Measures to report about the privacy of a release or a system.
 
-    worst, average, best : the measure for each case of the user, as results and gates name it (`.worst` is that at the
-                worst-off target); None where there is no such case, or nothing computes it
-    bounds    : measures that only bound what is lost; never a measure of privacy, never a ranking
-    rank_by   : by which of them releases may be ranked; empty when none is sound
-    command   : what gives all of them: a command line, or a call in Python
-    why       : the reason, in words
+    Parameters
+    ----------
+    worst, average, best : str or None
+        The measure for each case of the user, as named in results and policies (`.worst`: at the worst-off target).
+        None if there is no such case, or no code for it.
+    bounds : tuple of str
+        Measures that only bound the loss of privacy. They are neither a measure of privacy nor a ranking.
+    rank_by : tuple of str
+        Measures by which releases may be ranked.
+    command : str
+        The command line, or the call in Python, that computes all of them.
+    why : str
+        The reason in words.
     """
 
     worst: str | None
@@ -108,26 +126,48 @@ def advise(
     dmax: Annotated[float, Range(0, above=True)] | None = None,
     rank_by: str | None = None,
 ) -> Advice:
-    """The measures for a question, from what is known about the adversary.
+    """Advise which measures to report, from what is known about the adversary.
 
-    what         : what the adversary wants: identity (whose record), attribute (which value) or sender (whose message)
-    loss         : whether wrong answers just count (hamming), or some are nearer (graded); hamming, and of a loss
-                   that is not known graded, when left out
-    loss_known   : whether the loss is known
-    observations : whether they see one observation, or many of a long stationary sequence that they want as a whole
-    dmax         : largest loss, where the loss is unknown
-    rank_by      : measure by which you want to rank releases; refused, with the reason, where that is unsound.
-                   Entropies are refused as soon as a loss is supplied: two beliefs of one entropy may have any errors
+    Parameters
+    ----------
+    what : {"identity", "attribute", "sender"}
+        goal of the adversary: identity (the person of a record), attribute (a value) or sender (of a message)
+    loss : {"hamming", "graded"}, optional
+        hamming if every wrong answer costs the same, graded if some are nearer; by default hamming, and graded if the
+        loss is unknown
+    loss_known : bool
+        whether the loss is known
+    observations : {"one", "many"}
+        one observation, or many of a long stationary sequence that the adversary wants as a whole
+    dmax : float, optional
+        largest loss, if the loss is unknown
+    rank_by : str, optional
+        measure by which you want to rank releases; rejected, with the reason, if that is unsound. Entropies are
+        rejected if a loss is given: two beliefs of one entropy may have any errors
 
-    >>> found = advise(what="identity")
-    >>> found.worst, found.command
+    Returns
+    -------
+    Advice
+        The measures, the command and the reason.
+
+    Raises
+    ------
+    UnmaskError
+        If an answer is unknown, or `rank_by` is unsound.
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, sections V and VII, figure 4.
+
+    Examples
+    --------
+    >>> advice = advise(what="identity")
+    >>> advice.worst, advice.command
     ('min_entropy_bits', 'unmask audit RELEASE.csv -q COLUMNS')
     >>> advise(what="attribute", loss="graded").worst
     'estimation_error.worst'
     >>> advise(what="attribute", loss="graded", loss_known=False, dmax=3.0).bounds[0]
     'total_variation.worst'
-
-    Rebollo-Monedero et al. 2012, sections V and VII, figure 4.
     """
     _check(what, ("identity", "attribute", "sender"), "what")
     loss = loss or ("hamming" if loss_known else "graded")
@@ -136,85 +176,69 @@ def advise(
     if loss == "hamming":
         if not loss_known:
             raise UnmaskError("the loss is unknown and hamming, which is a known loss; leave one out")
-        found = _sequences() if observations == "many" else _single(what)
+        advice = _for_sequences() if observations == "many" else _for_one_guess(what)
     else:
-        found = _known_loss(what, observations) if loss_known else _unknown_loss(what, observations, dmax)
-    if rank_by is not None and rank_by not in found.rank_by:
-        allowed = ", ".join(found.rank_by) or "nothing: only the actual error under an assumed loss can rank"
-        raise UnmaskError(f"releases cannot be ranked by {rank_by} here; {found.why} Rank by {allowed}.")
-    return found
+        advice = _for_known_loss(what, observations) if loss_known else _for_unknown_loss(what, observations, dmax)
+    if rank_by is not None and rank_by not in advice.rank_by:
+        allowed = ", ".join(advice.rank_by) or "nothing: only the actual error under an assumed loss can rank"
+        raise UnmaskError(f"releases cannot be ranked by {rank_by} here; {advice.why} Rank by {allowed}.")
+    return advice
 
 
-def _single(what: What) -> Advice:
-    worst, average, best = (_cell(what, case) for case in ("worst", "average", "best"))
+def _for_one_guess(what: What) -> Advice:
+    worst, average, best = _cells(what)
     if what == "attribute":
         # the paper's row supposes a graded loss; under 0/1 loss the value is one guess like any other
-        worst, average = GIVEN_AS["min_entropy"], GIVEN_AS["shannon_entropy"]
-    return Advice(
-        worst,
-        average,
-        best,
-        (),
-        (*ERROR, GIVEN_AS["min_entropy"]),
-        COMMANDS[what],
-        "The loss is 0/1 and there is one observation: the error is 1 - 2^-H_inf exactly; the other Renyi entropies "
-        "are its average and best cases and give nobody's error.",
+        worst, average = RESULT_NAMES["min_entropy"], RESULT_NAMES["shannon_entropy"]
+    why = (
+        "The loss is 0/1 and there is one observation: the error is 1 - 2^-H_inf exactly. The other Renyi entropies "
+        "are its average and best cases and are not the error of any adversary."
     )
+    return Advice(worst, average, best, (), (*ERROR, RESULT_NAMES["min_entropy"]), COMMANDS[what], why)
 
 
-def _sequences() -> Advice:
-    return Advice(
-        _cell("sequence", "worst"),
-        _cell("sequence", "average"),
-        _cell("sequence", "best"),
-        (),
-        ("entropy_rate", "estimation_error"),
-        RATE,
-        "A long stationary sequence is to be had as a whole: 2^{k rate} is the size of the typical set, if k is in the "
-        "thousands; for shorter ones report the error per step. The rates of the worst and the best case, of the "
-        "likeliest path and of the number of possible paths, are computed by nothing here.",
+def _for_sequences() -> Advice:
+    why = (
+        "The adversary wants a long stationary sequence as a whole: 2^{k rate} is the size of the typical set, if k is "
+        "in the thousands; for shorter ones report the error per step. The rates of the likeliest path (worst case) "
+        "and of the number of possible paths (best case) are not computed here."
     )
+    worst, average, best = _cells("sequence")
+    return Advice(worst, average, best, (), ("entropy_rate", "estimation_error"), RATE, why)
 
 
-def _known_loss(what: What, observations: Observations) -> Advice:
-    many = observations == "many"
-    with_loss = f"{COMMANDS[what]} --loss LOSS" if what == "sender" else BELIEF
-    steps = " Of a sequence it is the error per step, from the belief about each step given all that was observed."
-    return Advice(
-        *ERROR,
-        None,
-        (),
-        ERROR,
-        STEPS if many else with_loss,
+def _for_known_loss(what: What, observations: Observations) -> Advice:
+    single = f"{COMMANDS[what]} --loss LOSS" if what == "sender" else BELIEF
+    why = (
         "The adversary's loss is known: report their expected loss, smallest and average over what they may observe, "
-        f"and nothing else; entropies do not see that some answers are nearer than others.{steps if many else ''}",
+        "and nothing else; entropies ignore that some answers are nearer than others."
     )
+    if observations == "many":
+        why += " For a sequence it is the error per step, from the belief about each step given all observations."
+    return Advice(*ERROR, None, (), ERROR, STEPS if observations == "many" else single, why)
 
 
-def _unknown_loss(what: What, observations: Observations, dmax: float | None) -> Advice:
+def _for_unknown_loss(what: What, observations: Observations, dmax: float | None) -> Advice:
     if dmax is None or not 0 < dmax < float("inf"):
         raise UnmaskError("the loss is unknown, so at least its largest value has to be: give dmax (--dmax), above 0")
-    many = observations == "many"
-    steps = " Of a sequence they bound what is lost of one step, from the belief about it given all that was observed."
-    return Advice(
-        None,
-        None,
-        None,
-        ("total_variation.worst", "information_gain_bits.worst", "information_gain_bits", *DELTA[what]),
-        (),
-        STEPS if many else COMMANDS[what],
+    why = (
         f"The loss is unknown but for its largest value {dmax:g}: total variation is the tightest bound on the loss of "
         "privacy (at most dmax TV of error, 2 dmax TV of regret), then divergence and its average"
-        f"{', then delta' if DELTA[what] else ''}. They "
-        f"bound what is lost and are no privacy: a smaller bound need not mean a larger error.{steps if many else ''}",
+        f"{', then delta' if DELTA[what] else ''}. They bound the loss and do not measure privacy: a smaller bound "
+        "need not mean a larger error."
     )
+    if observations == "many":
+        why += " For a sequence they bound the loss of one step, from the belief about it given all observations."
+    bounds = ("total_variation.worst", "information_gain_bits.worst", "information_gain_bits", *DELTA[what])
+    return Advice(None, None, None, bounds, (), STEPS if observations == "many" else COMMANDS[what], why)
 
 
-def _cell(what: str, case: str) -> str | None:
-    """The name in results of a cell of the table; None where nothing computes it."""
-    return GIVEN_AS.get(next(entry.measure for entry in TABLE_IV if entry.what == what and entry.case == case))
+def _cells(what: str) -> tuple[str | None, ...]:
+    """Return the worst, average and best case of the table by their names in results; None if not computed."""
+    cells = {entry.case: entry.measure for entry in TABLE_IV if entry.what == what}
+    return tuple(RESULT_NAMES.get(cells[case]) for case in ("worst", "average", "best"))
 
 
-def _check(given: str, allowed: tuple[str, ...], name: str) -> None:
-    if given not in allowed:
-        raise UnmaskError(f"{name} is {given!r}, expected one of {', '.join(allowed)}")
+def _check(value: str, allowed: tuple[str, ...], name: str) -> None:
+    if value not in allowed:
+        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(allowed)}")

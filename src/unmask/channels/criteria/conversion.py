@@ -1,9 +1,8 @@
-"""From the value of a criterion to the error of the attacker, with what has to be assumed for it."""
+"""Conversion of a criterion's value to the error of the adversary, with the assumption that it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, log, log2, sqrt, tanh
 from typing import Literal, NamedTuple
 
@@ -12,17 +11,27 @@ from unmask.core.errors import UnmaskError
 Case = Literal["best", "average", "worst", "hybrid"]
 Statement = Literal["equality", "range", "bound"]
 
-SINGLE = "one observation, the loss is 0/1"
+ROUNDING = 1e-9
+"""Bits by which an entropy may exceed log2 n."""
+
+BISECTION_STEPS = 100
+"""Halvings of the error: more than a double has digits."""
 
 
 class ErrorRange(NamedTuple):
-    """Between which numbers the attacker's expected error lies.
+    """The range of the adversary's expected error.
 
-    low, high    : under the assumption of the criterion
-    without_it   : the lower end that remains when the assumption fails: what a cautious reader may rely on
-    statement    : `equality` (low = high), `range` (both ends are attained by some belief), or `bound` (a bound on the
-                   loss of privacy, never a measure of privacy)
-    assumption   : in words
+    Parameters
+    ----------
+    low, high : float
+        Ends of the range under the assumption of the criterion.
+    without_it : float
+        The lower end that remains if the assumption fails.
+    statement : {"equality", "range", "bound"}
+        "equality": low = high. "range": some belief attains each end. "bound": a bound on the loss of privacy, not a
+        measure of privacy.
+    assumption : str
+        The assumption in words.
     """
 
     low: float
@@ -32,151 +41,45 @@ class ErrorRange(NamedTuple):
     assumption: str
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """One criterion: what it is, in which unit, and how it becomes an error.
+class Criterion(NamedTuple):
+    """A criterion that `error_of` converts.
 
-    name, unit : as `error_of` takes them
-    case       : from the user's point of view; `hybrid` is a maximum of an expectation
-    formula    : the error, or the bound on what is lost, in words of the text below
-    assumption : when the formula holds
-    trap       : what goes wrong when it is read as privacy
-    source     : section of Rebollo-Monedero et al. 2012, or the paper
-    needs      : what `error_of` has to be told besides the value
-
-    P is the adversary's expected loss given y under the Bayes answer, R0 the same before the release, p posterior,
-    q prior, dmax the largest loss.
+    Parameters
+    ----------
+    name : str
+        Name.
+    unit : str
+        Unit of its value.
+    case : {"best", "average", "worst", "hybrid"}
+        Case from the user's point of view. "hybrid" is a maximum of an expectation.
+    assumption : str
+        Condition under which the conversion holds. All but the distances need one observation and the 0/1 loss.
+    needs : str
+        Argument of `error_of` that it needs besides the value, or empty.
     """
 
     name: str
     unit: str
     case: Case
-    formula: str
     assumption: str
-    trap: str
-    source: str
-    needs: tuple[str, ...] = ()
+    needs: Literal["", "n", "prior_error"] = ""
 
 
 CRITERIA: tuple[Criterion, ...] = (
-    Criterion(
-        "k_anonymity",
-        "records",
-        "best",
-        "P = 1 - 1/k = 1 - 2^-H0",
-        "the attacker holds the k records of a class alike (no background knowledge); " + SINGLE,
-        "with background knowledge P may be anything from 0 to 1 - 1/k",
-        "V-A1",
-    ),
-    Criterion(
-        "l_diversity",
-        "values",
-        "best",
-        "P = 1 - 1/l = 1 - 2^-H0",
-        "the l values of a class are equally frequent; " + SINGLE,
-        "l distinct values may be 99 % one of them: P near 0; similar values count as different",
-        "V-A1",
-    ),
-    Criterion(
-        "entropy_l_diversity",
-        "values",
-        "average",
-        "P between Fano's bound and its opposite at H = log2 l",
-        "the class has entropy log2 l over n values; " + SINGLE,
-        "the same entropy allows very different errors",
-        "V-A1; Cover & Thomas, theorem 2.10.1; Feder & Merhav 1994",
-        ("n",),
-    ),
-    Criterion(
-        "hartley_entropy",
-        "bits",
-        "best",
-        "P = 1 - 2^-H0",
-        "p is uniform on its support; " + SINGLE,
-        "counts a candidate of probability 1e-9 as much as any other",
-        "V-A1",
-    ),
-    Criterion(
-        "shannon_entropy",
-        "bits",
-        "average",
-        "P between Fano's bound and its opposite",
-        "H is the entropy of p over n candidates, given one y; " + SINGLE,
-        "not the error of anybody: a measure of the size of typical sets of long sequences",
-        "V-A2; Cover & Thomas, theorem 2.10.1; Feder & Merhav 1994, eq. (2), (11)",
-        ("n",),
-    ),
-    Criterion(
-        "conditional_entropy",
-        "bits",
-        "average",
-        "E P between Fano's bound and the chords of its opposite (at most H/2)",
-        "H is the average of H(X given y) over y, n candidates; " + SINGLE,
-        "an average: it may hide an output that tells all",
-        "V-A2; Hellman & Raviv 1970; Feder & Merhav 1994, eq. (14)",
-        ("n",),
-    ),
-    Criterion(
-        "min_entropy",
-        "bits",
-        "worst",
-        "P = 1 - 2^-H_inf",
-        "H_inf = -log2 max p given one y, or Smith's -log2 E max p for the average; " + SINGLE,
-        "the average of H_inf(X given y) over y is larger than Smith's and gives too large an error",
-        "V-A1, eq. (7)",
-    ),
-    Criterion(
-        "t_closeness",
-        "probability",
-        "hybrid",
-        "|P - R0| <= dmax t",
-        "t is the largest total variation between p and q (equal-distance t-closeness)",
-        "a bound on what is lost, not on what is left; the regret R of ignoring y is bounded by twice that",
-        "V-B1, eq. (8), with its constant 4 corrected to 1 (regret: 2)",
-        ("prior_error", "dmax"),
-    ),
-    Criterion(
-        "t_closeness_kl",
-        "bits",
-        "hybrid",
-        "|P - R0| <= dmax min(sqrt(ln2 D / 2), sqrt(1 - 2^-D))",
-        "D is the largest divergence of p from q, in bits",
-        "permuting the values does not change it: it cannot see that values are similar",
-        "V-B1, eq. (8), with its constant 2 sqrt2 corrected to 1/sqrt2; Pinsker; Bretagnolle & Huber 1979",
-        ("prior_error", "dmax"),
-    ),
-    Criterion(
-        "mutual_information",
-        "bits",
-        "average",
-        "R0 - E P <= dmax min(sqrt(ln2 I / 2), sqrt(1 - 2^-I))",
-        "I = I(X; Y) in bits; averages over y",
-        "an average of an average: one output may tell all",
-        "V-B2, with 1/8 corrected to 2",
-        ("prior_error", "dmax"),
-    ),
-    Criterion(
-        "delta_disclosure",
-        "nats",
-        "worst",
-        "P >= e^-delta R0 and |P - R0| <= dmax tanh(delta / 2)",
-        "|ln p/q| <= delta everywhere",
-        "infinite as soon as a class lacks a value, and always for identity",
-        "V-B3",
-        ("prior_error", "dmax"),
-    ),
-    Criterion(
-        "local_epsilon",
-        "nats",
-        "worst",
-        "P >= R0 / (R0 + (1 - R0) e^eps) for the 0/1 loss, e^-eps R0 for any; |P - R0| <= dmax tanh(eps / 4)",
-        "the channel is eps-locally differentially private: p(y given x) <= e^eps p(y given x')",
-        "says nothing about the error itself: with a low prior error everything stays low",
-        "V-B3; delta <= eps <= 2 delta",
-        ("prior_error", "dmax"),
-    ),
+    Criterion("k_anonymity", "records", "best", "the adversary holds the k records of a class alike"),
+    Criterion("l_diversity", "values", "best", "the l values of a class are equally frequent"),
+    Criterion("entropy_l_diversity", "values", "average", "the class has entropy log2 l over n values", "n"),
+    Criterion("hartley_entropy", "bits", "best", "the belief is uniform on its support"),
+    Criterion("shannon_entropy", "bits", "average", "H is the entropy of a belief over n candidates", "n"),
+    Criterion("conditional_entropy", "bits", "average", "H averages H(X given y) over y, n candidates", "n"),
+    Criterion("min_entropy", "bits", "worst", "H_inf = -log2 max p given y, or -log2 E max p on average"),
+    Criterion("t_closeness", "probability", "hybrid", "t is the largest total variation from the prior", "prior_error"),
+    Criterion("t_closeness_kl", "bits", "hybrid", "D is the largest divergence from the prior", "prior_error"),
+    Criterion("mutual_information", "bits", "average", "I = I(X; Y), an average over y", "prior_error"),
+    Criterion("delta_disclosure", "nats", "worst", "|ln p/q| <= delta everywhere", "prior_error"),
+    Criterion("local_epsilon", "nats", "worst", "the channel has local differential privacy epsilon", "prior_error"),
 )
-"""Best, average and worst case of the error, and the bounds on its loss (sections V-A and V-B, corrected)."""
+"""Best, average and worst case of the error, and bounds on its loss (sections V-A and V-B of the paper, corrected)."""
 
 
 def error_of(
@@ -188,88 +91,122 @@ def error_of(
     dmax: float = 1.0,
     graded: bool = False,
 ) -> ErrorRange:
-    """The attacker's expected error that a value of a criterion stands for, or the range that it leaves.
+    """Convert the value of a criterion to the adversary's expected error, or to its range.
 
-    criterion   : a name in `CRITERIA`; value in the unit given there (bits for entropies and divergences, nats for
-                  delta and epsilon)
-    n           : number of candidates, for Shannon entropy
-    prior_error : R0, the error before the release, for criteria that compare with the prior; 0 <= R0 <= dmax
-    dmax        : largest loss; 1 for the 0/1 loss. Any loss when `graded`, otherwise the loss is 0/1
+    P is the expected loss given y under the Bayes answer, R0 the same before the release, p the posterior, q the prior.
 
+    * k-anonymity, l-diversity, Hartley entropy: P = 1 - 1/k = 1 - 2^-H0. With background knowledge P may be 0; l
+      values may be 99 % one of them.
+    * Min-entropy: P = 1 - 2^-H_inf. The average of H_inf(X given y) gives too large an error; use -log2 E max p.
+    * Shannon and conditional entropy, entropy l-diversity: P lies between Fano's bound and its opposite (for averages:
+      the chords of the opposite, at most H/2).
+    * t-closeness: |P - R0| <= dmax t. In divergence: dmax min(sqrt(ln2 D / 2), sqrt(1 - 2^-D)). These bound the loss of
+      privacy and ignore that some values are similar.
+    * Mutual information: R0 - E P <= the same with I. One output may reveal everything.
+    * delta-disclosure: P >= e^-delta R0 and |P - R0| <= dmax tanh(delta / 2). Always infinite for identity.
+    * Local epsilon: P >= R0 / (R0 + (1 - R0) e^eps) for the 0/1 loss, e^-eps R0 for any;
+      |P - R0| <= dmax tanh(eps / 4). delta <= eps <= 2 delta.
+
+    Parameters
+    ----------
+    criterion : str
+        A name in `CRITERIA`.
+    value : float
+        Its value in the unit of `CRITERIA`.
+    n : int, optional
+        Number of candidates, for Shannon entropies.
+    prior_error : float, optional
+        R0, 0 <= R0 <= dmax, for criteria that compare with the prior.
+    dmax : float
+        Largest loss, 1 for the 0/1 loss.
+    graded : bool
+        Allow any loss up to dmax, not the 0/1 loss alone.
+
+    Returns
+    -------
+    ErrorRange
+        The range and its assumption.
+
+    Raises
+    ------
+    UnmaskError
+        If the criterion is unknown, a value is not valid, or a needed argument is missing.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al. 2012, sections V-A and V-B, with the constants of eq. (8) corrected; Cover & Thomas,
+    theorem 2.10.1; Hellman & Raviv 1970; Feder & Merhav 1994, eqs. (2), (11), (14); Bretagnolle & Huber 1979.
+
+    Examples
+    --------
     >>> error_of("k_anonymity", 4).low
     0.75
     >>> error_of("min_entropy", 1.0).high
     0.5
-    >>> found = error_of("t_closeness", 0.2, prior_error=0.5)
-    >>> round(found.low, 2), round(found.high, 2), found.statement
+    >>> error = error_of("t_closeness", 0.2, prior_error=0.5)
+    >>> round(error.low, 2), round(error.high, 2), error.statement
     (0.3, 0.7, 'bound')
     """
-    entry = next((c for c in CRITERIA if c.name == criterion), None)
+    entry = next((entry for entry in CRITERIA if entry.name == criterion), None)
     if entry is None:
-        raise UnmaskError(f"criterion {criterion!r} is unknown, expected one of {', '.join(c.name for c in CRITERIA)}")
+        names = ", ".join(entry.name for entry in CRITERIA)
+        raise UnmaskError(f"criterion {criterion!r} is unknown, expected one of {names}")
     if not value >= 0:
         raise UnmaskError(f"{criterion} is {value}, expected at least 0 ({entry.unit})")
-    if "n" in entry.needs:
+    if entry.unit in ("records", "values") and value < 1:
+        raise UnmaskError(f"{criterion} is {value}, expected at least 1")
+    if entry.needs == "n":
         return _from_entropy(entry, value, n)
-    if "prior_error" in entry.needs:
+    if entry.needs == "prior_error":
         return _from_distance(entry, value, prior_error, dmax, graded)
     if graded:
         raise UnmaskError(f"{criterion} says something about the 0/1 loss alone: report the error under your own loss")
-    return _from_size(entry, value)
-
-
-def _from_size(entry: Criterion, value: float) -> ErrorRange:
-    if entry.unit in ("records", "values") and value < 1:
-        raise UnmaskError(f"{entry.name} is {value}, expected at least 1")
     error = 1.0 - (2.0**-value if entry.unit == "bits" else 1.0 / value)
-    sure = entry.name == "min_entropy"
-    return ErrorRange(error, error, error if sure else 0.0, "equality", entry.assumption)
+    return ErrorRange(error, error, error if entry.name == "min_entropy" else 0.0, "equality", entry.assumption)
 
 
 def _from_entropy(entry: Criterion, value: float, n: int | None) -> ErrorRange:
     if n is None or n < 1:
         raise UnmaskError(f"{entry.name} needs n, the number of candidates, at least 1")
-    if entry.unit == "values" and value < 1:
-        raise UnmaskError(f"{entry.name} is {value}, expected at least 1")
     bits = log2(value) if entry.unit == "values" else value
-    if bits > log2(n) + 1e-9:
+    if bits > log2(n) + ROUNDING:
         raise UnmaskError(f"{n} candidates have at most {log2(n):.4g} bits of entropy, but {bits:.4g} were given")
-    low = _solve(lambda e: _largest_entropy(e, n), bits, n)
-    most = _smallest_average_entropy if entry.name == "conditional_entropy" else _smallest_entropy
-    high = max(low, _solve(most, bits, n))
+    low = _invert(lambda error: _largest_entropy(error, n), bits, n)
+    smallest = _smallest_average_entropy if entry.name == "conditional_entropy" else _smallest_entropy
+    high = max(low, _invert(smallest, bits, n))
     return ErrorRange(low, high, low, "range", entry.assumption)
 
 
 def _largest_entropy(error: float, n: int) -> float:
-    """Fano: the largest entropy of a belief over n candidates with 1 - max p = error."""
-    return _h(error) + (error * log2(n - 1) if n > 1 else 0.0)
+    """Return the largest entropy of a belief over n candidates with 1 - max p = error (Fano)."""
+    return _binary_entropy(error) + (error * log2(n - 1) if n > 1 else 0.0)
 
 
 def _smallest_entropy(error: float) -> float:
-    """The smallest entropy of a belief with 1 - max p = error: as many candidates as possible as likely as the best."""
+    """Return the smallest entropy of a belief with 1 - max p = error: the best ones tie."""
     top = 1.0 - error
-    whole = int(1.0 / top + 1e-12)
-    rest = max(1.0 - whole * top, 0.0)
-    return -whole * top * log2(top) - (rest * log2(rest) if rest > 0 else 0.0)
+    n_top = int(1.0 / top + 1e-12)
+    remainder = max(1.0 - n_top * top, 0.0)
+    return -n_top * top * log2(top) - (remainder * log2(remainder) if remainder > 0 else 0.0)
 
 
 def _smallest_average_entropy(error: float) -> float:
-    """The largest convex function below it: chords between uniform beliefs over i and i + 1 candidates."""
+    """Return the largest convex function below it: chords between uniform beliefs over i and i + 1 candidates."""
     i = max(1, ceil(1.0 / (1.0 - error) - 1e-12) - 1)
     start, end = 1.0 - 1.0 / i, 1.0 - 1.0 / (i + 1)
     return log2(i) + (error - start) / (end - start) * (log2(i + 1) - log2(i))
 
 
-def _solve(entropy_of: Callable[[float], float], bits: float, n: int) -> float:
-    """The error at which a rising function of it takes a value, on 0..1 - 1/n."""
+def _invert(entropy_of: Callable[[float], float], bits: float, n: int) -> float:
+    """Return the error in 0..1 - 1/n at which a rising function of it takes a value."""
     low, high = 0.0, 1.0 - 1.0 / n
-    for _ in range(100):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if entropy_of(middle) < bits else (low, middle)
     return high if bits > 0 else 0.0
 
 
-def _h(p: float) -> float:
+def _binary_entropy(p: float) -> float:
     return 0.0 if p <= 0 or p >= 1 else -p * log2(p) - (1 - p) * log2(1 - p)
 
 
@@ -302,7 +239,7 @@ def _total_variation(entry: Criterion, value: float) -> float:
 
 
 def _factor_bound(entry: Criterion, value: float, prior_error: float, graded: bool) -> float:
-    """What bounded ratios p/q leave: p >= e^-delta q gives P >= e^-delta R0 under every loss."""
+    """Return the lower bound by the ratio p/q: p >= e^-delta q gives P >= e^-delta R0 under every loss."""
     if entry.name == "local_epsilon" and not graded and prior_error > 0:
         odds = exp(-value)
         return prior_error * odds / (prior_error * odds + (1 - prior_error))

@@ -1,9 +1,7 @@
-"""Channels to try things on: crowds and mixes of known structure, grids of places, and check-ins of real users."""
+"""Data of channels: crowds and mixes of known structure, grids of places, and check-ins of real users."""
 
-from unmask.channels.datasets.alphabets import alphabet
-from unmask.channels.datasets.crowds import Crowds, CrowdsMessages
-from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, gowalla, grid, to_degrees, to_meters
-from unmask.channels.datasets.mixes import MixRun, PoolMix, StopAndGoMix, Traffic
+from unmask.channels.datasets.anonymity_systems import Crowds, CrowdsMessages, MixRun, PoolMix, Traffic
+from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, alphabet, gowalla, grid, to_degrees, to_meters
 
 __all__ = [
     "AUSTIN",
@@ -12,7 +10,6 @@ __all__ = [
     "Grid",
     "MixRun",
     "PoolMix",
-    "StopAndGoMix",
     "Traffic",
     "Visits",
     "alphabet",

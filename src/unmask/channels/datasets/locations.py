@@ -1,7 +1,8 @@
-"""Places: grids of square cells, and the check-ins of real users on such a grid."""
+"""Secrets: numbers with a Zipf prior, grids of square cells, and check-ins of real users on a grid."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,9 +29,19 @@ _SHA256 = {
 
 @dataclass(frozen=True)
 class Grid:
-    """n columns (eastward) by m rows (northward) of square cells, `size` meters wide, above `corner`, the south-west
-    corner. Cell (i, j), i-th from the west and j-th from the south, has number i * m + j.
+    """A grid of square cells. Cell (i, j), i-th from the west and j-th from the south, has number i * m + j.
 
+    Parameters
+    ----------
+    n, m : int
+        Numbers of columns (eastward) and rows (northward).
+    size : float
+        Width of a cell in meters.
+    corner : (float, float)
+        South-west corner in meters.
+
+    Examples
+    --------
     >>> Grid(2, 3, 100.0).points[:2]
     array([[ 50.,  50.],
            [ 50., 150.]])
@@ -52,81 +63,163 @@ class Grid:
 
     @property
     def east_edges(self) -> Floats:
-        """(n + 1,) meters."""
+        """Return the (n + 1,) edges from west to east, in meters."""
         return self.corner[0] + self.size * np.arange(self.n + 1, dtype=np.float64)
 
     @property
     def north_edges(self) -> Floats:
-        """(m + 1,) meters."""
+        """Return the (m + 1,) edges from south to north, in meters."""
         return self.corner[1] + self.size * np.arange(self.m + 1, dtype=np.float64)
 
     @cached_property
     def points(self) -> Floats:
-        """(n * m, 2) centers of the cells: meters east, meters north."""
+        """Return the (n * m, 2) centers of the cells: meters east, meters north."""
         east = self.corner[0] + self.size * (np.arange(self.n) + 0.5)
         north = self.corner[1] + self.size * (np.arange(self.m) + 0.5)
         return np.stack(np.meshgrid(east, north, indexing="ij"), axis=-1).reshape(-1, 2)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The name "i,j" of each cell."""
+        """Return the names "i,j" of the cells."""
         return tuple(f"{i},{j}" for i in range(self.n) for j in range(self.m))
 
     def cell_of(self, points: Floats) -> Ints:
-        """The cell that holds each point (..., 2); -1 outside the grid. West and south edges belong to the cell.
+        """Return the cell of each point (..., 2), -1 outside the grid. West and south edges belong to the cell.
 
         >>> Grid(2, 3, 100.0).cell_of(np.array([[150.0, 20.0], [0.0, 100.0], [200.0, 0.0]]))
         array([ 3,  1, -1])
         """
-        place = np.floor((np.asarray(points, dtype=np.float64) - np.array(self.corner)) / self.size)
-        inside = np.all((place >= 0) & (place < np.array([self.n, self.m])), axis=-1)
-        return np.where(inside, np.where(inside[..., None], place, 0.0) @ np.array([self.m, 1.0]), -1).astype(np.int64)
+        index = np.floor((np.asarray(points, dtype=np.float64) - np.array(self.corner)) / self.size)
+        inside = np.all((index >= 0) & (index < np.array([self.n, self.m])), axis=-1)
+        return np.where(inside, np.where(inside[..., None], index, 0.0) @ np.array([self.m, 1.0]), -1).astype(np.int64)
 
     def blocks(self, n: int, m: int) -> tuple[int, ...]:
-        """The block of n x m cells that each cell lies in, for `Generalize`; blocks at the far edges may be smaller.
+        """Return the block of n x m cells of each cell, for `Generalize`; blocks at the far edges may be smaller.
 
         >>> Grid(2, 4).blocks(2, 2)
         (0, 0, 1, 1, 0, 0, 1, 1)
         """
         if min(n, m) < 1:
             raise UnmaskError(f"a block has {n} x {m} cells, expected at least 1 x 1")
-        across = -(-self.m // m)
-        return tuple((i // n) * across + j // m for i in range(self.n) for j in range(self.m))
+        blocks_north = -(-self.m // m)
+        return tuple((i // n) * blocks_north + j // m for i in range(self.n) for j in range(self.m))
+
+
+def alphabet(n: int, exponent: float = 0.0) -> Floats:
+    """Return the prior of the secrets 0, 1, ... n - 1 by Zipf's law: p(x) proportional to (x + 1)^(-exponent).
+
+    Parameters
+    ----------
+    n : int
+        number of secrets
+    exponent : float
+        0 for equal probabilities; the larger, the more the adversary knows in advance
+
+    Returns
+    -------
+    (n,) array
+        The prior.
+
+    Raises
+    ------
+    UnmaskError
+        If there is no secret, or the exponent is not finite.
+
+    Examples
+    --------
+    >>> alphabet(3, 1.0).round(4)
+    array([0.5455, 0.2727, 0.1818])
+    """
+    if n < 1 or not math.isfinite(exponent):
+        raise UnmaskError(f"n is {n} and the exponent {exponent}, expected at least 1 secret and a finite number")
+    weight = np.arange(1, n + 1, dtype=np.float64) ** -exponent
+    return np.asarray(weight / weight.sum())
 
 
 def grid(n: int, m: int | None = None, size: float = 1.0) -> Grid:
-    """A grid of n x m square cells, n x n when m is left out, with the south-west corner at (0, 0)."""
+    """Make a grid of square cells with the south-west corner at (0, 0).
+
+    Parameters
+    ----------
+    n : int
+        number of columns
+    m : int, optional
+        number of rows, n by default
+    size : float
+        width of a cell in meters
+
+    Returns
+    -------
+    Grid
+        The grid.
+    """
     return Grid(n, n if m is None else m, size)
 
 
 def to_meters(degrees: Floats, *, center: tuple[float, float]) -> Floats:
-    """(..., 2) meters east and north of `center` for (..., 2) latitudes and longitudes, in degrees.
+    """Convert latitudes and longitudes to meters east and north of a center.
 
     The local equirectangular projection: east = R cos(lat0) (lon - lon0), north = R (lat - lat0). Distances from the
     center are wrong by about tan(lat0) north / (2 R): 0.2 % at 40 km from the center at latitude 30.
 
+    Parameters
+    ----------
+    degrees : (..., 2) array
+        Latitudes and longitudes.
+    center : (float, float)
+        Latitude and longitude of the origin.
+
+    Returns
+    -------
+    (..., 2) array
+        Meters.
+
+    Examples
+    --------
     >>> to_meters(np.array([[0.0, 1.0]]), center=(0.0, 0.0)).round()
     array([[111195.,      0.]])
     """
-    given = np.radians(np.asarray(degrees, dtype=np.float64))
+    radians = np.radians(np.asarray(degrees, dtype=np.float64))
     lat0, lon0 = np.radians(center)
-    turn = (given[..., 1] - lon0 + np.pi) % (2 * np.pi) - np.pi  # the short way round
-    return np.asarray(EARTH_RADIUS * np.stack((np.cos(lat0) * turn, given[..., 0] - lat0), axis=-1))
+    turn = (radians[..., 1] - lon0 + np.pi) % (2 * np.pi) - np.pi  # the short way round
+    return np.asarray(EARTH_RADIUS * np.stack((np.cos(lat0) * turn, radians[..., 0] - lat0), axis=-1))
 
 
 def to_degrees(meters: Floats, *, center: tuple[float, float]) -> Floats:
-    """(..., 2) latitudes and longitudes of points given in meters: the inverse of `to_meters`."""
-    given = np.asarray(meters, dtype=np.float64) / EARTH_RADIUS
+    """Convert meters east and north of a center to latitudes and longitudes: the inverse of `to_meters`.
+
+    Parameters
+    ----------
+    meters : (..., 2) array
+        Meters east and north.
+    center : (float, float)
+        Latitude and longitude of the origin.
+
+    Returns
+    -------
+    (..., 2) array
+        Degrees.
+    """
+    radians = np.asarray(meters, dtype=np.float64) / EARTH_RADIUS
     lat0, lon0 = np.radians(center)
-    lon = lon0 + given[..., 0] / np.cos(lat0)
-    return np.asarray(np.degrees(np.stack((lat0 + given[..., 1], (lon + np.pi) % (2 * np.pi) - np.pi), axis=-1)))
+    lon = lon0 + radians[..., 0] / np.cos(lat0)
+    return np.asarray(np.degrees(np.stack((lat0 + radians[..., 1], (lon + np.pi) % (2 * np.pi) - np.pi), axis=-1)))
 
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The visits of users to the cells of a grid, by user and then by time.
+    """Visits of users to the cells of a grid, by user and then by time.
 
-    user : (n_visits,) int64, ascending; cell : (n_visits,) int64; time : (n_visits,) seconds, ascending for each user
+    Parameters
+    ----------
+    grid : Grid
+        The grid.
+    user : (n_visits,) array
+        Users, ascending.
+    cell : (n_visits,) array
+        Cells.
+    time : (n_visits,) array
+        Seconds, ascending for each user.
     """
 
     grid: Grid
@@ -136,29 +229,29 @@ class Visits:
 
     @cached_property
     def users(self) -> Ints:
-        """The users who have a visit, ascending."""
+        """Return the users who have a visit, ascending."""
         return np.unique(self.user)
 
     def prior(self, *, pseudocount: float = 0.0) -> Floats:
-        """(n_cells,) share of the visits in each cell, `pseudocount` visits added to each cell."""
+        """Return the (n_cells,) shares of visits, with `pseudocount` visits added to each cell."""
         counts = np.bincount(self.cell, minlength=len(self.grid)) + pseudocount
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     def prior_by_user(self) -> Sparse:
-        """(n_users, n_cells) share of each user's visits in each cell; rows in the order of `users`."""
+        """Return the (n_users, n_cells) shares of each user's visits; rows in the order of `users`."""
         row = np.searchsorted(self.users, self.user)
         share = 1.0 / np.bincount(row)[row]
         return csr_array(coo_array((share, (row, self.cell)), shape=(len(self.users), len(self.grid))))
 
-    def transitions(self, *, user: int | None = None, within: float | None = None) -> Sparse:
-        """(n_cells, n_cells) how often a visit to one cell was followed by one to another, by the same user.
+    def transitions(self, *, user: int | None = None, max_seconds: float | None = None) -> Sparse:
+        """Count the (n_cells, n_cells) pairs of consecutive visits of a user.
 
-        user   : this user's alone; everybody's when None
-        within : seconds that may lie between the two visits; any number when None
+        user : this user alone, all users if None
+        max_seconds : largest time between the two visits, no limit if None
         """
         follows = self.user[1:] == self.user[:-1]
-        if within is not None:
-            follows &= np.diff(self.time) <= within
+        if max_seconds is not None:
+            follows &= np.diff(self.time) <= max_seconds
         if user is not None:
             if user not in self.users:
                 raise UnmaskError("the user asked for has no visit on this grid; `users` lists those who have")
@@ -168,24 +261,46 @@ class Visits:
 
 
 def gowalla(*, center: tuple[float, float] = AUSTIN, cells: int = 20, size: float = 1_000.0) -> Visits:
-    """Check-ins of 1,000 Gowalla users, February 2009 to October 2010, on a square grid around a town.
+    """Read check-ins of 1,000 Gowalla users, February 2009 to October 2010, on a square grid around a town.
 
-    center : latitude and longitude of the middle of the grid; cells : along each side; size : meters
-    Repeated lines (70) count once; check-ins outside the grid are left out. Austin, the default, has the most.
+    Repeated lines (70) count once. Check-ins outside the grid are left out.
 
+    Parameters
+    ----------
+    center : (float, float)
+        latitude and longitude of the middle of the grid. By default Austin, which has the most check-ins
+    cells : int
+        number of cells along each side
+    size : float
+        width of a cell in meters
+
+    Returns
+    -------
+    Visits
+        The check-ins.
+
+    Raises
+    ------
+    UnmaskError
+        If the grid holds no check-in.
+
+    References
+    ----------
     Y. Liu et al., "An experimental evaluation of point-of-interest recommendation", VLDB 2017 (data); SNAP Gowalla.
     """
     side = Grid(cells, cells, size, (-cells * size / 2, -cells * size / 2))
     column = _checkins()
     cell = side.cell_of(to_meters(np.stack((column["lat"], column["lon"]), axis=-1), center=center))
-    kept = cell >= 0
-    if not kept.any():
+    inside = cell >= 0
+    if not inside.any():
         raise UnmaskError("the grid holds no check-in, expected at least 1: move the center or widen the grid")
-    return Visits(side, column["user"][kept].astype(np.int64), cell[kept], column["time"][kept].astype(np.float64))
+    return Visits(
+        side, column["user"][inside].astype(np.int64), cell[inside], column["time"][inside].astype(np.float64)
+    )
 
 
 def _checkins() -> dict[str, NDArray[Any]]:
-    """Columns user, lat, lon, time, distinct, by user, time and place."""
+    """Read the distinct rows of user, lat, lon and time, by user, time and place."""
     path = {
         name: str(files.locate(f"traces/gowalla1000/{name}.txt.gz", sha256=digest)) for name, digest in _SHA256.items()
     }

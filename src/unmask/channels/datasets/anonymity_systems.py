@@ -1,0 +1,295 @@
+"""Simulated systems of anonymous communication: Crowds and mixes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from unmask.channels._matrices import Floats, Ints, Sparse
+from unmask.channels.channel import Channel
+from unmask.core.errors import UnmaskError
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdsMessages:
+    """Simulated messages.
+
+    Parameters
+    ----------
+    author : (n_messages,) array
+        The author of each message, the truth.
+    last : (n_messages,) array
+        The user who submitted it, seen by the server.
+    forwards : (n_messages,) array
+        The number of its forwards.
+    """
+
+    author: Ints
+    last: Ints
+    forwards: Ints
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """A crowd of users who submit a message to the server with probability p, or forward it to a random user.
+
+    The server sees the last holder Y, not the author X: p(y given x) = p [y = x] + (1 - p) / n. All users are honest,
+    a user may forward to itself, and the first forward is not forced, unlike in the original Crowds.
+
+    Parameters
+    ----------
+    n : int
+        Number of users.
+    submit : float
+        p, in (0, 1]: 1 - p_f for the probability p_f to forward of the original Crowds.
+
+    References
+    ----------
+    D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section VI-B,
+    equation (10); M. K. Reiter and A. D. Rubin, "Crowds: anonymity for web transactions", 1998.
+
+    Examples
+    --------
+    >>> Crowds(4, 0.5).channel().p_y_given_x[0]
+    array([0.625, 0.125, 0.125, 0.125])
+    >>> float(np.exp(Crowds(4, 0.5).epsilon).round(6)), Crowds(4, 0.5).estimation_error
+    (5.0, 0.375)
+    """
+
+    n: int
+    submit: float
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise UnmaskError(f"the crowd has {self.n} users, expected at least 1")
+        if not 0.0 < self.submit <= 1.0:
+            raise UnmaskError(f"submit is {self.submit}, expected a probability above 0: at 0 no message arrives")
+
+    def channel(self, prior: Floats | None = None) -> Channel:
+        """Return the channel from author to last holder; the prior is each user's share of the messages."""
+        table = np.full((self.n, self.n), (1.0 - self.submit) / self.n)
+        table[np.diag_indices(self.n)] += self.submit
+        return Channel(table, prior)
+
+    @property
+    def epsilon(self) -> float:
+        """Return the largest log-ratio of two rows, ln(1 + p n / (1 - p)), in nats.
+
+        It grows with n while the estimation error grows too: the two measures rank crowd sizes in opposite orders.
+        """
+        if self.n == 1:
+            return 0.0
+        return float("inf") if self.submit == 1.0 else float(np.log1p(self.submit * self.n / (1.0 - self.submit)))
+
+    @property
+    def estimation_error(self) -> float:
+        """Return (1 - p)(1 - 1/n), the error of the best guess of the author under a uniform prior."""
+        return (1.0 - self.submit) * (1.0 - 1.0 / self.n)
+
+    @property
+    def expected_forwards(self) -> float:
+        """Return (1 - p) / p, the cost in forwards of a message."""
+        return (1.0 - self.submit) / self.submit
+
+    def simulate(self, messages: int, *, rng: np.random.Generator, prior: Floats | None = None) -> CrowdsMessages:
+        """Simulate messages forward by forward, with authors drawn from the prior."""
+        share = self.channel(prior).prior
+        author = rng.choice(self.n, size=messages, p=share)
+        last, forwards = author.copy(), np.zeros(messages, dtype=np.int64)
+        active = np.arange(messages)
+        while len(active):
+            active = active[rng.random(len(active)) >= self.submit]
+            last[active] = rng.integers(self.n, size=len(active))
+            forwards[active] += 1
+        return CrowdsMessages(author, last, forwards)
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """Profiles and frequencies of senders.
+
+    Parameters
+    ----------
+    profile : (n_senders, n_receivers) array
+        p(receiver given sender), rows sum to 1: the secret of disclosure attacks.
+    weight : (n_senders,) array, optional
+        Relative frequency of each sender, equal by default.
+    target : int, optional
+        A sender who writes one message in a round with probability `participation`, and none otherwise. The other
+        senders fill the batch by weight.
+    participation : float
+        Probability that the target writes in a round.
+    """
+
+    profile: Floats
+    weight: Floats | None = None
+    target: int | None = None
+    participation: float = 1.0
+
+    def __post_init__(self) -> None:
+        profile = Channel(self.profile).dense()
+        weight = np.ones(len(profile)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
+        if weight.shape != (len(profile),) or not np.all(np.isfinite(weight)) or weight.min() < 0:
+            raise UnmaskError(f"weight has shape {weight.shape}, expected ({len(profile)},) numbers of at least 0")
+        if self.target is not None:
+            if not 0 <= self.target < len(profile):
+                raise UnmaskError(f"target is {self.target}, expected a sender from 0 to {len(profile) - 1}")
+            weight = np.where(np.arange(len(profile)) == self.target, 0.0, weight)
+        if not weight.sum() > 0:
+            raise UnmaskError("no sender but the target has a weight above 0, expected at least 1")
+        if not 0.0 <= self.participation <= 1.0:
+            raise UnmaskError(f"participation is {self.participation}, expected a probability")
+        object.__setattr__(self, "profile", profile)
+        object.__setattr__(self, "weight", weight / weight.sum())
+
+    @property
+    def n_senders(self) -> int:
+        """Return the number of senders."""
+        return int(self.profile.shape[0])
+
+    @property
+    def n_receivers(self) -> int:
+        """Return the number of receivers."""
+        return int(self.profile.shape[1])
+
+    @classmethod
+    def friends(
+        cls,
+        n_senders: int,
+        n_receivers: int,
+        *,
+        friends: int,
+        rng: np.random.Generator,
+        target: int | None = None,
+        participation: float = 1.0,
+    ) -> Traffic:
+        """Draw traffic in which every sender writes equally often to `friends` receivers of their own."""
+        if not 1 <= friends <= n_receivers:
+            raise UnmaskError(f"friends is {friends}, expected 1 to the {n_receivers} receivers")
+        chosen = np.argsort(rng.random((n_senders, n_receivers)), axis=1)[:, :friends]
+        profile = np.zeros((n_senders, n_receivers))
+        np.put_along_axis(profile, chosen, 1.0 / friends, axis=1)
+        return cls(profile, target=target, participation=participation)
+
+    def batches(self, rounds: int, batch: int, *, rng: np.random.Generator) -> Ints:
+        """Draw the (rounds, batch) senders of messages; a target comes first in its rounds."""
+        sender = self.draw(rounds * batch, rng=rng).reshape(rounds, batch)
+        if self.target is not None and batch:
+            sender[rng.random(rounds) < self.participation, 0] = self.target
+        return sender
+
+    def draw(self, messages: int, *, rng: np.random.Generator) -> Ints:
+        """Draw senders by weight, without the target."""
+        return rng.choice(self.n_senders, size=messages, p=self.weight)
+
+    def receivers(self, sender: Ints, *, rng: np.random.Generator) -> Ints:
+        """Draw a receiver for each sender from its profile."""
+        return Channel(self.profile).sample(sender, rng=rng)
+
+
+@dataclass(frozen=True, eq=False)
+class MixRun:
+    """The messages of a simulated mix. The adversary sees `inputs` and `outputs`.
+
+    Parameters
+    ----------
+    sender, receiver : (n_messages,) array
+        In random order within a round of entry.
+    entered, exited : (n_messages,) array
+        The rounds in which a message entered and left the mix; `exited` is -1 while it is inside.
+    n_rounds, n_senders, n_receivers : int
+        Numbers of rounds and users.
+    """
+
+    sender: Ints
+    receiver: Ints
+    entered: Ints
+    exited: Ints
+    n_rounds: int
+    n_senders: int
+    n_receivers: int
+
+    def inputs(self) -> Sparse:
+        """Return the (n_rounds, n_senders) counts of sent messages."""
+        return _count(self.entered, self.sender, (self.n_rounds, self.n_senders))
+
+    def outputs(self) -> Sparse:
+        """Return the (n_rounds, n_receivers) counts of received messages."""
+        received = self.exited >= 0
+        return _count(self.exited[received], self.receiver[received], (self.n_rounds, self.n_receivers))
+
+    def truth(self) -> Sparse:
+        """Return the (n_senders, n_receivers) counts of received messages by sender and receiver."""
+        received = self.exited >= 0
+        return _count(self.sender[received], self.receiver[received], (self.n_senders, self.n_receivers))
+
+
+@dataclass(frozen=True)
+class PoolMix:
+    """The mix that waits for `batch` new messages next to its `pool`, then sends `batch` random ones of all.
+
+    The first round waits for batch + pool messages. A message leaves in each round with probability b / (b + N): after
+    N / b rounds on average. Without a pool it is a threshold mix: every message leaves in its round.
+
+    Parameters
+    ----------
+    batch : int
+        b, messages sent in a round.
+    pool : int
+        N, messages that stay inside.
+
+    References
+    ----------
+    A. Serjantov, G. Danezis, "Towards an information theoretic metric for anonymity", PET 2002, section 4.
+
+    Examples
+    --------
+    >>> run = PoolMix(2).run(Traffic(np.eye(3)), rounds=4, rng=np.random.default_rng(0))
+    >>> bool((run.inputs().toarray() == run.outputs().toarray()).all())
+    True
+    """
+
+    batch: int
+    pool: int = 0
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise UnmaskError(f"batch is {self.batch}, expected at least 1 message a round")
+        if self.pool < 0:
+            raise UnmaskError(f"pool is {self.pool}, expected at least 0 messages")
+
+    @property
+    def sender_entropy_bits(self) -> float:
+        """Return (1 + N/b) log2(b + N) - (N/b) log2 N, the entropy of the sender of a message long after the start.
+
+        >>> PoolMix(4, 0).sender_entropy_bits
+        2.0
+        """
+        ratio = self.pool / self.batch
+        inside = ratio * np.log2(self.pool) if self.pool else 0.0
+        return float((1 + ratio) * np.log2(self.batch + self.pool) - inside)
+
+    def run(self, traffic: Traffic, *, rounds: int, rng: np.random.Generator) -> MixRun:
+        """Simulate rounds; messages in the pool at the end have `exited` -1."""
+        if rounds < 1:
+            raise UnmaskError(f"rounds is {rounds}, expected at least 1")
+        batches = traffic.batches(rounds, self.batch, rng=rng)
+        sender = np.concatenate((traffic.draw(self.pool, rng=rng), batches.ravel()))
+        entered = np.concatenate((np.zeros(self.pool, np.int64), np.repeat(np.arange(rounds), self.batch)))
+        exited = np.full(len(sender), -1, dtype=np.int64)
+        inside = np.arange(self.pool)
+        for number in range(rounds):
+            start = self.pool + number * self.batch
+            inside = rng.permutation(np.concatenate((inside, np.arange(start, start + self.batch))))
+            exited[inside[: self.batch]] = number
+            inside = inside[self.batch :]
+        order = np.lexsort((rng.random(len(sender)), entered))  # a target came first in its rounds
+        receiver = traffic.receivers(sender, rng=rng)
+        users = (traffic.n_senders, traffic.n_receivers)
+        return MixRun(sender[order], receiver[order], entered[order], exited[order], rounds, *users)
+
+
+def _count(row: Ints, column: Ints, shape: tuple[int, int]) -> Sparse:
+    return csr_array(coo_array((np.ones(len(row)), (row, column)), shape=shape))
