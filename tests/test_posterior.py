@@ -74,6 +74,6 @@ def test_a_small_belief_is_held_in_double_precision():  # U6
 
 
 def test_a_belief_with_very_many_entries_is_held_in_single_precision(monkeypatch):
-    monkeypatch.setattr("unmask.core.posterior.MOST_IN_DOUBLE", 2)
+    monkeypatch.setattr("unmask.core.posterior.MAX_DOUBLE_ENTRIES", 2)
     assert stored(np.log([0.5, 0.5])).dtype == np.float64
     assert stored(np.log([0.5, 0.25, 0.25])).dtype == np.float32

@@ -30,7 +30,6 @@ from unmask.measures import (
     log_loss_bits,
     min_entropy_bits,
     rank,
-    rational,
     realized_error,
     realized_success,
     realized_success_at,
@@ -38,13 +37,12 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
-from unmask.measures.alike import alike
-from unmask.measures.base import UndefinedError, listed, of_each
-from unmask.measures.losses.distances import decided
-from unmask.measures.places import places
+from unmask.measures import names as measure_names
+from unmask.measures.base import UndefinedError, average_by_person
 from unmask.measures.rates import RATES, coverage
-from unmask.measures.rows import per_rows
-from unmask.measures.success import standing
+from unmask.measures.rows import map_functions
+from unmask.measures.success import rank_truth
+from unmask.measures.truth_positions import locate_truth
 from unmask.results import Row
 
 if TYPE_CHECKING:
@@ -79,7 +77,7 @@ STANDARD = SELF_ASSESSED + REALIZED
 """What an audit takes unless it is told otherwise."""
 
 
-OF_ONE = (calibration_error.name, rational.REALIZED.name)
+OF_ONE = (calibration_error.name, measure_names.realized_rational_success.name)
 """What holds the belief by which a candidate is picked against what it tells of people."""
 
 OF_PEOPLE = tuple(
@@ -105,20 +103,20 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
         return _measure(declared, self_assessed=lambda belief: value(priced(belief)))
 
     def played(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
-        place = standing(belief, truth)
-        return play_out(attacker, belief, place.better, place.tied)
+        ranks = rank_truth(belief, truth)
+        return play_out(attacker, belief, ranks.n_better, ranks.n_tied)
 
     return (
-        of(rational.ACCESS, lambda prices: prices.access.astype(np.float64)),
-        of(rational.SUCCESS, lambda prices: prices.success_probability),
-        _measure(rational.REALIZED, realized=played),
-        of(rational.PAYOFF, lambda prices: prices.payoff),
-        of(rational.TRIES, lambda prices: prices.expected_tries),
+        of(measure_names.rational_access, lambda prices: prices.access.astype(np.float64)),
+        of(measure_names.rational_success, lambda prices: prices.success_probability),
+        _measure(measure_names.realized_rational_success, realized=played),
+        of(measure_names.rational_payoff, lambda prices: prices.payoff),
+        of(measure_names.rational_tries, lambda prices: prices.expected_tries),
     )
 
 
 def _measure(declared: Quantity, **value: Any) -> Measure:
-    return Measure(**vars(declared), **value, of_classes=True, needs_probabilities=True)
+    return Measure(**vars(declared), **value, shares_entries=True, needs_probabilities=True)
 
 
 def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[Measure, ...]:
@@ -141,7 +139,7 @@ def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[
         of_row[belief.observation] = most
         return of_row
 
-    return (_measure(rational.CAMPAIGN, self_assessed=success),)
+    return (_measure(measure_names.campaign_success, self_assessed=success),)
 
 
 @dataclass(frozen=True)
@@ -209,7 +207,7 @@ def audit(
     if truth is not None and truth.leaked.any():
         asked, of_asked = _not_leaked(belief, truth), None if whose is None else whose[~truth.leaked]
     chosen, rows, not_run = standard(belief) if measures is None else measures, [], []
-    of_kinds = _in_one_pass(chosen, asked)
+    row_values = _in_one_pass(chosen, asked)
     for measure in chosen:
         if picked is not None and measure.name in OF_ONE:
             not_run.append((measure.name, "records are picked, and people told of"))
@@ -221,21 +219,18 @@ def audit(
             names = {"release": release, "adversary": adversary, "target": target}
             try:
                 of, own = (picked or belief, whose) if measure.needs_truth else (asked, of_asked)
-                known = of_kinds.get(measure.name)
+                known = row_values.get(measure.name)
                 if over_people is not None and measure.name in OF_PEOPLE:
                     of, known = over_people, None
                 found = evaluate(
-                    measure, of, truth, **names, drawn_from=drawn_from, of_kinds=known, whose=own, people=people
+                    measure, of, truth, **names, drawn_from=drawn_from, row_values=known, person=own, people=people
                 )
                 rows.append(found)
             except UndefinedError as error:
                 not_run.append((measure.name, str(error)))
     status, why = earned(belief, truth, whose=whose, picked=picked)
-    standing.cache_clear()  # which would hold the belief
-    places.cache_clear()
-    alike.cache_clear()
-    listed.cache_clear()
-    decided.cache_clear()
+    for posterior in {belief, asked, picked or belief, over_people or belief}:
+        posterior.discard_results()
     note = "; ".join(said for said in (note, why) if said)
     return Audit(tuple(replace(row, status=status, note=note) for row in rows), tuple(not_run))
 
@@ -243,7 +238,7 @@ def audit(
 def _in_one_pass(measures: Sequence[Measure], belief: Posterior) -> dict[str, NDArray[np.float64]]:
     """Measures of rows by name, at each kind of observation; none where the belief is mere scores."""
     functions = {one.name: one.of_rows for one in measures if one.of_rows is not None and belief.status != "scores"}
-    found = per_rows(alike(belief).belief, tuple(functions.values())) if functions else []
+    found = map_functions(belief.distinct.posterior, tuple(functions.values())) if functions else []
     return dict(zip(functions, found, strict=True))
 
 
@@ -306,9 +301,9 @@ def _excluded(belief: Posterior, truth: Truth) -> int:
     assert log_loss_bits.realized is not None
     if belief.candidate_label is not None:
         return 0
-    at = places(belief, truth)
-    impossible = np.isinf(log_loss_bits.realized(at.belief, at.truth)) & (at.truth.candidate >= 0) & at.truth.judged
-    return int(at.people[impossible].sum())
+    at = locate_truth(belief, truth)
+    impossible = np.isinf(log_loss_bits.realized(at.posterior, at.truth)) & (at.truth.candidate >= 0) & at.truth.judged
+    return int(at.n_targets[impossible].sum())
 
 
 def _said(
@@ -317,13 +312,15 @@ def _said(
     """What was announced of people whose truth is known, what came true, their weight, and how many they are: of all in
     one place of the truth, or of each person.
     """
-    assert realized_success.of_places is not None
+    assert realized_success.of_positions is not None
     if whose is None and picked is None:
-        at = places(belief, truth)
+        at = locate_truth(belief, truth)
         known = at.truth.judged
-        announced, realized = success_probability.per_target(at.belief), realized_success.of_places(at)
-        return announced[known], realized[known], at.belief.weight[known], at.people[known]
+        announced, realized = success_probability.per_target(at.posterior), realized_success.of_positions(at)
+        return announced[known], realized[known], at.posterior.weight[known], at.n_targets[known]
     known, whose = truth.judged, np.arange(len(truth)) if whose is None else whose
     both = success_probability.per_target(belief), realized_success.per_target(picked or belief, truth)
-    (announced, weight), (realized, _) = (of_each(one[known], belief.weight[known], whose[known]) for one in both)
+    (announced, weight), (realized, _) = (
+        average_by_person(one[known], belief.weight[known], whose[known]) for one in both
+    )
     return announced, realized, weight, np.ones(len(weight), dtype=np.int64)

@@ -11,7 +11,7 @@ from unmask import Posterior, Truth, audit
 from unmask.audit import price_measures
 from unmask.core.truth import ABSENT
 from unmask.economics import Attacker, play_out, price_posterior, read_attacker
-from unmask.measures.success import standing
+from unmask.measures.success import rank_truth
 from unmask.tables import Mondrian, Register, RegisterAttack, Table, datasets
 
 
@@ -56,16 +56,16 @@ def test_e2_a_plan_played_out_succeeds_as_often_as_it_says(attacker, belief):
     total = np.zeros(belief.n_observations)
     for candidate in range(belief.n_candidates):
         truth = Truth(np.full(belief.n_targets, candidate))
-        place = standing(belief, truth)
+        place = rank_truth(belief, truth)
         entry = (belief.candidate == candidate).nonzero()[0]
         row = np.searchsorted(belief.indptr, entry, side="right") - 1
         p = np.zeros(belief.n_observations)
         p[row] = np.exp(belief.log_probability[entry])
-        total += p * play_out(attacker, belief, place.better, place.tied)
+        total += p * play_out(attacker, belief, place.n_better, place.n_tied)
     assert total == pytest.approx(price_posterior(attacker, belief).success_probability, abs=1e-9)
     nobody = np.full(belief.n_targets, ABSENT)
-    place = standing(belief, Truth(nobody))
-    assert not play_out(attacker, belief, place.better, place.tied).any()
+    place = rank_truth(belief, Truth(nobody))
+    assert not play_out(attacker, belief, place.n_better, place.n_tied).any()
 
 
 def test_e2_a_plan_is_played_out_by_dice():

@@ -28,7 +28,7 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
-from unmask.measures.success import standing
+from unmask.measures.success import rank_truth
 
 ONE_TARGET = {"point": np.array([[0.0, 1.0, 0.0, 0.0]]), "uniform": np.full((1, 4), 0.25)}
 
@@ -187,8 +187,8 @@ def test_places_do_not_depend_on_how_many_rows_are_sorted_at_once(monkeypatch):
     belief = Posterior.from_dense(table / table.sum(axis=1, keepdims=True), observation=observation)
     truth = Truth(rng.integers(0, 20, 400))
     every = rank.per_target(belief, truth)
-    standing.cache_clear()
-    monkeypatch.setattr(sys.modules[standing.__module__], "SORTED", 30)
+    belief.discard_results()
+    monkeypatch.setattr(sys.modules[rank_truth.__module__], "MAX_SORTED_ENTRIES", 30)
     assert rank.per_target(belief, truth).tolist() == every.tolist()
     p = belief.to_dense()
     own = p[np.arange(400), truth.candidate][:, None]

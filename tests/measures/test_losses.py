@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from unmask import ABSENT, Posterior, Truth, UnmaskError
 from unmask.measures import estimation_error, realized_error, sampling_error
 from unmask.measures.losses import EARTH_RADIUS_M, as_matrix, decision_problem, distances
-from unmask.measures.losses.extent import diameter, diameter_of_blocks
+from unmask.measures.losses.coordinates import diameter, manhattan_diameter
 
 
 @st.composite
@@ -253,7 +253,7 @@ def test_diameters_are_the_largest_of_all_pairs(n, dimensions, seed):
     points = np.random.default_rng(seed).normal(size=(n, dimensions))
     apart = points[:, None] - points
     assert diameter(points) == pytest.approx(np.sqrt((apart**2).sum(axis=-1)).max())
-    assert diameter_of_blocks(points) == pytest.approx(np.abs(apart).sum(axis=-1).max())
+    assert manhattan_diameter(points) == pytest.approx(np.abs(apart).sum(axis=-1).max())
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_rows_of_shared_candidates_cost_what_their_own_pairs_say(monkeypatch, lo
     belief, xy = Posterior.from_dense(table[table.any(axis=1)]), rng.random((7, 2))
     measures = estimation_error(loss, coordinates=xy), sampling_error(loss, coordinates=xy)
     together = [one.per_target(belief) for one in measures]
-    monkeypatch.setattr(import_module("unmask.measures.losses.problem"), "_shared", lambda *_: None)
+    monkeypatch.setattr(import_module("unmask.measures.losses.problem"), "_tabulate_pairs", lambda *_: None)
     for one, expected in zip(measures, together, strict=True):
         assert one.per_target(belief) == pytest.approx(expected, rel=1e-12)
 

@@ -5,7 +5,6 @@ import pytest
 
 from unmask.cases.at_risk import AtRisk, Watched
 from unmask.cases.tables import audit, cores, standard, steps
-from unmask.remembered import remembered
 from unmask.tables import Mondrian, Table
 
 
@@ -20,16 +19,6 @@ def test_an_error_comes_where_the_item_would_have_come() -> None:
     assert next(found) == 1
     with pytest.raises(ValueError, match="no second"):
         next(found)
-
-
-def test_threads_do_not_push_out_what_others_remember() -> None:
-    calls: list[object] = []
-    once = remembered(1)(lambda x: (calls.append(x), x)[1])
-    once(1)
-    assert list(cores.two_at_once(once, [2, 3])) == [2, 3]
-    assert list(cores.two_at_once(lambda _: once.cache_clear(), [0])) == [None]
-    once(1)
-    assert sorted(calls) == [1, 2, 3]
 
 
 def test_an_audit_on_two_cores_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

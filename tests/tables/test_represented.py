@@ -60,7 +60,7 @@ def test_measures_and_secrets_are_those_of_all_records(data, missing, prior_pres
     )
     told = Background(people, people)
     belief = ClassAttack(prior_present).of_classes(release, told)
-    alone = belief.one_by_one()
+    alone = belief.expand_classes()
     assert len(belief.candidate) <= len(alone.candidate)
     assert belief.row_length.tolist() == np.diff(alone.indptr).tolist()
     assert belief.to_dense() == pytest.approx(alone.to_dense(), rel=1e-12)
@@ -94,7 +94,7 @@ def test_an_audit_finds_the_same(monkeypatch):
         return plain([asdict(said), [asdict(one) for one in watched.found]], digits=17)
 
     counted, of_classes = found(), ClassAttack.of_classes
-    monkeypatch.setattr(ClassAttack, "of_classes", lambda *given: of_classes(*given).one_by_one())
+    monkeypatch.setattr(ClassAttack, "of_classes", lambda *given: of_classes(*given).expand_classes())
     close(counted, found())
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
-from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.reports.data import LIMITS
 from unmask.reports.words import IDENTITY, MEMBERSHIP
@@ -81,11 +81,11 @@ class Watched:
         if not len(risky):
             return
         few = np.unique(belief.observation[risky])
-        fit = rows_of(belief, few)
+        fit = take_rows(belief, few)
         if picked is not None:
             seen_by = np.zeros(belief.n_observations, dtype=np.int64)
             seen_by[belief.observation] = picked.observation
-            fit = rows_of(picked, seen_by[few])
+            fit = take_rows(picked, seen_by[few])
         reasons = dict(zip(few.tolist(), _reasons(fit, success[few], guess, target), strict=True))
         self.found += [
             AtRisk(release, row, adversary, target, float(success[seen]), reasons[seen], None if place < 0 else place)

@@ -13,7 +13,7 @@ CHUNK = 1 << 16
 """Entries in a chunk: temporaries of half a megabyte stay in the cache, which is three times faster."""
 
 
-LONG = 16
+MIN_MATRIX_LENGTH = 16
 """Entries of rows from which on NumPy reduces a matrix sooner than its segments. Sums are of a matrix where all of a
 belief is one: else its rows that are equal might differ in the last digit.
 """
@@ -55,7 +55,7 @@ def segment_sum(values: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArr
 def segment_max(values: NDArray[np.float64], indptr: NDArray[np.int64], *, empty: float) -> NDArray[np.float64]:
     """(n_rows,) largest value of each row of a CSR layout; `empty` for an empty row."""
     n, length = len(indptr) - 1, int(indptr[1] - indptr[0]) if len(indptr) > 1 else 0
-    if length >= LONG and len(values) == n * length and np.all(np.diff(indptr) == length):
+    if length >= MIN_MATRIX_LENGTH and len(values) == n * length and np.all(np.diff(indptr) == length):
         return np.asarray(values.reshape(n, length).max(axis=1))
     return _reduce(np.maximum, values, indptr, empty)
 

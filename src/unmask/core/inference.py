@@ -221,8 +221,7 @@ def compose(
 def _said(link: Posterior, said: NDArray[np.int32], n_said: int) -> csr_array:
     """(n_candidates, n_said) how many of those whom a candidate stands for say each of some things."""
     n = link.n_candidates
-    stands = np.arange(n) if link.representative is None else link.representative
-    return csr_array(coo_array((np.ones(n), (stands, said)), shape=(n, n_said)))
+    return csr_array(coo_array((np.ones(n), (link.representatives, said)), shape=(n, n_said)))
 
 
 def _unlisted_values(

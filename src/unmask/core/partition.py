@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.core.tolerances import VIEW_MASS_TOLERANCE
 
 Missing = Literal["error", "singleton", "drop"]
 """What an item of the solution is that the adversary's partition lacks: an error, a cluster of its own (the adversary
@@ -25,9 +26,6 @@ UNLABELED_CHOICES: Final = (
     "foreign (the truth has every item of its subjects, so these are somebody else's), unknown (they may be its "
     "subjects' or somebody else's: bounds) or drop (left out)"
 )
-
-MASS_TOLERANCE = 1e-9
-"""How far the probabilities of a view may be from sum 1."""
 
 
 class Alone(NamedTuple):
@@ -132,7 +130,7 @@ class View:
                 f"partition {int(np.argmax(p == 0))} of the view has probability 0, expected numbers above 0; leave "
                 "out what the adversary holds impossible"
             )
-        if not (np.all(p > 0) and abs(p.sum() - 1) <= MASS_TOLERANCE):
+        if not (np.all(p > 0) and abs(p.sum() - 1) <= VIEW_MASS_TOLERANCE):
             raise UnmaskError(f"the probabilities of the view sum to {p.sum():.6g}, expected numbers above 0, sum 1")
         object.__setattr__(self, "partitions", tuple(partitions))
         object.__setattr__(self, "probability", p)

@@ -1,4 +1,4 @@
-"""The currency: what the adversary believes about each target once they have seen the release."""
+"""The posterior: what an adversary believes about each target after the release."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import LONG, by_class, expanded, segment_sum
+from unmask.core.csr_rows import MIN_MATRIX_LENGTH, by_class, expanded, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import SHOWN, html_table
-from unmask.core.posterior_checks import MASS_TOLERANCE, check
+from unmask.core.posterior_checks import check_posterior
+from unmask.core.tolerances import DOUBLE_LOG_RESOLUTION, MASS_TOLERANCE, PRIOR_ROUNDING, SINGLE_LOG_RESOLUTION
 
 Status = Literal["exact", "model", "calibrated", "scores"]
 
-CLOSED = 1e-12
-"""A prior that sums to 1 up to this, the rounding of a sum, leaves nothing to "none of these"."""
-
-MOST_IN_DOUBLE = 1 << 24
-"""Entries that a belief holds in double precision; one with more holds them in single, in half of the memory."""
-
+MAX_DOUBLE_ENTRIES = 1 << 24
+"""Entries that a posterior stores in double precision; a larger one needs half of the memory in single precision."""
 
 _ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
 
 class Candidate(NamedTuple):
-    """One whom a target could be: a record by its number or a value by its name, and the adversary's probability."""
+    """A candidate, as the number of a record or the name of a value, and its probability."""
 
     candidate: int | str
     probability: float
@@ -39,35 +36,52 @@ LogProbabilities = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """A sparse table observations x candidates of log-probabilities, with an explicit "none of these".
+    """A sparse matrix of log-probabilities, observations x candidates, with an explicit "none of these".
 
-    A row is an *observation* y, what the adversary sees of a target; it holds log p(x given y), natural logarithm.
-    Targets point to the row they produced: a million people in ten thousand equivalence classes need ten thousand rows.
+    A row is an observation y, what the adversary sees of a target. It lists log p(x given y), natural logarithm.
+    Targets point to rows: a million people in ten thousand equivalence classes need ten thousand rows.
 
-    indptr          : (n_observations + 1,) int64, row i is the slice indptr[i]:indptr[i + 1] of the next two
-    candidate       : (n_entries,) int32, ascending and unique within a row
-    log_probability : (n_entries,) finite and at most 0; float64, or float32 where there are very many, see `stored`
-    unlisted        : (n_observations,) probability that the truth is none of the listed candidates
-    n_unlisted      : (n_observations,) how many candidates share it equally: 0 nobody (closed world, `unlisted` is 0,
-                      or the truth may be no candidate at all), -1 unknown
-    observation     : (n_targets,) the row that each target produced
-    weight          : (n_targets,) weights of the targets, sum 1
-    n_candidates    : size of the universe of candidates
-    log_prior       : what was believed before the release: one number (each candidate alike) or (n_candidates,).
-                      It may sum to less than 1: the rest is the prior probability that the target is no candidate.
-    status          : how far the numbers can be trusted as probabilities: `exact`, `model` (right if the model is),
-                      `calibrated` (right on people whose truth is known) or
-                      `scores` (only their order counts).
-    provenance      : attack, parameters, seed, digests: what it takes to make this belief again
-    candidate_label : (n_candidates,) names for candidates that are values; None for records
-    representative  : (n_candidates,) int32, who stands in the entries for each candidate, one of them for all that are
-                      held alike whatever is seen; an entry is the probability of each of these. None: everybody stands
-                      for themselves, see `one_by_one`
+    Parameters
+    ----------
+    indptr : (n_observations + 1,) int64 array
+        Row i is the slice indptr[i]:indptr[i + 1] of the next two arrays.
+    candidate : (n_entries,) int32 array
+        Candidates, ascending and unique within a row.
+    log_probability : (n_entries,) array
+        Finite and at most 0; float64, or float32 for very many entries, see `stored`.
+    unlisted : (n_observations,) array
+        Probability that the truth is not a listed candidate.
+    n_unlisted : (n_observations,) int64 array
+        Number of candidates that share `unlisted` equally. 0: no candidate does (`unlisted` is 0, or the target may
+        be absent). -1: the number is not known.
+    observation : (n_targets,) int64 array
+        Row of each target.
+    weight : (n_targets,) array
+        Weights of the targets; they sum to 1.
+    n_candidates : int
+        Number of all candidates.
+    log_prior : float or (n_candidates,) array
+        Belief before the release; one number if all candidates share it. It may sum to less than 1: the rest is the
+        prior probability that the target is absent.
+    status : {"exact", "model", "calibrated", "scores"}
+        Trust in the probabilities: `exact`; `model`, right if the model is; `calibrated`, right for people whose truth
+        is known; `scores`, only the order counts.
+    provenance : mapping
+        Attack, parameters, seed and digests that reproduce this posterior.
+    candidate_label : tuple of str, optional
+        Names of candidates that are values; records have none.
+    representative : (n_candidates,) int32 array, optional
+        Candidate whose entry applies to each candidate. Candidates with equal probabilities in every row share an
+        entry, which is the probability of each of them. None: each candidate has entries of its own.
 
-    Checked once, here. Rows that do not sum to 1 within 1e-5, repeated candidates, empty rows, infinite entries,
-    weights that do not sum to 1, candidates believed in against a prior of zero and representatives who do not stand
-    for themselves or differ in prior from those whom they stand for are refused.
+    Raises
+    ------
+    UnmaskError
+        If rows do not sum to 1 within 1e-5, candidates repeat, entries are infinite, weights do not sum to 1, a listed
+        candidate has a prior of 0, or a representative is inconsistent.
 
+    References
+    ----------
     D. Rebollo-Monedero et al., "On the measurement of privacy as an attacker's estimation error", 2012, section IV.
     """
 
@@ -86,7 +100,7 @@ class Posterior:
     representative: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        check(self, get_args(Status))
+        check_posterior(self, get_args(Status))
         for name in _ARRAYS if self.representative is None else (*_ARRAYS, "representative"):
             view = getattr(self, name).view()  # a view: the caller's own array stays as writable as it was
             view.setflags(write=False)
@@ -94,50 +108,66 @@ class Posterior:
 
     @property
     def n_observations(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self.indptr) - 1
 
     @property
     def named(self) -> NDArray[np.integer] | None:
-        """The candidate that an attack commits itself to for each observation, -1 for none: (n_observations,), or
-        (n_rounds, n_observations) where it names several. None: it does not, and only believes.
+        """Return the candidate that the attack commits to for each observation, -1 for none.
+
+        The shape is (n_observations,), or (n_rounds, n_observations) if the attack commits to several. None: the attack
+        returns probabilities only.
         """
         return None
 
     @property
     def n_targets(self) -> int:
-        """Number of targets; several may share a row."""
+        """Return the number of targets; several may share a row."""
         return len(self.observation)
 
     @cached_property
     def row_length(self) -> NDArray[np.int64]:
-        """(n_observations,) the number of listed candidates."""
-        if self.times is None:
+        """Return the number of listed candidates of each row."""
+        if self.multiplicity is None:
             return np.diff(self.indptr)
-        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
+        return segment_sum(self.multiplicity.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
-    def even(self) -> bool:
-        """Whether all rows have as many entries, at least `LONG`: a matrix, which is summed sooner than segments."""
+    def has_equal_lengths(self) -> bool:
+        """Return whether the rows form a matrix with at least `MIN_MATRIX_LENGTH` columns, which is summed faster."""
         length = int(self.indptr[1])
-        return length >= LONG and bool(np.all(np.diff(self.indptr) == length))
+        return length >= MIN_MATRIX_LENGTH and bool(np.all(np.diff(self.indptr) == length))
+
+    @property
+    def representatives(self) -> NDArray[np.int32]:
+        """Return the candidate whose entry applies to each candidate."""
+        if self.representative is None:
+            return np.arange(self.n_candidates, dtype=np.int32)
+        return self.representative
 
     @cached_property
-    def times(self) -> NDArray[np.int64] | None:
-        """(n_entries,) the candidates that each entry stands for; None where that is one."""
+    def multiplicity(self) -> NDArray[np.int64] | None:
+        """Return the number of candidates that share each entry; None if every entry has one candidate."""
         if self.representative is None:
             return None
         return np.bincount(self.representative, minlength=self.n_candidates)[self.candidate]
 
-    def one_by_one(self) -> Posterior:
-        """The same belief with an entry for each candidate, whoever stood for them.
+    def sum_candidates(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of a value of the entries over the listed candidates of each row."""
+        return segment_sum(values if self.multiplicity is None else values * self.multiplicity, self.indptr)
 
-        >>> both = Posterior.from_dense(np.full((1, 2), 0.5))
-        >>> first, twins = both.candidate[:1], np.zeros(2, np.int32)
-        >>> one = replace(
-        ...     both, indptr=both.indptr // 2, candidate=first, log_probability=np.log([0.5]), representative=twins
+    def expand_classes(self) -> Posterior:
+        """Return the same posterior with an entry for each candidate.
+
+        >>> pair = Posterior.from_dense(np.full((1, 2), 0.5))
+        >>> shared = replace(
+        ...     pair,
+        ...     indptr=pair.indptr // 2,
+        ...     candidate=pair.candidate[:1],
+        ...     log_probability=np.log([0.5]),
+        ...     representative=np.zeros(2, np.int32),
         ... )
-        >>> one.candidate, one.one_by_one().candidate
+        >>> shared.candidate, shared.expand_classes().candidate
         (array([0], dtype=int32), array([0, 1], dtype=int32))
         """
         if self.representative is None:
@@ -148,127 +178,140 @@ class Posterior:
         indptr, candidate, log_p = expanded(self.row, self.candidate, log_p, members, first, self.n_observations)
         return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
+    @property
+    def distinct(self) -> DistinctRows:
+        """Return the rows that measures of rows can tell apart; they are searched once."""
+        from unmask.core.distinct_rows import find_distinct_rows  # not at the top: it builds a posterior
+
+        if "distinct" not in self.__dict__:
+            self.__dict__["distinct"] = find_distinct_rows(self)
+        distinct: DistinctRows | None = self.__dict__["distinct"]
+        return DistinctRows(self, np.arange(self.n_observations)) if distinct is None else distinct
+
+    def discard_results(self) -> None:
+        """Discard the results that functions cached on this posterior and on its prior, see `cache_on_posterior`."""
+        for posterior in (self, self.__dict__.get("_prior")):
+            if posterior is not None:
+                for name in [name for name in posterior.__dict__ if name == "distinct" or name.startswith("cached ")]:
+                    del posterior.__dict__[name]
+
     @cached_property
     def row(self) -> NDArray[np.int64]:
-        """(n_entries,) the observation of each entry."""
+        """Return the row of each entry."""
         return np.repeat(np.arange(self.n_observations), np.diff(self.indptr))
 
     def to_dense(self) -> NDArray[np.float64]:
-        """(n_targets, n_candidates) the probabilities that are listed, 0 elsewhere.
+        """Return the listed probabilities of each target, (n_targets, n_candidates), 0 elsewhere.
 
         >>> Posterior.from_dense(np.array([[0.5, 0.5, 0.0]])).to_dense()
         array([[0.5, 0.5, 0. ]])
         """
         table = np.zeros((self.n_observations, self.n_candidates))
         table[self.row, self.candidate] = np.exp(self.log_probability, dtype=np.float64)
-        found = table[self.observation]
-        return found if self.representative is None else found[:, self.representative]
+        targets = table[self.observation]
+        return targets if self.representative is None else targets[:, self.representative]
 
     @property
     def resolution(self) -> float:
-        """Log-probabilities that differ by no more are equal: they differ by the rounding of the type they are held in.
+        """Return the difference up to which log-probabilities are equal: the rounding of their type.
 
         >>> Posterior.from_dense(np.array([[0.5, 0.5]])).resolution
         1e-10
         """
-        return 1e-10 if self.log_probability.dtype == np.float64 else 1e-5
+        return DOUBLE_LOG_RESOLUTION if self.log_probability.dtype == np.float64 else SINGLE_LOG_RESOLUTION
 
     @cached_property
     def observation_weight(self) -> NDArray[np.float64]:
-        """(n_observations,) p(y): the weight of the targets that produced each observation."""
+        """Return p(y), the weight of the targets of each observation."""
         mass = np.bincount(self.observation, weights=self.weight, minlength=self.n_observations)
         return np.asarray(mass, dtype=np.float64)
 
     @cached_property
-    def seen(self) -> NDArray[np.int64]:
-        """The observations that a target produced, ascending."""
+    def used_rows(self) -> NDArray[np.int64]:
+        """Return the rows that a target points to, ascending."""
         return np.flatnonzero(np.bincount(self.observation, minlength=self.n_observations))
 
     def prior_of(self, candidate: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Natural log of the prior of each candidate asked for."""
+        """Return the natural logarithm of the prior of some candidates."""
         if isinstance(self.log_prior, np.ndarray):
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
 
     def prior_in(self, start: int, stop: int) -> NDArray[np.float64]:
-        """The same of those who are listed in rows start..stop, who may be all candidates in every row."""
-        if isinstance(self.log_prior, np.ndarray) and self.even and self.indptr[1] == self.n_candidates:
+        """Return the natural logarithm of the prior of the entries of rows start to stop."""
+        if isinstance(self.log_prior, np.ndarray) and self.has_equal_lengths and self.indptr[1] == self.n_candidates:
             return np.tile(self.log_prior, stop - start)
         return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
 
     @cached_property
     def n_possible(self) -> int:
-        """Candidates of positive prior."""
+        """Return the number of candidates of positive prior."""
         return int(np.isfinite(self.log_prior).sum()) if isinstance(self.log_prior, np.ndarray) else self.n_candidates
 
     @cached_property
     def prior_none(self) -> float:
-        """Prior probability that the target is no candidate; 0 where the prior sums to 1 up to rounding."""
+        """Return the prior probability that the target is absent; 0 if the prior sums to 1 up to rounding."""
         if isinstance(self.log_prior, np.ndarray):
             rest = 1.0 - float(np.exp(self.log_prior).sum())
         else:
             rest = -float(np.expm1(self.log_prior + np.log(self.n_candidates)))
-        return rest if rest > CLOSED else 0.0
+        return rest if rest > PRIOR_ROUNDING else 0.0
 
     def candidates(self, target: int) -> tuple[Candidate, ...]:
-        """Who a target could be: the candidates that the adversary lists, from most to least likely.
+        """Return the listed candidates of a target, from most to least likely.
 
-        Equally likely ones stand in the order of their numbers. What their probabilities lack to 1 is `unlisted`: the
-        target is none of these, or one of candidates who are all alike.
+        Candidates of equal probability are sorted by number. The probabilities and `unlisted` sum to 1.
 
         >>> belief = Posterior.from_dense(np.array([[0.2, 0.8, 0.0]]))
-        >>> [(one.candidate, round(one.probability, 6)) for one in belief.candidates(0)]
+        >>> [(candidate.candidate, round(candidate.probability, 6)) for candidate in belief.candidates(0)]
         [(1, 0.8), (0, 0.2)]
         """
         if not 0 <= target < self.n_targets:
             raise UnmaskError(f"target {target} is not in the belief, expected 0 to {self.n_targets - 1}")
         row = self.observation[target]
-        own = slice(self.indptr[row], self.indptr[row + 1])
-        chance = np.exp(self.log_probability[own], dtype=np.float64)
-        listed: NDArray[np.integer[Any]] = self.candidate[own]
+        entries = slice(self.indptr[row], self.indptr[row + 1])
+        probability = np.exp(self.log_probability[entries], dtype=np.float64)
+        numbers: NDArray[np.integer[Any]] = self.candidate[entries]
         if self.representative is not None:
-            place = np.searchsorted(listed, self.representative)
-            listed = np.flatnonzero(np.isin(self.representative, listed))
-            chance = chance[place[listed]]
-        best = np.argsort(-chance, kind="stable")
-        names = listed[best].tolist()
-        labels = names if self.candidate_label is None else [self.candidate_label[one] for one in names]
-        return tuple(map(Candidate, labels, chance[best].tolist()))
+            position = np.searchsorted(numbers, self.representative)
+            numbers = np.flatnonzero(np.isin(self.representative, numbers))
+            probability = probability[position[numbers]]
+        order = np.argsort(-probability, kind="stable")
+        names = numbers[order].tolist()
+        labels = names if self.candidate_label is None else [self.candidate_label[name] for name in names]
+        return tuple(map(Candidate, labels, probability[order].tolist()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_targets} targets, {self.n_candidates} candidates, {self.status})"
 
     def _repr_html_(self) -> str:
-        few = ((target, self.candidates(target)[:3]) for target in range(min(SHOWN, self.n_targets)))
-        rows = ((target, *(f"{who}: {p:.3g}" for who, p in listed)) for target, listed in few)
+        top = ((target, self.candidates(target)[:3]) for target in range(min(SHOWN, self.n_targets)))
+        rows = ((target, *(f"{name}: {p:.3g}" for name, p in candidates)) for target, candidates in top)
         return html_table(repr(self), ("target", "most likely", "then", "then"), rows)
 
     def prior(self) -> Posterior:
-        """The belief before the release, as a posterior with one observation that every target produced.
+        """Return the belief before the release: a posterior of one row that every target points to.
 
-        A uniform prior over a closed world needs no listed candidate: all its mass is unlisted and shared.
+        A uniform prior without absent targets lists no candidate: all candidates share its unlisted mass.
         """
         return self._prior
 
     @cached_property  # every measure asks for it
     def _prior(self) -> Posterior:
         n = self.n_candidates
-        one = np.zeros(self.n_targets, dtype=np.int64)
         if isinstance(self.log_prior, float) and not self.prior_none:
-            candidate, unlisted, n_unlisted = np.empty(0, dtype=np.int32), 1.0, n
-            listed = np.empty(0)
+            candidate, log_p, unlisted, n_unlisted = np.empty(0, dtype=np.int32), np.empty(0), 1.0, n
         else:
-            every = np.arange(n, dtype=np.int32)
-            log_prior = self.prior_of(every)
-            candidate = every[np.isfinite(log_prior)]
-            listed, unlisted, n_unlisted = log_prior[candidate], self.prior_none, 0
+            log_prior = self.prior_of(np.arange(n, dtype=np.int32))
+            candidate = np.flatnonzero(np.isfinite(log_prior)).astype(np.int32)
+            log_p, unlisted, n_unlisted = log_prior[candidate], self.prior_none, 0
         return Posterior(
             indptr=np.array([0, len(candidate)]),
             candidate=candidate,
-            log_probability=stored(listed),
+            log_probability=stored(log_p),
             unlisted=np.array([unlisted]),
             n_unlisted=np.array([n_unlisted]),
-            observation=one,
+            observation=np.zeros(self.n_targets, dtype=np.int64),
             weight=self.weight,
             n_candidates=n,
             log_prior=self.log_prior,
@@ -288,14 +331,31 @@ class Posterior:
         provenance: Mapping[str, Any] | None = None,
         candidate_label: tuple[str, ...] | None = None,
     ) -> Posterior:
-        """A posterior from a small dense table of probabilities; a row that sums to less than 1 leaves the rest to
-        "none". What a row lacks is rounding, up to 1e-5, where the prior leaves nothing to "none".
+        """Return a posterior from a small dense matrix of probabilities.
 
-        probability : (n_observations, n_candidates), rows sum to at most 1
-        prior       : (n_candidates,), sums to at most 1; uniform when left out
-        observation : (n_targets,), one target for each observation when left out
-        weight      : (n_targets,), equal when left out
+        A row that sums to less than 1 gives the rest to "none of these". If the prior sums to 1, a rest of up to 1e-5
+        is rounding.
 
+        Parameters
+        ----------
+        probability : (n_observations, n_candidates) array
+            Rows sum to at most 1.
+        prior : (n_candidates,) array, optional
+            Sums to at most 1; uniform by default.
+        observation : (n_targets,) array, optional
+            Row of each target; one target for each row by default.
+        weight : (n_targets,) array, optional
+            Weight of each target; equal by default.
+        status, provenance, candidate_label
+            See `Posterior`.
+
+        Returns
+        -------
+        Posterior
+            The posterior without zero entries.
+
+        Examples
+        --------
         >>> belief = Posterior.from_dense(np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.7]]))
         >>> belief.row_length, belief.unlisted.round(3)
         (array([2, 2]), array([0. , 0.1]))
@@ -305,19 +365,17 @@ class Posterior:
             raise UnmaskError(f"the table of probabilities has {table.ndim} axes, expected observations x candidates")
         if not np.all(np.isfinite(table)) or table.min(initial=0.0) < 0:
             raise UnmaskError("the table of probabilities has negative or infinite entries, expected numbers of 0 to 1")
-        rest, whole = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= CLOSED
-        rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if whole else CLOSED))
-        unlisted = np.where(rounding, 0.0, rest)
-        listed = table > 0
+        rest, is_closed = 1.0 - table.sum(axis=1), prior is None or abs(np.sum(prior) - 1.0) <= PRIOR_ROUNDING
+        is_rounding = (rest >= -MASS_TOLERANCE) & (rest <= (MASS_TOLERANCE if is_closed else PRIOR_ROUNDING))
+        positive, n = table > 0, table.shape[1]
         targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
-        n = table.shape[1]
         with np.errstate(divide="ignore"):
             log_prior = float(-np.log(n)) if prior is None else np.log(np.asarray(prior, dtype=np.float64))
         return cls(
-            indptr=np.concatenate(([0], np.cumsum(np.count_nonzero(listed, axis=1)))),
-            candidate=np.nonzero(listed)[1].astype(np.int32),
-            log_probability=stored(np.log(table[listed])),
-            unlisted=unlisted,
+            indptr=np.concatenate(([0], np.cumsum(np.count_nonzero(positive, axis=1)))),
+            candidate=np.nonzero(positive)[1].astype(np.int32),
+            log_probability=stored(np.log(table[positive])),
+            unlisted=np.where(is_rounding, 0.0, rest),
             n_unlisted=np.zeros(len(table), dtype=np.int64),
             observation=targets,
             weight=equal_weights(len(targets)) if weight is None else weight,
@@ -329,8 +387,19 @@ class Posterior:
         )
 
 
+class DistinctRows(NamedTuple):
+    """Rows of a posterior of which no two are of one kind, see `unmask.core.distinct_rows`.
+
+    posterior : same targets as the original; its candidates are those of an example row of each kind
+    first_row : (n_kinds,) first row of the original with a target, -1 if there is none
+    """
+
+    posterior: Posterior
+    first_row: NDArray[np.int64]
+
+
 def stored(log_probability: NDArray[np.float64]) -> LogProbabilities:
-    """Log-probabilities as a belief holds them: none above 0, in double precision up to `MOST_IN_DOUBLE` of them.
+    """Return log-probabilities as a posterior stores them: at most 0, in the type of `precision`.
 
     >>> np.exp(stored(np.log([0.5, 1.0])))
     array([0.5, 1. ])
@@ -339,28 +408,29 @@ def stored(log_probability: NDArray[np.float64]) -> LogProbabilities:
 
 
 def precision(n_entries: int) -> type[np.floating[Any]]:
-    """The type in which a belief of so many entries is held."""
-    return np.float64 if n_entries <= MOST_IN_DOUBLE else np.float32
+    """Return the type of the log-probabilities of a posterior with so many entries."""
+    return np.float64 if n_entries <= MAX_DOUBLE_ENTRIES else np.float32
 
 
 def equal_weights(n_targets: int) -> NDArray[np.float64]:
-    """(n_targets,) weights 1 / n_targets."""
+    """Return the weights 1 / n_targets."""
     return np.full(n_targets, 1.0 / max(n_targets, 1))
 
 
-def each_once(whose: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(n_targets,) weights by which people count alike who are several targets; whose : who each of these is, from 0.
+def each_once(person: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return weights of targets by which each person has the same weight.
+
+    person : (n_targets,) person of each target, numbered from 0
 
     >>> each_once(np.array([0, 0, 1]))
     array([0.25, 0.25, 0.5 ])
     """
-    targets = np.bincount(whose)
-    return np.asarray(1.0 / targets[whose] / np.count_nonzero(targets))
+    n_targets = np.bincount(person)
+    return np.asarray(1.0 / n_targets[person] / np.count_nonzero(n_targets))
 
 
 def log_odds(belief: Posterior) -> NDArray[np.float64]:
-    """(n_targets,) log p(first) - log p(second) of a belief about two candidates, such as "in" and "out"; it may be
-    infinite.
+    """Return log p(first) - log p(second) of a belief about two candidates, such as "in" and "out"; may be infinite.
 
     >>> log_odds(Posterior.from_dense(np.array([[0.75, 0.25]]))).round(4)
     array([1.0986])
@@ -368,5 +438,5 @@ def log_odds(belief: Posterior) -> NDArray[np.float64]:
     if belief.n_candidates != 2:
         raise UnmaskError(f"the belief has {belief.n_candidates} candidates, expected two, in and out")
     with np.errstate(divide="ignore"):
-        one, other = np.log(belief.to_dense()).T
-    return np.asarray(one - other)
+        first, second = np.log(belief.to_dense()).T
+    return np.asarray(first - second)

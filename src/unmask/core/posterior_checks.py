@@ -1,4 +1,4 @@
-"""What every belief keeps to: rows, targets and a prior that are what `unmask.core.posterior.Posterior` says."""
+"""Checks of the rows, targets and prior of a `Posterior`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
-
-MASS_TOLERANCE = 1e-5
-"""How far the probabilities of a row may be from 1: entries may be float32, a row may have a million of them."""
+from unmask.core.tolerances import MASS_TOLERANCE
 
 
-def check(belief: Any, statuses: Sequence[str]) -> None:
-    """Refuse a `Posterior` that is none; statuses : those that there are."""
+def check_posterior(belief: Any, statuses: Sequence[str]) -> None:
+    """Raise an error if a posterior is not consistent."""
     _check_shapes(belief, statuses)
     _check_representatives(belief)
     _check_rows(belief)
@@ -25,14 +23,15 @@ def check(belief: Any, statuses: Sequence[str]) -> None:
 
 
 def _check_representatives(belief: Any) -> None:
-    stands, n = belief.representative, belief.n_candidates
-    if stands is None:
+    representative, n = belief.representative, belief.n_candidates
+    if representative is None:
         return
-    if stands.shape != (n,) or stands.min(initial=0) < 0 or stands.max(initial=0) >= n:
-        raise UnmaskError(f"representative has shape {stands.shape}, expected one of the {n} candidates for each")
+    if representative.shape != (n,) or representative.min(initial=0) < 0 or representative.max(initial=0) >= n:
+        raise UnmaskError(f"representative has shape {representative.shape}, expected one of {n} candidates for each")
     _check_candidates(belief.candidate, n)
-    if np.any(stands[stands] != stands) or np.any(stands[belief.candidate] != belief.candidate):
-        raise UnmaskError("candidates who stand for others, or are listed, must stand for themselves")
+    represented = np.any(representative[representative] != representative)
+    if represented or np.any(representative[belief.candidate] != belief.candidate):
+        raise UnmaskError("a representative, or a listed candidate, has another representative; expected itself")
 
 
 def _check_shapes(belief: Any, statuses: Sequence[str]) -> None:
@@ -59,12 +58,13 @@ def _check_rows(belief: Any) -> None:
         entries = slice(indptr[0], indptr[-1])
         log_p = belief.log_probability[entries]
         _check_entries(belief.candidate[entries], log_p, indptr - indptr[0], belief.n_candidates)
-        each = np.exp(log_p, dtype=np.float64) * (1.0 if belief.times is None else belief.times[entries])
-        mass = belief.unlisted[start:stop] + segment_sum(each, indptr - indptr[0])
-        wrong = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
-        if wrong.size:
+        p = np.exp(log_p, dtype=np.float64) * (1.0 if belief.multiplicity is None else belief.multiplicity[entries])
+        mass = belief.unlisted[start:stop] + segment_sum(p, indptr - indptr[0])
+        wrong_rows = np.flatnonzero(np.abs(mass - 1.0) > MASS_TOLERANCE)
+        if wrong_rows.size:
+            row = wrong_rows[0]
             raise UnmaskError(
-                f"row {start + wrong[0]} of the posterior sums to {mass[wrong[0]]:.6g}, expected 1 with the unlisted"
+                f"row {start + row} of the posterior sums to {mass[row]:.6g}, expected 1 with the unlisted"
             )
 
 
@@ -110,6 +110,6 @@ def _check_prior(belief: Any) -> None:
         if not possible.all() and not possible[belief.candidate].all():
             raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
         if belief.representative is not None and np.any(belief.log_prior[belief.representative] != belief.log_prior):
-            raise UnmaskError("a candidate stands for others of another prior: they are not held alike")
+            raise UnmaskError("a representative has another prior than its candidates, expected the same")
     if not total <= 1.0 + MASS_TOLERANCE:
         raise UnmaskError(f"the prior sums to {total:.6g}, expected at most 1")

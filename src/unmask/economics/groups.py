@@ -194,7 +194,7 @@ def _worth_trying(attacker: Attacker, belief: Posterior, row: int) -> Floats:
     """The chances of a row's candidates, descending, until no later one is worth its cost even without a fine."""
     entries = slice(belief.indptr[row], belief.indptr[row + 1])
     p = np.exp(belief.log_probability[entries].astype(np.float64))
-    p = p if belief.times is None else np.repeat(p, belief.times[entries])
+    p = p if belief.multiplicity is None else np.repeat(p, belief.multiplicity[entries])
     p *= (1.0 - belief.unlisted[row]) / p.sum()
     if (n := int(belief.n_unlisted[row])) > 0 and belief.unlisted[row] > 0:
         p = np.concatenate([p, np.full(n, belief.unlisted[row] / n)])

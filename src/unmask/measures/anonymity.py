@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure
+from unmask.measures.base import Measure, refuse_scores
 from unmask.measures.entropy import (
     effective_set_size,
-    refuse_scores,
     renyi_entropies,
     renyi_entropy,
     shannon_entropy_bits,
 )
 from unmask.measures.error import check_truth
-from unmask.measures.losses.discrete import nameable
+from unmask.measures.losses.discrete import truth_probability
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import per_row
+from unmask.measures.rows import map_rows
 from unmask.measures.success import success_probability
 
 __all__ = [
@@ -81,7 +80,7 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
         )
     if not 0.5 < exposed <= 1.0:
         raise UnmaskError(f"exposed begins at {exposed}, expected above 1/2 and at most 1")
-    p = nameable(belief, sender)
+    p = truth_probability(belief, sender)
     least = _least(belief)[belief.observation]
     level = np.full(len(p), ReiterRubin.POSSIBLE_INNOCENCE.value)
     level[p >= exposed] = ReiterRubin.EXPOSED
@@ -95,7 +94,7 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
 
 def _least(belief: Posterior) -> NDArray[np.float64]:
     """(n_observations,) the smallest belief in a candidate, 0 if one is ruled out."""
-    listed = per_row(belief, lambda rows: -rows.max(-rows.p, empty=-1.0))
+    listed = map_rows(belief, lambda rows: -rows.max(-rows.p, empty=-1.0))
     every = (belief.row_length + np.maximum(belief.n_unlisted, 0)) >= belief.n_candidates
     share = np.where(belief.n_unlisted > 0, belief.unlisted / np.maximum(belief.n_unlisted, 1), 1.0)
     return np.where(every, np.minimum(listed, share), 0.0)
@@ -109,7 +108,7 @@ reiter_rubin_degree = Measure(
     direction="low",
     range=(0.0, 1.0),
     source="M. Reiter & A. Rubin, 'Crowds', 1998, section 3",
-    realized=lambda belief, truth: 1.0 - nameable(belief, truth),
+    realized=lambda belief, truth: 1.0 - truth_probability(belief, truth),
     needs_probabilities=True,
 )
 """1 - p(true sender given y), the degree of anonymity of one user for one message; 1 where the sender was ruled out."""

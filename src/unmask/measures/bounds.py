@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.entropy import refuse_scores
+from unmask.measures.base import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
-from unmask.measures.losses.cells import Floats, expected_cost, sharing
-from unmask.measures.losses.discrete import Listed
+from unmask.measures.losses.discrete import Medoid
+from unmask.measures.losses.problem import Floats, expected_cost, shares_unlisted
 
 SLACK = 1e-5
 """By how much of the largest loss a bound may seem broken: beliefs are stored in float32."""
@@ -156,7 +156,7 @@ def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike 
     """
     refuse_scores(belief, "a bound by leakage")
     problem = decision_problem(loss, belief.n_candidates, coordinates=coordinates)
-    if isinstance(problem, Listed):
+    if isinstance(problem, Medoid):
         raise UnmaskError(
             "the answers are the listed candidates, which differ from one observation to the next, and the bounds need "
             "the same for all: give the loss as a matrix, answers x truths"
@@ -178,7 +178,7 @@ def bounds(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike 
 
 def _must_be_comparable(belief: Posterior) -> None:
     uniform = not isinstance(belief.log_prior, np.ndarray)
-    hidden = np.flatnonzero((belief.unlisted > 0) & ~(sharing(belief) & uniform))
+    hidden = np.flatnonzero((belief.unlisted > 0) & ~(shares_unlisted(belief) & uniform))
     if hidden.size:
         raise UnmaskError(
             f"{hidden.size} observations, {hidden[0]} the first, leave mass unlisted whose distance from the prior is "

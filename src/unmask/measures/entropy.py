@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.base import Measure
-from unmask.measures.losses.cells import blocks, inside, rectangle
+from unmask.measures.base import Measure, refuse_scores
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, per_row, unpack
+from unmask.measures.rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 
@@ -161,14 +160,8 @@ def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.in
     refuse_scores(belief, "an entropy")
     for alpha in orders:
         _check_order(alpha)
-    parts = (unpack(belief, start, stop) for start, stop in chunks(belief.indptr))
+    parts = (unpack_rows(belief, start, stop) for start, stop in chunks(belief.indptr))
     return np.concatenate([np.stack([_renyi(rows, alpha) for alpha in orders]) for rows in parts], axis=1)
-
-
-def refuse_scores(belief: Posterior, what: str) -> None:
-    """Refuse a belief that is only scores where probabilities are needed."""
-    if belief.status == "scores":
-        raise UnmaskError(f"{what} needs probabilities, and this attack gives scores: calibrate them first")
 
 
 def min_entropy_smith(belief: Posterior) -> float:
@@ -179,7 +172,7 @@ def min_entropy_smith(belief: Posterior) -> float:
     G. Smith, "On the foundations of quantitative information flow", 2009; Y. Dodis et al., "Fuzzy extractors", 2004.
     """
     refuse_scores(belief, "an entropy")
-    top = per_row(belief, lambda rows: np.maximum(rows.max(rows.p), rows.share))
+    top = map_rows(belief, lambda rows: np.maximum(rows.max(rows.p), rows.share))
     return max(-float(np.log2(belief.observation_weight @ top)), 0.0)
 
 
@@ -199,8 +192,8 @@ def _descending(belief: Posterior) -> Iterator[Sorted]:
         if len(empty):
             yield empty, np.zeros((len(empty), 1)), share[empty], many[empty]
         for rows, width in blocks(indptr):
-            log_p = rectangle(belief.log_probability, indptr, rows, width)
-            real = inside(indptr, rows, width)
+            log_p = fill_block(belief.log_probability, indptr, rows, width)
+            real = mask_block(indptr, rows, width)
             log_p = np.where(real, log_p, -np.inf) if not real.all() else log_p
             p = np.exp(np.sort(log_p, axis=1)[:, ::-1], dtype=np.float64)
             yield start + rows, p, share[start + rows], many[start + rows]

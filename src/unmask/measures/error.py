@@ -13,9 +13,9 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.base import QUANTILES, Measure, weighted_quantiles
 from unmask.measures.losses import Loss, Problem, decision_problem
-from unmask.measures.places import Places
 from unmask.measures.registry import declare_all
-from unmask.measures.success import missed, realized_success
+from unmask.measures.success import bayes_error, realized_success
+from unmask.measures.truth_positions import TruthPositions
 
 SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
 
@@ -204,7 +204,7 @@ def estimation_error(loss: Loss | None = None, *, coordinates: ArrayLike | None 
     """
     named = {"label": "Error", "meaning": "expected loss of the adversary's best estimate", "needs_probabilities": True}
     if _is_hamming(loss):
-        return _of_loss("estimation_error", loss, of_rows=missed, **named)
+        return _of_loss("estimation_error", loss, of_rows=bayes_error, **named)
     measured = _truths_first(loss)
     return _of_loss(
         "estimation_error",
@@ -222,7 +222,7 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     """
     named = {"label": "Error", "meaning": "loss of the adversary's best estimate", "realizes": "estimation_error"}
     if _is_hamming(loss):
-        return _of_loss("realized_error", loss, of_places=_missed, **named)
+        return _of_loss("realized_error", loss, of_positions=_realized_bayes_error, **named)
     measured = _truths_first(loss)
     return _of_loss(
         "realized_error",
@@ -232,9 +232,9 @@ def realized_error(loss: Loss | None = None, *, coordinates: ArrayLike | None = 
     )
 
 
-def _missed(places: Places) -> NDArray[np.float64]:
-    assert realized_success.of_places is not None
-    return 1.0 - realized_success.of_places(places)
+def _realized_bayes_error(positions: TruthPositions) -> NDArray[np.float64]:
+    assert realized_success.of_positions is not None
+    return 1.0 - realized_success.of_positions(positions)
 
 
 def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.base import Measure
-from unmask.measures.entropy import log_power_mean, min_entropy_smith, refuse_scores
+from unmask.measures.base import Measure, refuse_scores
+from unmask.measures.entropy import log_power_mean, min_entropy_smith
 from unmask.measures.registry import declare_all
-from unmask.measures.rows import Rows, log_ratio, per_row, per_rows
+from unmask.measures.rows import Rows, log_ratio, map_functions, map_rows
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
@@ -44,7 +44,7 @@ def _total_variation(rows: Rows) -> NDArray[np.float64]:
 
 
 def _confirmation(rows: Rows) -> NDArray[np.float64]:
-    one = rows.one_prior
+    one = rows.uniform_prior
     listed = rows.max(rows.ratio, empty=-np.inf) if one is None else rows.top - one
     return np.maximum(np.maximum(listed, rows.log_rest), 0.0)
 
@@ -208,7 +208,7 @@ def leakages(belief: Posterior) -> Leakage:
     """
     refuse_scores(belief, "leakage")
     quantities = (_information, _total_variation, _confirmation, _refutation)
-    information, shift, up, down = per_rows(belief, quantities)
+    information, shift, up, down = map_functions(belief, quantities)
     return Leakage(information, shift, up, down, belief.observation_weight)
 
 
@@ -231,7 +231,7 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
         return mutual_information(belief)
     if alpha == np.inf:
         return leakages(belief).maximal_bits
-    log_mean = per_row(belief, lambda rows: log_power_mean(rows, rows.ratio, rows.log_rest, alpha - 1.0) / alpha)
+    log_mean = map_rows(belief, lambda rows: log_power_mean(rows, rows.ratio, rows.log_rest, alpha - 1.0) / alpha)
     return max(alpha / (alpha - 1.0) * float(np.log1p(weight @ np.expm1(log_mean)) / LN2), 0.0)
 
 

@@ -17,7 +17,7 @@ from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, log_odds
 from unmask.core.truth import Truth
-from unmask.measures.base import filed
+from unmask.measures.base import build_row
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
 from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
 from unmask.results import Row
@@ -247,7 +247,7 @@ def told(belief: Posterior, truth: Truth, *, release: str = "release", adversary
 
     def row(measure: Quantity, prior: float, values: Floats, interval: Interval) -> Row:
         worst = int(np.argmax(values))
-        return filed(
+        return build_row(
             measure,
             (prior, float(values.mean())),
             interval,

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import distinct
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, filed
+from unmask.measures.base import Measure, build_row
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
@@ -223,7 +223,7 @@ def over_runs(
     over_means = measure.range == SHARE and len(means) > 1
     interval = of_runs(means, within=SHARE) if over_means else _of_people(of_one(value, weight, person))
     worst = int(np.argmax(value) if measure.direction == "high" else np.argmin(value))
-    return filed(
+    return build_row(
         measure,
         (prior, posterior),
         interval,

@@ -1,8 +1,8 @@
-"""One pass over the rows of a posterior, in chunks of stored entries, in float64; what measures share is found once."""
+"""One pass over the rows of a posterior, in chunks of entries, in float64; measures of a pass share what they need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -14,140 +14,139 @@ from unmask.core.csr_rows import chunks, segment_max, segment_sum
 from unmask.core.posterior import Posterior
 
 T = TypeVar("T", bound=np.generic)
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+BLOCK_ENTRIES = 1 << 22
+"""Numbers of a block, or of a product with a loss, that are held in memory together: some 150 MB of temporaries."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some consecutive rows of a posterior, unpacked.
+    """Consecutive rows of a posterior, unpacked.
 
-    log_p                 : (n_entries,) log of the belief in each listed candidate
-    prior                 : the log of the prior of these, see `log_q`
-    indptr                : (n_rows + 1,)
-    times                 : (n_entries,) candidates that an entry stands for; None where that is one
-    even                  : all rows of the posterior have as many entries, and not few
-    unlisted, n_unlisted  : (n_rows,), as in `Posterior`
-    n_candidates          : size of the universe
-    n_possible            : candidates of positive prior
-    prior_none            : prior probability that the target is no candidate
+    log_p : (n_entries,) log of the belief in each listed candidate
+    prior : function that returns the log of the prior of the entries, see `log_q`
+    indptr : (n_rows + 1,) first entry of each row
+    unlisted, n_unlisted : (n_rows,) see `Posterior`
+    n_candidates, n_possible, prior_none : see `Posterior`
+    multiplicity : (n_entries,) number of candidates of each entry; None if each has one
+    has_equal_lengths : whether all rows of the posterior form a matrix
     """
 
-    log_p: NDArray[np.float64]
-    prior: Callable[[], NDArray[np.float64]]
-    indptr: NDArray[np.int64]
-    unlisted: NDArray[np.float64]
-    n_unlisted: NDArray[np.int64]
+    log_p: Floats
+    prior: Callable[[], Floats]
+    indptr: Integers
+    unlisted: Floats
+    n_unlisted: Integers
     n_candidates: int
     n_possible: int
     prior_none: float
-    times: NDArray[np.int64] | None = None
-    even: bool = False
+    multiplicity: Integers | None = None
+    has_equal_lengths: bool = False
 
     @cached_property
-    def n_entries(self) -> NDArray[np.int64]:
-        """(n_rows,) how many entries a row has."""
+    def n_entries(self) -> Integers:
+        """Return the number of entries of each row."""
         return np.diff(self.indptr)
 
     @cached_property
-    def n_listed(self) -> NDArray[np.int64]:
-        """(n_rows,) how many candidates are listed."""
-        if self.times is None:
+    def n_listed(self) -> Integers:
+        """Return the number of listed candidates of each row."""
+        if self.multiplicity is None:
             return self.n_entries
-        return segment_sum(self.times.astype(np.float64), self.indptr).astype(np.int64)
+        return segment_sum(self.multiplicity.astype(np.float64), self.indptr).astype(np.int64)
 
     @cached_property
-    def n_sharing(self) -> NDArray[np.int64]:
-        """(n_rows,) how many symbols share the unlisted mass: "none of these" and an unknown number count as one
-        symbol.
+    def n_sharing(self) -> Integers:
+        """Return the number of symbols that share the unlisted mass of each row.
+
+        "None of these" and an unknown number of candidates count as one symbol.
         """
         return np.where(self.unlisted > 0, np.maximum(self.n_unlisted, 1), 0)
 
     @cached_property
-    def share(self) -> NDArray[np.float64]:
-        """(n_rows,) probability of one unlisted symbol, 0 where nothing is unlisted."""
+    def share(self) -> Floats:
+        """Return the probability of one unlisted symbol of each row, 0 if nothing is unlisted."""
         return self.unlisted / np.maximum(self.n_sharing, 1)
 
     @cached_property
-    def prior_elsewhere(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(n_rows,) each: prior probability of what shares the unlisted mass, and of what is ruled out.
+    def prior_elsewhere(self) -> tuple[Floats, Floats]:
+        """Return the prior of what shares the unlisted mass of each row, and of what the row excludes.
 
         A known number of candidates has its part of all that are not listed, an unknown number may be any of them, and
-        "none of these" stands alone where the prior leaves it something.
+        "none of these" stands alone if the prior gives it mass.
         """
-        left = self.n_possible - self.n_listed
+        n_other = self.n_possible - self.n_listed
         rest = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
-        rest = np.where(left > 0, rest, 0.0)
-        known, alone = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
-        part = np.where(known, self.n_unlisted / np.maximum(left, 1), np.where(alone, 0.0, 1.0))
-        none = np.where(known, 0.0, self.prior_none)
-        return rest * part + none, rest * (1.0 - part) + self.prior_none - none
+        rest = np.where(n_other > 0, rest, 0.0)
+        is_counted, is_absent = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
+        part = np.where(is_counted, self.n_unlisted / np.maximum(n_other, 1), np.where(is_absent, 0.0, 1.0))
+        none_prior = np.where(is_counted, 0.0, self.prior_none)
+        return rest * part + none_prior, rest * (1.0 - part) + self.prior_none - none_prior
 
     @cached_property
-    def place(self) -> NDArray[np.int64]:
-        """(n_entries,) where each entry stands in its row, 0 for the first."""
-        return np.arange(len(self.log_p)) - self.spread(self.indptr[:-1])
-
-    @cached_property
-    def p(self) -> NDArray[np.float64]:
-        """(n_entries,) belief in each listed candidate."""
+    def p(self) -> Floats:
+        """Return the belief in each listed candidate."""
         return np.exp(self.log_p)
 
     @cached_property
-    def top(self) -> NDArray[np.float64]:
-        """(n_rows,) log of the largest belief in a listed candidate, -inf where there is none."""
+    def top(self) -> Floats:
+        """Return the log of the largest belief of each row, -inf if no candidate is listed."""
         return self.max(self.log_p, empty=-np.inf)
 
     @cached_property
-    def log_q(self) -> NDArray[np.float64]:
-        """(n_entries,) log of the prior of each listed candidate."""
+    def log_q(self) -> Floats:
+        """Return the log of the prior of each listed candidate."""
         return self.prior()
 
     @cached_property
-    def q(self) -> NDArray[np.float64]:
-        """(n_entries,) prior of each listed candidate."""
-        if self.one_prior is not None:
-            return np.broadcast_to(np.exp(self.one_prior), self.log_q.shape)
+    def q(self) -> Floats:
+        """Return the prior of each listed candidate."""
+        if self.uniform_prior is not None:
+            return np.broadcast_to(np.exp(self.uniform_prior), self.log_q.shape)
         return np.exp(self.log_q)
 
     @property
-    def one_prior(self) -> np.float64 | None:
-        """The log of the prior that all candidates have; None where they differ."""
+    def uniform_prior(self) -> np.float64 | None:
+        """Return the log of the prior of every candidate; None if they differ."""
         return self.log_q[0] if len(self.log_q) and self.log_q.strides == (0,) else None
 
     @cached_property
-    def ratio(self) -> NDArray[np.float64]:
-        """(n_entries,) log of belief over prior of each listed candidate."""
+    def ratio(self) -> Floats:
+        """Return the log of belief over prior of each listed candidate."""
         return self.log_p - self.log_q
 
     @cached_property
-    def log_rest(self) -> NDArray[np.float64]:
-        """(n_rows,) log of belief over prior of the unlisted as a whole, 0 where it has no mass."""
+    def log_rest(self) -> Floats:
+        """Return the log of belief over prior of the unlisted as a whole, 0 if it has no mass."""
         return np.where(self.unlisted > 0, log_ratio(self.unlisted, self.prior_elsewhere[0]), 0.0)
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n_rows,) sum over listed candidates of a value of their entries."""
-        each = values if self.times is None else values * self.times
-        if self.even:
+    def sum(self, values: Floats) -> Floats:
+        """Return the sum over the listed candidates of each row."""
+        each = values if self.multiplicity is None else values * self.multiplicity
+        if self.has_equal_lengths:
             return np.asarray(each.reshape(len(self.unlisted), -1).sum(axis=1))
         return segment_sum(each, self.indptr)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """(n_entries,) the value of the row of each entry."""
+        """Return the value of the row of each entry."""
         return np.repeat(values, self.n_entries)
 
-    def max(self, values: NDArray[np.float64], *, empty: float = 0.0) -> NDArray[np.float64]:
-        """(n_rows,) largest value of the listed candidates, `empty` where there are none."""
+    def max(self, values: Floats, *, empty: float = 0.0) -> Floats:
+        """Return the largest value of each row, `empty` if no candidate is listed."""
         return segment_max(values, self.indptr, empty=empty)
 
 
-def log_ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log(part / whole), 0 where both are 0."""
+def log_ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """Return log(numerator / denominator), 0 if both are 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(part) - np.log(whole)
-    return np.where((part <= 0) & (whole <= 0), 0.0, ratio)
+        ratio = np.log(numerator) - np.log(denominator)
+    return np.where((numerator <= 0) & (denominator <= 0), 0.0, ratio)
 
 
-def unpack(belief: Posterior, start: int, stop: int) -> Rows:
-    """Rows start..stop of a posterior."""
+def unpack_rows(belief: Posterior, start: int, stop: int) -> Rows:
+    """Return the rows start to stop of a posterior."""
     entries = slice(belief.indptr[start], belief.indptr[stop])
     log_p = belief.log_probability[entries].astype(np.float64)
     return Rows(
@@ -159,22 +158,54 @@ def unpack(belief: Posterior, start: int, stop: int) -> Rows:
         n_candidates=belief.n_candidates,
         n_possible=belief.n_possible,
         prior_none=belief.prior_none,
-        times=None if belief.times is None else belief.times[entries],
-        even=belief.even,
+        multiplicity=None if belief.multiplicity is None else belief.multiplicity[entries],
+        has_equal_lengths=belief.has_equal_lengths,
     )
 
 
-OfRows = Callable[[Rows], NDArray[np.float64]]
-"""(n_rows,) a number for each row."""
+RowFunction = Callable[[Rows], Floats]
+"""Function that returns a number for each row."""
 
 
-def per_rows(belief: Posterior, functions: Sequence[OfRows]) -> list[NDArray[np.float64]]:
-    """(n_observations,) by function of the rows, which are unpacked once, chunk by chunk."""
-    parts = (unpack(belief, start, stop) for start, stop in chunks(belief.indptr))
-    found = [[function(rows) for function in functions] for rows in parts]
-    return [np.concatenate(values) for values in zip(*found, strict=True)]
+def map_functions(belief: Posterior, functions: Sequence[RowFunction]) -> list[Floats]:
+    """Return the values of several functions, (n_observations,) each, of rows that are unpacked once."""
+    parts = (unpack_rows(belief, start, stop) for start, stop in chunks(belief.indptr))
+    values = [[function(rows) for function in functions] for rows in parts]
+    return [np.concatenate(parts) for parts in zip(*values, strict=True)]
 
 
-def per_row(belief: Posterior, function: OfRows) -> NDArray[np.float64]:
-    """(n_observations,) a function of the rows."""
-    return per_rows(belief, (function,))[0]
+def map_rows(belief: Posterior, function: RowFunction) -> Floats:
+    """Return the value of a function of each row, (n_observations,)."""
+    return map_functions(belief, (function,))[0]
+
+
+def blocks(indptr: Integers, *, power: int = 1) -> Iterator[tuple[Integers, int]]:
+    """Yield the numbers of rows that fit one block, and its width, at most twice the length of each row.
+
+    power : a block holds len(rows) * width ** power numbers, about `BLOCK_ENTRIES`. Empty rows are skipped.
+
+    >>> [(rows.tolist(), width) for rows, width in blocks(np.array([0, 3, 3, 4, 8]))]
+    [([2], 1), ([0, 3], 4)]
+    """
+    length = np.diff(indptr)
+    if len(length) and length.min() == length.max():
+        widths = length
+    else:
+        widths = np.exp2(np.ceil(np.log2(np.maximum(length, 1)))).astype(np.int64)
+    for width in np.unique(widths[length > 0]).tolist():
+        rows = np.flatnonzero((widths == width) & (length > 0))
+        step = max(BLOCK_ENTRIES // width**power, 1)
+        for first in range(0, len(rows), step):
+            yield rows[first : first + step], width
+
+
+def fill_block(values: NDArray[T], indptr: Integers, rows: Integers, width: int) -> NDArray[T]:
+    """Return the entries of rows, (len(rows), width); a shorter row is filled with its first entry."""
+    if rows[-1] - rows[0] + 1 == len(rows) and np.all(indptr[rows + 1] - indptr[rows] == width):
+        return values[indptr[rows[0]] : indptr[rows[-1] + 1]].reshape(-1, width)
+    return values[indptr[rows][:, None] + np.where(mask_block(indptr, rows, width), np.arange(width), 0)]
+
+
+def mask_block(indptr: Integers, rows: Integers, width: int) -> NDArray[np.bool_]:
+    """Return whether each place of a block is an entry of its row, (len(rows), width)."""
+    return np.arange(width) < (indptr[rows + 1] - indptr[rows])[:, None]

@@ -1,4 +1,4 @@
-"""How often the adversary is right: by their own account, and once the belief meets the truth."""
+"""Success of the adversary: announced by the posterior, and realized against the truth."""
 
 from __future__ import annotations
 
@@ -10,32 +10,47 @@ from numpy.typing import NDArray
 
 from unmask.core.calibration_check import TENTHS
 from unmask.core.csr_rows import chunks
+from unmask.core.distinct_rows import cache_on_posterior
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import LogProbabilities, Posterior
 from unmask.core.truth import Truth
-from unmask.measures.alike import alike
 from unmask.measures.base import Measure
-from unmask.measures.places import Places, Right, bisect, entry_of, right_of
-from unmask.measures.registry import FAMILIES, declare_all
+from unmask.measures.registry import FAMILIES, declare, declare_all
 from unmask.measures.rows import Rows
-from unmask.remembered import remembered
+from unmask.measures.truth_positions import (
+    PersonEntries,
+    TruthPositions,
+    bisect,
+    find_entries,
+    find_person_entries,
+    number_positions,
+)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+MAX_SORTED_ENTRIES = 1 << 20
+"""Entries that are sorted together, in whole rows: a sorted copy of all may be a third of the memory."""
 
 
-def best_guess(rows: Rows) -> NDArray[np.float64]:
-    """(n_rows,) the probability of the likeliest candidate that can be named."""
-    return np.maximum(np.exp(rows.top), _nameable_share(rows))
+def top_probability(rows: Rows) -> Floats:
+    """Return the probability of the likeliest candidate of each row."""
+    return np.maximum(np.exp(rows.top), _candidate_share(rows))
 
 
-def missed(rows: Rows) -> NDArray[np.float64]:
-    """(n_rows,) 1 - `best_guess`, as the sum of everything else: 1e-20 is not lost beside 1."""
-    top, share = rows.max(rows.p), _nameable_share(rows)
+def bayes_error(rows: Rows) -> Floats:
+    """Return 1 - `top_probability` as the sum of all other probabilities: 1e-20 is not lost next to 1."""
+    top, share = rows.max(rows.p), _candidate_share(rows)
     is_top = rows.p == rows.spread(top)
-    listed = rows.sum(np.where(is_top, 0.0, rows.p)) + (rows.sum(is_top.astype(np.float64)) - 1) * top + rows.unlisted
-    shared = rows.sum(rows.p) + (rows.n_sharing - 1) * share
-    return np.clip(np.where(share > top, shared, listed), 0.0, 1.0)
+    n_top = rows.sum(is_top.astype(np.float64))
+    if_listed = rows.sum(np.where(is_top, 0.0, rows.p)) + (n_top - 1) * top + rows.unlisted
+    if_shared = rows.sum(rows.p) + (rows.n_sharing - 1) * share
+    return np.clip(np.where(share > top, if_shared, if_listed), 0.0, 1.0)
 
 
-def _nameable_share(rows: Rows) -> NDArray[np.float64]:
+def _candidate_share(rows: Rows) -> Floats:
+    """Return the probability of one unlisted candidate out of a known number."""
     return np.where(rows.n_unlisted > 0, rows.share, 0.0)
 
 
@@ -44,204 +59,201 @@ success_probability = Measure(
     label="Success",
     meaning="probability that the adversary's best guess is right (Bayes vulnerability)",
     unit="probability",
-    direction="high",
     range=(0.0, 1.0),
     source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
-    of_rows=best_guess,
+    of_rows=top_probability,
     rate=True,
     needs_probabilities=True,
 )
-"""max_x p(x given y), Bayes vulnerability: the probability that the adversary's best single guess is right, by their
-own belief.
-
-Over a class of k alike it is 1/k. "None of these" is no guess: a belief that is all "none" has success 0. The worst-off
-target is the one they are surest of (min-entropy); the mean is 1 - P_avg."""
+"""max_x p(x given y), Bayes vulnerability. It is 1/k in an equivalence class of k. "None of these" is not a guess."""
 
 bayes_vulnerability = success_probability
-"""The field's name of `success_probability`."""
+"""Name of `success_probability` in quantitative information flow."""
 
 
-class Standing(NamedTuple):
-    """Where the true candidate of each target stands: its probability, how many are strictly likelier, how many tie
-    with it (itself included; 0 where the target is ABSENT), and how many of those are right: 1 unless a person is
-    several candidates, in which case it stands where the best of them does and has the probability of all.
+class TruthRank(NamedTuple):
+    """Rank of the true candidate of each target.
+
+    A person with several candidates has the rank of the best of them and the probability of all.
+
+    probability : (n_targets,) probability of the true candidate
+    n_better : (n_targets,) candidates that are strictly likelier
+    n_tied : (n_targets,) candidates of equal probability, itself included; 0 if the target is ABSENT
+    n_right : (n_targets,) right candidates among the tied; 1 unless a person is several candidates
     """
 
-    probability: NDArray[np.float64]
-    better: NDArray[np.int64]
-    tied: NDArray[np.int64]
-    right: NDArray[np.int64]
+    probability: Floats
+    n_better: Integers
+    n_tied: Integers
+    n_right: Integers
 
-    def at(self, place: NDArray[np.int64]) -> Standing:
-        """Of those who stand where one of these does."""
-        return Standing(self.probability[place], self.better[place], self.tied[place], self.right[place])
+    def take(self, position: Integers) -> TruthRank:
+        """Return the ranks at some positions."""
+        return TruthRank(
+            self.probability[position], self.n_better[position], self.n_tied[position], self.n_right[position]
+        )
 
 
-@remembered(3)  # of a belief, of its prior and of control people, measure by measure; `audit` clears it
-def standing(belief: Posterior, truth: Truth) -> Standing:
-    """Where the true candidate of each target stands in the adversary's list; position never breaks a tie.
+@cache_on_posterior
+def rank_truth(belief: Posterior, truth: Truth) -> TruthRank:
+    """Return the rank of the true candidate of each target; the order of entries never breaks a tie.
 
-    A true candidate that is not listed shares the unlisted mass if its number is known, has all of it if the number is
-    unknown, and otherwise has probability 0 and ties with every candidate that was ruled out. UNKNOWN counts as ABSENT.
+    A true candidate that is not listed shares the unlisted mass if the number of unlisted candidates is known, has all
+    of it if the number is unknown, and otherwise has probability 0 and ties with every excluded candidate. UNKNOWN
+    counts as ABSENT.
     """
     if truth.person is None:
-        row, true = belief.observation, truth.candidate
-        found = _standing(belief, row, *entry_of(belief, row, true), absent=true < 0)
+        row, candidate = belief.observation, truth.candidate
+        entry, is_listed = find_entries(belief, row, candidate)
+        ranks = _rank_entries(belief, row, entry, is_listed=is_listed, is_absent=candidate < 0)
     else:
-        right = right_of(belief, truth.candidate, truth.person)
-        each = _standing(belief, right.row, right.entry, right.listed, absent=right.absent)
-        found = _best_of_each(each, right).at(right.of)
-    for array in found:
+        lines = find_person_entries(belief, truth.candidate, truth.person)
+        each = _rank_entries(belief, lines.row, lines.entry, is_listed=lines.is_listed, is_absent=lines.is_absent)
+        ranks = _merge_by_person(each, lines).take(lines.pair)
+    for array in ranks:
         array.setflags(write=False)
-    return found
+    return ranks
 
 
-def _best_of_each(each: Standing, right: Right) -> Standing:
-    """Where somebody stands of whom these candidates are right."""
-    better = np.minimum.reduceat(each.better, right.start)
-    best = each.better == np.repeat(better, np.diff(right.start, append=len(each.better)))
-    tied, ones = (np.where(best, one, 0) for one in (each.tied, each.right * right.times))
-    mass = np.minimum(np.add.reduceat(each.probability * right.times, right.start), 1.0)
-    return Standing(mass, better, np.maximum.reduceat(tied, right.start), np.add.reduceat(ones, right.start))
+def _merge_by_person(each: TruthRank, lines: PersonEntries) -> TruthRank:
+    """Return the rank of each person in a row from the ranks of the candidates."""
+    n_better = np.minimum.reduceat(each.n_better, lines.start)
+    is_best = each.n_better == np.repeat(n_better, np.diff(lines.start, append=len(each.n_better)))
+    n_tied, n_right = (np.where(is_best, count, 0) for count in (each.n_tied, each.n_right * lines.n_candidates))
+    mass = np.minimum(np.add.reduceat(each.probability * lines.n_candidates, lines.start), 1.0)
+    return TruthRank(mass, n_better, np.maximum.reduceat(n_tied, lines.start), np.add.reduceat(n_right, lines.start))
 
 
-def _standing(
-    belief: Posterior,
-    observation: NDArray[np.int64],
-    entry: NDArray[np.int64],
-    listed: NDArray[np.bool_],
-    *,
-    absent: NDArray[np.bool_],
-) -> Standing:
-    """Where a candidate stands in an observation: asked once for those who stand in one place of rows that are alike,
-    where that is less.
-    """
-    kinds, of = alike(belief).belief, np.full(belief.n_observations, -1)
-    of[belief.observation] = kinds.observation
-    row = of[observation]
-    entry = entry + kinds.indptr[row] - belief.indptr[observation]
-    n_entries, n_rows = len(kinds.candidate), kinds.n_observations
-    n_places = n_entries + 2 * n_rows  # each entry, and of each row what is not listed, and "none of these"
-    if n_places > len(row):
-        return _standing_at(kinds, row, entry, listed=listed, absent=absent)
-    rows, places = np.arange(n_rows), np.arange(n_places)
-    inside, none = places < n_entries, places >= n_entries + n_rows
-    each = _standing_at(kinds, np.concatenate((kinds.row, rows, rows)), places, listed=inside, absent=none)
-    return each.at(np.where(listed, entry, n_entries + n_rows * absent + row))
+def _rank_entries(
+    belief: Posterior, observation: Integers, entry: Integers, *, is_listed: Booleans, is_absent: Booleans
+) -> TruthRank:
+    """Return the rank of an entry of each row; once for each position in `Posterior.distinct` if these are fewer."""
+    distinct, kind = belief.distinct.posterior, np.full(belief.n_observations, -1)
+    kind[belief.observation] = distinct.observation
+    row = kind[observation]
+    entry = entry + distinct.indptr[row] - belief.indptr[observation]
+    n_entries, n_rows = len(distinct.candidate), distinct.n_observations
+    if n_entries + 2 * n_rows > len(row):
+        return _rank_positions(distinct, row, entry, is_listed=is_listed, is_absent=is_absent)
+    rows, positions = np.arange(n_rows), np.arange(n_entries + 2 * n_rows)
+    each = _rank_positions(
+        distinct,
+        np.concatenate((distinct.row, rows, rows)),
+        positions,
+        is_listed=positions < n_entries,
+        is_absent=positions >= n_entries + n_rows,
+    )
+    return each.take(number_positions(distinct, row, entry, is_listed=is_listed, is_absent=is_absent))
 
 
-def _standing_at(
-    belief: Posterior,
-    row: NDArray[np.int64],
-    entry: NDArray[np.int64],
-    *,
-    listed: NDArray[np.bool_],
-    absent: NDArray[np.bool_],
-) -> Standing:
-    """The same of one who is this entry of the row, is not listed in it, or is no candidate at all."""
+def _rank_positions(
+    belief: Posterior, row: Integers, entry: Integers, *, is_listed: Booleans, is_absent: Booleans
+) -> TruthRank:
+    """Return the rank of a listed entry of a row, or of an unlisted or absent candidate."""
     log_listed = np.zeros(len(row))
-    log_listed[listed] = belief.log_probability[entry[listed]]
+    log_listed[is_listed] = belief.log_probability[entry[is_listed]]
     unlisted, n_unlisted = belief.unlisted, belief.n_unlisted
-    sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
-    share = np.where(sharing > 0, unlisted / np.maximum(sharing, 1), 0.0)
+    n_sharing = np.where(unlisted > 0, np.maximum(n_unlisted, 0), 0)
+    share = np.where(n_sharing > 0, unlisted / np.maximum(n_sharing, 1), 0.0)
 
-    rest = np.where(n_unlisted == -1, unlisted, share)
-    elsewhere = np.where(absent, np.where(n_unlisted > 0, 0.0, unlisted)[row], rest[row])
-    probability = np.where(listed, np.exp(log_listed), elsewhere)
+    hidden = np.where(n_unlisted == -1, unlisted, share)
+    elsewhere = np.where(is_absent, np.where(n_unlisted > 0, 0.0, unlisted)[row], hidden[row])
+    probability = np.where(is_listed, np.exp(log_listed), elsewhere)
 
-    mass = np.where(sharing > 0, unlisted, 1.0)  # by its logarithm: a share of the smallest numbers is 0
-    log_share, sharing = (np.log(mass) - np.log(np.maximum(sharing, 1)))[row], sharing[row]
-    log_own, tie = np.where(listed, log_listed, log_share), belief.resolution
-    below, upto = _placed(belief, row, log_own - tie, log_own + tie)
+    mass = np.where(n_sharing > 0, unlisted, 1.0)  # by its logarithm: a share of the smallest numbers is 0
+    log_share, n_sharing = (np.log(mass) - np.log(np.maximum(n_sharing, 1)))[row], n_sharing[row]
+    log_truth, tie = np.where(is_listed, log_listed, log_share), belief.resolution
+    n_below, n_up_to = _count_below(belief, row, log_truth - tie, log_truth + tie)
     length = belief.row_length[row]
-    better = length - upto + np.where(log_share > log_own + tie, sharing, 0)
-    tied = upto - below + np.where(np.abs(log_share - log_own) <= tie, sharing, 0)
+    n_better = length - n_up_to + np.where(log_share > log_truth + tie, n_sharing, 0)
+    n_tied = n_up_to - n_below + np.where(np.abs(log_share - log_truth) <= tie, n_sharing, 0)
 
-    ruled_out = ~listed & (sharing == 0)
-    better = np.where(absent, belief.n_candidates, np.where(ruled_out, length, better))
-    tied = np.where(absent, 0, np.where(ruled_out, np.maximum(belief.n_candidates - length, 1), tied))
-    return Standing(probability, better, tied, np.ones_like(tied))
-
-
-def _find(
-    belief: Posterior, row: NDArray[np.int64], true: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Whether each candidate is listed in its row, and its log-probability (0 where it is not)."""
-    entry, listed = entry_of(belief, row, true)
-    found = np.zeros(len(row))
-    found[listed] = belief.log_probability[entry[listed]]
-    return listed, found
+    is_excluded = ~is_listed & (n_sharing == 0)
+    n_better = np.where(is_absent, belief.n_candidates, np.where(is_excluded, length, n_better))
+    n_excluded = np.maximum(belief.n_candidates - length, 1)
+    n_tied = np.where(is_absent, 0, np.where(is_excluded, n_excluded, n_tied))
+    return TruthRank(probability, n_better, n_tied, np.ones_like(n_tied))
 
 
-def _placed(
-    belief: Posterior, row: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many candidates of some rows have a log-probability below `low`, and how many one of at most `high`."""
-    below, upto = np.empty((2, len(row)), dtype=np.int64)
+def _count_below(belief: Posterior, row: Integers, low: Floats, high: Floats) -> tuple[Integers, Integers]:
+    """Return the candidates of some rows with a log-probability below `low`, and with one of at most `high`."""
+    n_below, n_up_to = np.empty((2, len(row)), dtype=np.int64)
     order = None if np.all(row[1:] >= row[:-1]) else np.argsort(row, kind="stable")
     ordered = row if order is None else row[order]
-    for first, last in chunks(belief.indptr, SORTED):  # a sorted copy of all entries may be a third of the memory
-        some: Any = slice(*np.searchsorted(ordered, (first, last)).tolist())
-        if some.start < some.stop:
-            some = some if order is None else order[some]
-            below[some], upto[some] = _placed_in(belief, first, last, row[some], (low[some], high[some]))
-    return below, upto
+    for first, last in chunks(belief.indptr, MAX_SORTED_ENTRIES):
+        part: Any = slice(*np.searchsorted(ordered, (first, last)).tolist())
+        if part.start < part.stop:
+            part = part if order is None else order[part]
+            n_below[part], n_up_to[part] = _count_below_in(belief, first, last, row[part], (low[part], high[part]))
+    return n_below, n_up_to
 
 
-SORTED = 1 << 20
-"""Entries that are sorted at once, in whole rows."""
-
-
-def _placed_in(
-    belief: Posterior, first: int, last: int, row: NDArray[np.int64], ends: tuple[NDArray[np.float64], ...]
-) -> tuple[NDArray[np.int64], ...]:
-    """The same of rows from one to before another."""
+def _count_below_in(
+    belief: Posterior, first: int, last: int, row: Integers, limits: tuple[Floats, Floats]
+) -> tuple[Integers, ...]:
+    """Return the counts of `_count_below` for rows of the range first to last."""
     indptr = belief.indptr[first : last + 1]
-    values, before = _sorted_rows(belief, indptr)
+    values, count_before = _sort_rows(belief, indptr)
     start, stop = indptr[row - first] - indptr[0], indptr[row - first + 1] - indptr[0]
-    found = (bisect(values, start, stop, end, right=right) for end, right in zip(ends, (False, True), strict=True))
-    return tuple(before(at) - before(start) for at in found)
+    sides = zip(limits, (False, True), strict=True)
+    positions = (bisect(values, start, stop, limit, right=right) for limit, right in sides)
+    return tuple(count_before(position) - count_before(start) for position in positions)
 
 
-def _sorted_rows(
-    belief: Posterior, indptr: NDArray[np.int64]
-) -> tuple[LogProbabilities, Callable[[NDArray[np.int64]], NDArray[np.int64]]]:
-    """The log-probabilities of some rows, ascending within each, and how many candidates stand before each place."""
+def _sort_rows(belief: Posterior, indptr: Integers) -> tuple[LogProbabilities, Callable[[Integers], Integers]]:
+    """Return log-probabilities, ascending within each row, and a function that counts candidates before a position."""
     entries, length = slice(indptr[0], indptr[-1]), np.diff(indptr)
     log_p = belief.log_probability[entries]
-    if belief.times is not None:
+    if belief.multiplicity is not None:
         order = np.lexsort((log_p, np.repeat(np.arange(len(length)), length)))
-        counted = np.concatenate(([0], np.cumsum(belief.times[entries][order])))
-        return log_p[order], counted.__getitem__
+        n_before = np.concatenate(([0], np.cumsum(belief.multiplicity[entries][order])))
+        return log_p[order], n_before.__getitem__
     log_p = log_p.copy()
     for n in np.unique(length[length > 1]).tolist():  # rows of one length are sorted together
         if np.all(length == n):
             log_p.reshape(-1, n).sort(axis=1)
         else:
-            at = (indptr[:-1] - indptr[0])[length == n][:, None] + np.arange(n)
-            log_p[at] = np.sort(log_p[at], axis=1)
-    return log_p, lambda place: place
+            block = (indptr[:-1] - indptr[0])[length == n][:, None] + np.arange(n)
+            log_p[block] = np.sort(log_p[block], axis=1)
+    return log_p, lambda position: position
 
 
-def _success_at(belief: Posterior, truth: Truth, k: int) -> NDArray[np.float64]:
-    place = standing(belief, truth)
+def _success_within(belief: Posterior, truth: Truth, k: int) -> Floats:
+    ranks = rank_truth(belief, truth)
     if truth.person is None:
-        return np.where(place.tied > 0, np.clip((k - place.better) / np.maximum(place.tied, 1), 0.0, 1.0), 0.0)
-    missed = np.ones(len(truth))
-    for drawn in range(k):  # one after the other of those that tie, without any right one
-        wrong, left = place.tied - place.right - drawn, np.maximum(place.tied - drawn, 1)
-        missed *= np.where(drawn < k - place.better, np.clip(wrong / left, 0.0, 1.0), 1.0)
-    return np.where(place.tied > 0, 1.0 - missed, 0.0)
+        share = np.clip((k - ranks.n_better) / np.maximum(ranks.n_tied, 1), 0.0, 1.0)
+        return np.where(ranks.n_tied > 0, share, 0.0)
+    miss = np.ones(len(truth))
+    for n_drawn in range(k):  # one of the tied candidates after the other, none of them right
+        n_wrong, n_left = ranks.n_tied - ranks.n_right - n_drawn, np.maximum(ranks.n_tied - n_drawn, 1)
+        miss *= np.where(n_drawn < k - ranks.n_better, np.clip(n_wrong / n_left, 0.0, 1.0), 1.0)
+    return np.where(ranks.n_tied > 0, 1.0 - miss, 0.0)
 
 
 def realized_success_at(k: int) -> Measure:
-    """Probability that the true candidate is among the adversary's k likeliest, ties broken at random:
-    clip((k - better) / tied, 0, 1).
+    """Return the measure "the true candidate is among the k likeliest", ties broken at random.
 
-    `better` counts the candidates strictly likelier than the true one, `tied` those equal to it, itself included. A
-    target that is ABSENT can never be found: 0. Of a person who is several candidates any one will do: with r of the
-    tied right and m = k - better draws, 1 - C(tied - r, m) / C(tied, m).
+    The value is clip((k - better) / tied, 0, 1): `better` candidates are strictly likelier than the true one, `tied`
+    are equally likely, itself included. For a person with several candidates any one is right: with r of the tied right
+    and m = k - better draws, it is 1 - C(tied - r, m) / C(tied, m). An ABSENT target has 0.
 
+    Parameters
+    ----------
+    k : int
+        Number of guesses, at least 1.
+
+    Returns
+    -------
+    Measure
+        `realized_success`, or `realized_success_at_k` for k above 1.
+
+    Raises
+    ------
+    UnmaskError
+        If k is below 1.
+
+    Examples
+    --------
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(np.array([[0.25, 0.25, 0.5]]))
     >>> [float(realized_success_at(k).per_target(belief, Truth([0]))[0]) for k in (1, 2, 3)]
@@ -249,31 +261,48 @@ def realized_success_at(k: int) -> Measure:
     """
     if k < 1:
         raise UnmaskError(f"k is {k}, expected at least 1 guess")
+    name, label, realizes = f"realized_success_at_{k}", f"Success within {k} guesses", ""
+    meaning = f"probability that the truth is among the adversary's {k} likeliest candidates"
+    if k == 1:
+        name, label, realizes = "realized_success", "Success", "success_probability"
+        meaning = "share of people for whom the adversary's best guess is right"
     return Measure(
-        name="realized_success" if k == 1 else f"realized_success_at_{k}",
-        label="Success" if k == 1 else f"Success within {k} guesses",
-        meaning="share of people for whom the adversary's best guess is right"
-        if k == 1
-        else f"probability that the truth is among the adversary's {k} likeliest candidates",
-        realizes="success_probability" if k == 1 else "",
-        unit="probability",
-        direction="high",
+        name,
+        label,
+        meaning,
+        "probability",
         range=(0.0, 1.0),
         source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
-        of_places=lambda places: _success_at(places.belief, places.truth, k),
+        realizes=realizes,
+        of_positions=lambda positions: _success_within(positions.posterior, positions.truth, k),
         rate=True,
     )
 
 
 realized_success = realized_success_at(1)
-"""The probability that the best single guess is right, ties shared: the realized side of `success_probability`."""
+"""Realized side of `success_probability`; ties share a success."""
 
 FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
+parts_linked = declare(
+    Measure(
+        "parts_linked",
+        "Parts linked",
+        "share of people of whose record one part is linked to the right other part",
+        "share",
+        range=(0.0, 1.0),
+        source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
+        of_positions=realized_success.of_positions,
+        rate=True,
+    )
+)
+"""Linkability in Opinion 05/2014 (WP216): `realized_success` of the other part of a record."""
 
-def _rank(places: Places) -> NDArray[np.float64]:
-    belief, place = places.belief, standing(places.belief, places.truth)
-    return np.where(place.tied > 0, place.better + (place.tied + 1) / (place.right + 1), belief.n_candidates + 1.0)
+
+def _guesses_needed(positions: TruthPositions) -> Floats:
+    ranks = rank_truth(positions.posterior, positions.truth)
+    guesses = ranks.n_better + (ranks.n_tied + 1) / (ranks.n_right + 1)
+    return np.where(ranks.n_tied > 0, guesses, positions.posterior.n_candidates + 1.0)
 
 
 rank = Measure(
@@ -284,15 +313,14 @@ rank = Measure(
     direction="low",
     range=(1.0, np.inf),
     source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
-    of_places=_rank,
+    of_positions=_guesses_needed,
 )
-"""How many guesses, from most to least likely, until the true candidate comes: better + (tied + 1) / (right + 1); the
-number of candidates plus 1 where the target is ABSENT."""
+"""better + (tied + 1) / (right + 1) guesses; the number of candidates plus 1 if the target is ABSENT."""
 
 
-def _log_loss(places: Places) -> NDArray[np.float64]:
+def _log_loss(positions: TruthPositions) -> Floats:
     with np.errstate(divide="ignore"):
-        return -np.log2(standing(places.belief, places.truth).probability) + 0.0
+        return -np.log2(rank_truth(positions.posterior, positions.truth).probability) + 0.0
 
 
 log_loss_bits = Measure(
@@ -302,34 +330,34 @@ log_loss_bits = Measure(
     unit="bits",
     direction="low",
     source="I. J. Good, 'Rational decisions', 1952",
-    of_places=_log_loss,
+    of_positions=_log_loss,
     needs_probabilities=True,
 )
-"""-log2 p(x_true given y): infinite once the adversary ruled the truth out. For a belief that is exact its mean is the
-conditional Shannon entropy."""
+"""-log2 p(x_true given y), infinite if the truth is excluded. The mean of an exact belief is its Shannon entropy."""
 
 
-def _calibration(places: Places) -> NDArray[np.float64]:
-    belief, judged = places.belief, places.truth.judged & (places.belief.weight > 0)
+def _calibration_error(positions: TruthPositions) -> Floats:
+    belief, truth = positions.posterior, positions.truth
+    is_judged = truth.judged & (belief.weight > 0)
     announced = success_probability.per_target(belief)
     bins = tenth(announced * (1.0 + belief.resolution))
-    weight, people = np.where(judged, belief.weight, 0.0), np.where(judged, places.people, 0)
-    n, mass = _in_bins(bins, people), _in_bins(bins, weight)
-    away = announced - _success_at(belief, places.truth, 1)
-    gap = _in_bins(bins, weight * away) / np.where(mass > 0, mass, 1.0)
+    weight, n_targets = np.where(is_judged, belief.weight, 0.0), np.where(is_judged, positions.n_targets, 0)
+    n, mass = _sum_bins(bins, n_targets), _sum_bins(bins, weight)
+    difference = announced - _success_within(belief, truth, 1)
+    gap = _sum_bins(bins, weight * difference) / np.where(mass > 0, mass, 1.0)
     gap = np.where(np.abs(gap) > belief.resolution, gap, 0.0)
-    squares = weight**2 / places.people  # of as many targets of equal weight
-    square = _in_bins(bins, squares * (away - gap[bins]) ** 2) / np.where(mass > 0, mass, 1.0) ** 2
-    by_chance = np.where(n > 1, square * n / np.maximum(n - 1, 1), gap**2)
-    return np.asarray(np.sqrt(np.maximum(gap**2 - by_chance, 0.0))[bins])
+    squares = weight**2 / positions.n_targets * (difference - gap[bins]) ** 2  # of as many targets of equal weight
+    square = _sum_bins(bins, squares) / np.where(mass > 0, mass, 1.0) ** 2
+    variance = np.where(n > 1, square * n / np.maximum(n - 1, 1), gap**2)
+    return np.asarray(np.sqrt(np.maximum(gap**2 - variance, 0.0))[bins])
 
 
-def tenth(probability: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The tenth of each probability; 1 is in the last."""
+def tenth(probability: Floats) -> Integers:
+    """Return the tenth of each probability, from 0; 1 is in the last."""
     return np.minimum((probability * TENTHS).astype(np.int64), TENTHS - 1)
 
 
-def _in_bins(bins: NDArray[np.int64], values: NDArray[np.generic]) -> NDArray[np.float64]:
+def _sum_bins(bins: Integers, values: NDArray[np.generic]) -> Floats:
     return np.asarray(np.bincount(bins, weights=values, minlength=TENTHS))
 
 
@@ -341,16 +369,15 @@ calibration_error = Measure(
     direction="low",
     range=(0.0, 1.0),
     source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
-    of_places=_calibration,
+    of_positions=_calibration_error,
     needs_probabilities=True,
     has_interval=False,
 )
-"""Gap between announced and realized success in the target's tenth of announced success, beyond what chance makes of
-few targets: sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and s^2 = n / (n - 1) sum w^2 (d - g)^2 the
-variance of that mean; a tenth with one target says nothing: 0. Its mean is the expected calibration error with ten
-equal bins, which without s^2 would be far above 0 for a belief that is exact.
-A gap is a finding about the attack, not about privacy. It has no interval: an estimate that is cut at 0 has no honest
-one; `unmask.core.calibration_check.Check` tests it.
+"""Gap between announced and realized success in the target's tenth of announced success, beyond chance.
+
+sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and s^2 = n / (n - 1) sum w^2 (d - g)^2, the variance of
+that mean; a tenth with one target has 0. Without s^2 the expected calibration error of an exact belief is far above 0.
+An estimate that is cut at 0 has no honest interval; `unmask.core.calibration_check.Check` tests it.
 
 A. Kumar, P. Liang & T. Ma, "Verified uncertainty calibration", 2019, section 4 (debiasing)."""
 

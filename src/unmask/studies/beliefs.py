@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.success import standing
+from unmask.measures.success import rank_truth
 from unmask.plan import Cell
 from unmask.studies.cells import believed
 from unmask.writing import told, whole
@@ -90,13 +90,16 @@ def _made(cell: Cell) -> Faced:
         why = "calibrate it first" if refused is None else "; ".join(refused) or "nothing tells who is absent"
         who = f"{cell.adversary.name} has scores for {cell.protection.name}"
         raise UnmaskError(f"{who}, and a price needs probabilities: {why}")
-    at = None if truth is None else standing(belief, truth)
-    return Faced(belief, None if at is None else at.better, None if at is None else at.tied, utility)
+    if truth is None:
+        return Faced(belief, None, None, utility)
+    ranks = rank_truth(belief, truth)
+    belief.discard_results()
+    return Faced(belief, ranks.n_better, ranks.n_tied, utility)
 
 
 def _nameless(one: Faced) -> Faced:
     """The same belief under other numbers."""
-    belief = one.belief.one_by_one()
+    belief = one.belief.expand_classes()
     rows = np.lexsort((belief.unlisted, belief.row_length))
     place_of = np.argsort(rows)
     entries = np.lexsort((-belief.log_probability, place_of[belief.row]))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from unmask.core.distinct_rows import group_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.document import in_document, load
@@ -27,7 +28,6 @@ from unmask.economics.attacker import Attacker, parameters
 from unmask.economics.game import WITHHELD
 from unmask.economics.groups import alike_rows, candidates_tried, chance_inside
 from unmask.files import read_json
-from unmask.measures.alike import kinds_of
 from unmask.plan import NOTHING, Cell, Plan, unknown
 from unmask.reports.facts.game import (
     Alone,
@@ -175,7 +175,7 @@ def _protected(releases: Releases, plan: Plan, said: Stated) -> dict[str, Protec
     """What attackers of each kind face, and the utility, of each protection."""
     found = {}
     for name, own in releases.items():
-        of = {adversary: kinds_of(one.belief).belief for adversary, one in own.items()}
+        of = {adversary: group_rows(one.belief).posterior for adversary, one in own.items()}
         who = {kind: of[_whose(kind, said, plan)] for kind in said.adversary}
         found[name] = Protected(who, min(max(next(iter(own.values())).utility, 0.0), 1.0))
     return found

@@ -19,10 +19,7 @@ from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import Outcome, by_degree, hop_error, named_once, outcomes
 from unmask.measures import Measure
-from unmask.measures.alike import alike
-from unmask.measures.places import places
 from unmask.measures.rates import RATES, SPREADS, Taken, coverage, over_runs
-from unmask.measures.success import standing
 from unmask.reports.facts.graph import Announcement, CertaintyBin, DegreeRisk, SeparationPoint, StructureAttack
 from unmask.reports.words import plural
 from unmask.results import Row
@@ -145,9 +142,7 @@ def attempt(
         hidden=hidden,
         announced=announcement(belief, outcome, truth) if isinstance(belief, Announced) else None,
     )
-    standing.cache_clear()  # which would hold the belief
-    places.cache_clear()
-    alike.cache_clear()
+    belief.discard_results()
     return run, belief
 
 

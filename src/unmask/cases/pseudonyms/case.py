@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
-from unmask.measures.base import filed
+from unmask.measures.base import build_row
 from unmask.measures.interval import Interval
 from unmask.measures.unlinkability import Contingency, Unlinkability, bounds, companions, evaluate, fairness
 from unmask.measures.unlinkability.contingency import DRAWN_ITEMS, OWN
@@ -212,7 +212,7 @@ class Case:
         value, prior = rate.best(values), self.at_random[rate.name]
         interval = _between(values) if self.asked.unlabeled == "unknown" else rate.interval(value)
         worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
-        return filed(
+        return build_row(
             rate,
             (prior, float(value.mean())),
             interval._replace(over=interval.over.replace("targets", "subjects")),

@@ -38,7 +38,7 @@ from unmask.core.truth import Truth
 from unmask.domains import named
 from unmask.economics import Attacker, read_attacker
 from unmask.economics.profile import EMBEDDED, attacker_of
-from unmask.measures import Measure, registry, wp216
+from unmask.measures import Measure, registry
 from unmask.plan import Cell, Part, check_keys
 from unmask.ranges import Range
 from unmask.reports import ReportData
@@ -82,9 +82,9 @@ MORE = {
 MEASURES = (
     *(measure.name for measure in (*STANDARD, *price_measures(_CASE), *campaign_measures(_CASE))),
     *TOLD,
-    wp216.singled_out.name,
-    wp216.singled_out_of_as_many.name,
-    wp216.parts_linked.name,
+    "singled_out",
+    "singled_out_of_as_many",
+    "parts_linked",
     *USEFUL,
     *MORE,
 )
@@ -221,7 +221,7 @@ def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
     if getattr(attack, "asks", "") == MEMBERSHIP:
         return MEMBERSHIP, (*TOLD, *(measure.name for measure in STANDARD))
     if isinstance(attack, SinglingOut | Linkability):
-        return IDENTITY, (wp216.singled_out.name, wp216.singled_out_of_as_many.name, wp216.parts_linked.name)
+        return IDENTITY, ("singled_out", "singled_out_of_as_many", "parts_linked")
     prices = (measure.name for measure in _prices(adversary, None))
     standard = (*(measure.name for measure in STANDARD), *USEFUL)
     return getattr(attack, "sensitive", IDENTITY), (*standard, *prices)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.cases.tables.belief import Case
 from unmask.cases.tables.boxes import boxes_of
+from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
-from unmask.measures.alike import rows_of
 from unmask.measures.secret import likeliest_secret, place_of, secret_probability
 from unmask.reports.facts.tables import CLASSES, ClassRisk
 from unmask.reports.words import IDENTITY
@@ -86,7 +86,7 @@ def _surest(
 def _values(belief: Posterior, observation: NDArray[np.int64]) -> list[str]:
     """What is likeliest at some observations, by its place among the commonest values; "" where no secret is."""
     place = place_of(belief)
-    return [place[value] if value >= 0 else "" for value in likeliest_secret(rows_of(belief, observation)).tolist()]
+    return [place[value] if value >= 0 else "" for value in likeliest_secret(take_rows(belief, observation)).tolist()]
 
 
 def _skyline(people: NDArray[np.int64]) -> Iterator[int]:

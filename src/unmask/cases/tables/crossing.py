@@ -12,7 +12,6 @@ from unmask.cases.tables.belief import Case
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence
 from unmask.cases.tables.moved import refuse_contradicted
-from unmask.core.csr_rows import segment_sum
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.reports.data import CROSSING
@@ -98,7 +97,7 @@ def _cases(scene: Scene, scenes: Sequence[Scene], by: tuple[str, ...]) -> Iterat
 def _of_the_released(belief: Posterior) -> Posterior:
     """The belief about who has a record: people without one are thought to have values like theirs."""
     p = np.exp(belief.log_probability, dtype=np.float64)
-    inside = segment_sum(p if belief.times is None else p * belief.times, belief.indptr)
+    inside = belief.sum_candidates(p)
     return replace(
         belief,
         log_probability=stored(np.log(p / inside[belief.row])),

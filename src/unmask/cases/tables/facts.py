@@ -19,8 +19,8 @@ from unmask.core.truth import UNKNOWN
 from unmask.facts import Contribution
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
-from unmask.measures.places import one_by_one, places
 from unmask.measures.secret import place_of, secret_probability, secret_values
+from unmask.measures.truth_positions import locate_each, locate_truth
 from unmask.reports.data import LIMITS, ORIGINAL
 from unmask.reports.facts.exposure import Exposure
 from unmask.reports.facts.tables import ColumnRisk, Distribution, Promise, ValueRisk
@@ -149,14 +149,15 @@ def promises(case: Case) -> Iterator[Promise]:
     """
     if case.truth is None or case.picked is not None or case.belief.status == "scores" or not case.truth.judged.any():
         return
-    assert realized_success.of_places is not None
-    found = places(case.belief, case.truth) if case.whose is None else one_by_one(case.belief, case.truth)
-    known = np.flatnonzero(found.truth.judged)
-    announced = success_probability.per_target(found.belief)[known]
-    realized = realized_success.of_places(found)[known]
+    assert realized_success.of_positions is not None
+    locate = locate_truth if case.whose is None else locate_each
+    positions = locate(case.belief, case.truth)
+    known = np.flatnonzero(positions.truth.judged)
+    announced = success_probability.per_target(positions.posterior)[known]
+    realized = realized_success.of_positions(positions)[known]
     bins = np.maximum(np.searchsorted(SURE, np.round(announced, 9), side="left") - 1, 0)
     names = case.release, case.adversary, case.target
-    weight, people = found.belief.weight[known], found.people[known]
+    weight, people = positions.posterior.weight[known], positions.n_targets[known]
     for at in np.unique(bins).tolist():
         own = bins == at
         a, r = (float(np.average(values[own], weights=weight[own])) for values in (announced, realized))

@@ -86,7 +86,7 @@ def named(protection: Any) -> str:
 
 def tells_no_more(protection: Any, scene: Scene) -> bool:
     """Whether who knows the protection believes of each person what the prosecutor believes, record by record."""
-    one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link().one_by_one()
+    one, other = Seeded(MechanismAttack(protection))(scene.table, scene.background), scene.link().expand_classes()
     pairs = np.unique([one.observation, other.observation], axis=1)
     apart = abs(_listed(one, pairs[0]) - _listed(other, pairs[1]))
     return apart.max() <= ROUNDING and np.allclose(one.unlisted[pairs[0]], other.unlisted[pairs[1]], 0, ROUNDING)

@@ -20,7 +20,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
-from unmask.measures.base import filed
+from unmask.measures.base import build_row
 from unmask.measures.membership import (
     IN,
     OUT,
@@ -215,7 +215,7 @@ class _Judgment:
         value = log_odds(self.score)[inside]
         rho, interval = rank_correlation(self.rarity[inside], value)
         n = len(value)
-        return filed(
+        return build_row(
             vulnerability_correlation,
             (0.0, rho),
             interval,

@@ -15,7 +15,7 @@ from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
-from unmask.measures import wp216
+from unmask.measures.success import parts_linked
 from unmask.reports.facts.wp216 import LINKER, PARTS
 from unmask.results import Row
 from unmask.tables.attacks import Linkability, Parts
@@ -71,7 +71,7 @@ def _rows(scene: Scene, adversary: str, attack: Linkability, rng: np.random.Gene
     n = min(TARGETS, *(len(one.person) for one in sides))
     members, *control = (_linked(scene, adversary, attack, known, n, rng) for known in sides)
     found = replace(members, control=next(iter(control), None), drawn_from=scene.drawn_from)
-    return found.audited([wp216.parts_linked]).rows
+    return found.audited([parts_linked]).rows
 
 
 def _linked(scene: Scene, adversary: str, attack: Linkability, known: Known, n: int, rng: np.random.Generator) -> Case:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.core.csr_rows import segment_max
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.data.column_names import meant_by
-from unmask.measures.places import right_of
+from unmask.measures.truth_positions import find_person_entries
 from unmask.tables.column import Column
 from unmask.tables.unit import key_rank
 
@@ -56,13 +56,12 @@ def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) 
     many as there are with as many records. likeliest : (n_entries,)
     """
     assert truth.person is not None
-    right = right_of(belief, truth.candidate, truth.person)
-    first = np.full(len(right.start), -1)
-    first[right.of] = truth.candidate  # any of theirs will do
-    times = 1 if belief.times is None else belief.times
-    size = segment_sum(likeliest * np.float64(times), belief.indptr)[right.row[right.start]]
-    picked = right.times * (right.listed & likeliest[right.entry])
-    theirs = np.add.reduceat(picked, right.start)
+    lines = find_person_entries(belief, truth.candidate, truth.person)
+    first = np.full(len(lines.start), -1)
+    first[lines.pair] = truth.candidate  # any of theirs will do
+    size = belief.sum_candidates(likeliest.astype(np.float64))[lines.row[lines.start]]
+    picked = lines.n_candidates * (lines.is_listed & likeliest[lines.entry])
+    theirs = np.add.reduceat(picked, lines.start)
     listed = theirs > 0
     return replace(
         belief,
@@ -71,7 +70,7 @@ def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) 
         log_probability=stored(np.log(theirs[listed] / size[listed])),
         unlisted=np.where(listed, 1.0 - theirs / np.maximum(size, 1), 1.0),
         n_unlisted=np.where(listed, np.ceil((size - theirs) / np.maximum(theirs, 1)), 0).astype(np.int64),
-        observation=right.of,
+        observation=lines.pair,
         representative=None,
     )
 
@@ -86,7 +85,7 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     every, theirs = _records(belief, person)
     place = belief.row[likeliest], belief.candidate[likeliest]
     picked = coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
-    tied = segment_sum(likeliest * np.float64(1 if belief.times is None else belief.times), belief.indptr)
+    tied = belief.sum_candidates(likeliest.astype(np.float64))
     told = (picked @ theirs).multiply(every @ theirs).sum(axis=1) / np.maximum(tied, 1.0)
     listed = np.diff(belief.indptr) > 0
     return replace(
@@ -104,8 +103,7 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
 def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[csr_array, csr_array]:
     """Return (n_observations, n) the probability of each record, and (n, n_people) whose records it stands for."""
     n, p = belief.n_candidates, np.exp(belief.log_probability.astype(np.float64))
-    stands = np.arange(n) if belief.representative is None else belief.representative
-    theirs = coo_array((np.ones(n), (stands, person)), shape=(n, int(person.max()) + 1)).tocsr()
+    theirs = coo_array((np.ones(n), (belief.representatives, person)), shape=(n, int(person.max()) + 1)).tocsr()
     return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
 
 

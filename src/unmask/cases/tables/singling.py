@@ -13,9 +13,10 @@ from unmask.audit import Audit
 from unmask.cases.tables.case import Scene
 from unmask.cases.tables.evidence import Evidence, unlike
 from unmask.core.errors import NotRunError, UnmaskError
-from unmask.measures import Quantity, wp216
-from unmask.measures.base import UndefinedError, filed
+from unmask.measures import Quantity
+from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
+from unmask.measures.names import singled_out, singled_out_of_as_many
 from unmask.reports.facts.wp216 import BOX, ONE, SINGLING, SOME, WHOLE
 from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
@@ -126,7 +127,7 @@ def _rows(release: str, kind: str, found: SingledOut) -> Iterator[Row]:
     """Of everybody in the table, and beside control people of as many."""
 
     def row(measure: Quantity, prior: float, share: float, note: str) -> Row:
-        return filed(
+        return build_row(
             measure,
             (prior, share),
             Interval(*wilson(share, found.guesses), "guesses like these (Wilson)"),
@@ -139,9 +140,9 @@ def _rows(release: str, kind: str, found: SingledOut) -> Iterator[Row]:
         )
 
     trivial = f"{found.trivial:,} more guesses hold for too many people to count" if found.trivial else ""
-    yield row(wp216.singled_out, found.of_all, found.whole, trivial)
+    yield row(singled_out, found.of_all, found.whole, trivial)
     yield replace(
-        row(wp216.singled_out_of_as_many, found.baseline, found.found, f"{found.people:,} people of either"),
+        row(singled_out_of_as_many, found.baseline, found.found, f"{found.people:,} people of either"),
         control=found.control,
         excess=found.found - found.control,
         excess_low=found.low,

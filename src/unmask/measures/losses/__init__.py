@@ -1,4 +1,4 @@
-"""What a wrong answer costs: named losses, a matrix or a callable, made into the adversary's decision problem."""
+"""Losses of wrong answers: named losses, matrices and callables, turned into the adversary's decision problem."""
 
 from __future__ import annotations
 
@@ -9,101 +9,131 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
-from unmask.measures.losses.cells import Floats, Ints
 from unmask.measures.losses.coordinates import Absolute, Squared
-from unmask.measures.losses.discrete import NOBODY, Hamming, Listed, Matrix
+from unmask.measures.losses.discrete import UNLISTED_ANSWER, Hamming, Matrix, Medoid
 from unmask.measures.losses.distances import EARTH_RADIUS_M, Distance, Earth
-from unmask.measures.losses.problem import PAIRS, Problem
+from unmask.measures.losses.problem import MAX_PAIR_CANDIDATES, Floats, Integers, Problem
 
-__all__ = ["EARTH_RADIUS_M", "LOSS_NAMES", "NOBODY", "Loss", "LossName", "Problem", "as_matrix", "decision_problem"]
+__all__ = [
+    "EARTH_RADIUS_M",
+    "LOSS_NAMES",
+    "UNLISTED_ANSWER",
+    "Loss",
+    "LossName",
+    "Problem",
+    "as_matrix",
+    "decision_problem",
+]
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
-"""Losses that go by a name; what each needs is said in `decision_problem`."""
+"""Losses that have a name, see `decision_problem`."""
 
 LOSS_NAMES: tuple[LossName, ...] = get_args(LossName)
-"""The losses that have a name."""
+"""All names of losses."""
 
-Loss = LossName | ArrayLike | Callable[[Ints, Ints], ArrayLike]
+Loss = LossName | ArrayLike | Callable[[Integers, Integers], ArrayLike]
 """A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
 
 
 def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Problem:
-    """A loss d(answer, truth) over n candidates, with the answers that the adversary may give.
+    """Return the decision problem of a loss d(answer, truth) over n candidates.
 
-    loss:
-      "hamming"           0 if right, 1 if wrong; answers: a candidate
-      "squared"           |a - z|^2; answers: any point, best is the mean of the belief
-      "absolute"          sum of |a_k - z_k|; answers: any point, best is the weighted median of each coordinate
-      "euclidean"         |a - z|; answers: any point, best is the geometric median
-      "haversine"         great-circle distance in meters on a sphere of radius 6 371 008.8 m, coordinates are latitude
-                          and longitude in degrees; answers: any point, best is the geometric median
-      "euclidean_medoid", "haversine_medoid"   the same distances; answers: a candidate that the belief lists (medoid)
-      a matrix            (n_answers, n_candidates), d[answer, truth], finite and at least 0; answers: its rows
-      a callable          d(answers, truths) of candidate numbers, int64 arrays that broadcast against each other;
-                          answers: a candidate that the belief lists
-    coordinates : (n_candidates,) or (n_candidates, n_dimensions), finite; for the losses between points
+    Parameters
+    ----------
+    loss : str, array or callable
+        - "hamming": 0 if right, 1 if wrong. The answer is a candidate.
+        - "squared": |a - z|^2. The answer is any point; the mean of the belief is best.
+        - "absolute": sum of |a_k - z_k|. The answer is any point; the weighted median of each coordinate is best.
+        - "euclidean": |a - z|. The answer is any point; the geometric median is best.
+        - "haversine": great-circle distance in meters on a sphere of radius 6 371 008.8 m, of latitudes and longitudes
+          in degrees. The answer is any point; the geometric median is best.
+        - "euclidean_medoid", "haversine_medoid": the same distances. The answer is a listed candidate.
+        - An (n_answers, n_candidates) matrix d[answer, truth], finite and at least 0. The answer is a row.
+        - A callable d(answers, truths) of candidate numbers, int64 arrays that broadcast. The answer is a listed
+          candidate.
+    n_candidates : int
+        Number of truths.
+    coordinates : (n_candidates,) or (n_candidates, n_dimensions) array, optional
+        Finite coordinates, for the losses between points.
 
-    Answers restricted to candidates where any point would do overstate privacy: prefer "squared" to its matrix. An
-    unlisted candidate can be a better medoid than all that are listed; a matrix allows them as answers.
+    Returns
+    -------
+    Problem
+        Loss with the answers that the adversary may give.
 
+    Raises
+    ------
+    UnmaskError
+        If the loss has no known name, a wrong shape or negative entries, or if coordinates are missing or not finite.
+
+    Notes
+    -----
+    Answers restricted to candidates overstate privacy if any point would do: prefer "squared" to its matrix. An
+    unlisted candidate can be a better medoid than all listed ones; a matrix allows it as an answer.
+
+    References
+    ----------
+    Rebollo-Monedero et al. 2012, sections III and IV-B.
+
+    Examples
+    --------
     >>> from unmask import Posterior
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.0, 0.5]]))
     >>> risk, answer = decision_problem("squared", 3, coordinates=[0.0, 1.0, 4.0]).best(belief)
     >>> risk.round(6), answer.round(6)
     (array([4.]), array([2.]))
-
-    Rebollo-Monedero et al. 2012, sections III and IV-B.
     """
     if isinstance(loss, str):
-        return _named(loss, n_candidates, coordinates)
+        return _build_named(loss, n_candidates, coordinates)
     if callable(loss):
-        return _called(loss, n_candidates)
-    return Matrix(_checked_matrix(loss, n_candidates))
+        return _build_callable(loss, n_candidates)
+    return Matrix(_check_matrix(loss, n_candidates))
 
 
-def _named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
+def _build_named(name: str, n: int, coordinates: ArrayLike | None) -> Problem:
     if name not in LOSS_NAMES:
         raise UnmaskError(f"the loss is {name!r}, expected one of {', '.join(LOSS_NAMES)}, a matrix or a callable")
     if name == "hamming":
         return Hamming(n)
-    points, flat = _checked_points(name, coordinates, n)
+    points, is_flat = _check_points(name, coordinates, n)
     if name == "squared":
-        return Squared(points, flat)
+        return Squared(points, is_flat)
     if name == "absolute" or (name == "euclidean" and points.shape[1] == 1):
-        return Absolute(points, flat)
+        return Absolute(points, is_flat)
     if name.startswith("haversine") and (points.shape[1] != 2 or np.abs(points[:, 0]).max() > 90.0):
         raise UnmaskError(
             f"{name} needs latitude (-90 to 90) and longitude in degrees for each candidate, in this order; "
             f"the coordinates have {points.shape[1]} columns and reach {np.abs(points[:, 0]).max():g} in the first"
         )
     distance = Distance(points) if name.startswith("euclidean") else Earth.from_degrees(points)
-    return Listed(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
+    return Medoid(n, distance.between, lambda: distance.largest) if name.endswith("_medoid") else distance
 
 
-def _checked_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Floats, bool]:
+def _check_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Floats, bool]:
     if coordinates is None:
         raise UnmaskError(f"the loss {name!r} needs the coordinates of the {n} candidates, and none were given")
     points = np.asarray(coordinates, dtype=np.float64)
     if points.ndim not in (1, 2) or len(points) != n or not points.size:
         raise UnmaskError(f"the coordinates have shape {points.shape}, expected one row for each of {n} candidates")
-    wrong = np.flatnonzero(~np.isfinite(points.reshape(n, -1)).all(axis=1))
-    if wrong.size:
-        raise UnmaskError(f"the coordinates of candidate {wrong[0]} are not finite, expected numbers")
+    wrong_rows = np.flatnonzero(~np.isfinite(points.reshape(n, -1)).all(axis=1))
+    if wrong_rows.size:
+        raise UnmaskError(f"the coordinates of candidate {wrong_rows[0]} are not finite, expected numbers")
     return points.reshape(n, -1), points.ndim == 1
 
 
-def _checked_matrix(loss: ArrayLike, n: int) -> Floats:
+def _check_matrix(loss: ArrayLike, n: int) -> Floats:
     matrix = np.asarray(loss, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[1] != n or not len(matrix):
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths with {n} truths")
-    wrong = np.flatnonzero(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1))
-    if wrong.size:
-        raise UnmaskError(f"the loss of answer {wrong[0]} is negative or not finite, expected finite and at least 0")
+    wrong_rows = np.flatnonzero(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1))
+    if wrong_rows.size:
+        answer = wrong_rows[0]
+        raise UnmaskError(f"the loss of answer {answer} is negative or not finite, expected finite and at least 0")
     return matrix
 
 
-def _called(loss: Callable[[Ints, Ints], ArrayLike], n: int) -> Listed:
-    def between(answer: Ints, truth: Ints) -> Floats:
+def _build_callable(loss: Callable[[Integers, Integers], ArrayLike], n: int) -> Medoid:
+    def between(answer: Integers, truth: Integers) -> Floats:
         cost, shape = np.asarray(loss(answer, truth), dtype=np.float64), np.broadcast_shapes(answer.shape, truth.shape)
         if cost.shape != shape or not np.all(np.isfinite(cost)) or cost.min(initial=0.0) < 0:
             raise UnmaskError(
@@ -112,19 +142,36 @@ def _called(loss: Callable[[Ints, Ints], ArrayLike], n: int) -> Listed:
             )
         return cost
 
-    def largest() -> float:
-        _few(n, "the largest value of a callable loss")
-        every = np.arange(n)
-        return max(float(between(np.full(n, a), every).max()) for a in range(n))
+    def find_largest() -> float:
+        _check_pairs(n, "the largest value of a callable loss")
+        truths = np.arange(n)
+        return max(float(between(np.full(n, answer), truths).max()) for answer in range(n))
 
-    return Listed(n, between, largest)
+    return Medoid(n, between, find_largest)
 
 
 def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Floats:
-    """(n_candidates, n_candidates) the loss of answering each candidate, for a solver that wants a table.
+    """Return the losses of answering with each candidate, for a solver that needs a table.
 
-    For small universes only: it is the one place where all pairs are written down.
+    Parameters
+    ----------
+    loss, coordinates
+        See `decision_problem`.
+    n_candidates : int
+        Number of truths, at most 32,768 unless the loss is a matrix.
 
+    Returns
+    -------
+    (n_answers, n_candidates) array
+        Losses of all pairs.
+
+    Raises
+    ------
+    UnmaskError
+        If there are too many candidates.
+
+    Examples
+    --------
     >>> as_matrix("absolute", 3, coordinates=[0.0, 1.0, 4.0])
     array([[0., 1., 4.],
            [1., 0., 3.],
@@ -133,11 +180,11 @@ def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = 
     problem = decision_problem(loss, n_candidates, coordinates=coordinates)
     if isinstance(problem, Matrix):
         return problem.matrix
-    _few(n_candidates, "a table of the loss")
-    every = np.arange(n_candidates)
-    return np.stack([problem.between(np.full(n_candidates, a), every) for a in range(n_candidates)])
+    _check_pairs(n_candidates, "a table of the loss")
+    truths = np.arange(n_candidates)
+    return np.stack([problem.between(np.full(n_candidates, answer), truths) for answer in range(n_candidates)])
 
 
-def _few(n: int, what: str) -> None:
-    if n > PAIRS:
-        raise UnmaskError(f"{what} takes all pairs of {n} candidates, expected at most {PAIRS} of them")
+def _check_pairs(n: int, name: str) -> None:
+    if n > MAX_PAIR_CANDIDATES:
+        raise UnmaskError(f"{name} takes all pairs of {n} candidates, expected at most {MAX_PAIR_CANDIDATES} of them")

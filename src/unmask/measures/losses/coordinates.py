@@ -1,4 +1,4 @@
-"""Losses between coordinates, and those whose best answer is a closed form: the mean, and the weighted median."""
+"""Losses between coordinates, with closed forms of the best answer: the mean and the weighted median."""
 
 from __future__ import annotations
 
@@ -6,166 +6,163 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.losses.cells import Cells, Floats, Ints, blocks, cells, inside, rectangle
-from unmask.measures.losses.extent import diameter, diameter_of_blocks
-from unmask.measures.losses.problem import Problem, paid_or_largest
+from unmask.measures.losses.problem import ExpandedRows, Floats, Integers, Problem, expand_rows, fill_with_largest
+from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 
 @dataclass(frozen=True, eq=False)
 class Points(Problem):
-    """d(a, x), how far the candidate's point is from the answer, which need be no candidate's.
+    """A loss d(a, x) between the answer, which may be any point, and the point of the true candidate.
 
     points : (n_candidates, n_dimensions)
-    flat   : the coordinates were given as (n_candidates,), and answers are numbers
+    is_flat : whether the coordinates were given as (n_candidates,), so that answers are numbers
     """
 
     points: Floats
-    flat: bool = False
+    is_flat: bool = False
 
     @abstractmethod
-    def away(self, a: Floats, b: Floats) -> Floats:
-        """Losses between points, over the last axis."""
+    def distance(self, a: Floats, b: Floats) -> Floats:
+        """Return the losses between points, over the last axis."""
 
     @abstractmethod
     def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
-        """Smallest expected loss of the mass on candidates, and the point (n_observations, n_dimensions) that has it;
-        the center of the candidates where the belief is in nobody.
+        """Return the smallest expected loss of the mass on candidates, and its point (n_observations, n_dimensions).
+
+        The point is the center of the candidates if no candidate has mass.
         """
 
     @property
     def n_candidates(self) -> int:
-        """Number of truths."""
+        """Return the number of truths."""
         return len(self.points)
 
     def best(self, belief: Posterior) -> tuple[Floats, Floats]:
-        """What `decide` says, with what "none of these" costs."""
+        """Return the result of `decide`, with the cost of "none of these"."""
         risk, answer = self.decide(belief)
-        return risk + self.unanswerable(belief), self.given(answer)
+        return risk + self.unanswerable(belief), self.to_coordinates(answer)
 
-    def given(self, answer: Floats) -> Floats:
-        """Answers as the coordinates were given."""
-        return (answer[:, 0] if self.flat else answer).copy()
+    def to_coordinates(self, answer: Floats) -> Floats:
+        """Return answers in the form of the coordinates."""
+        return (answer[:, 0] if self.is_flat else answer).copy()
 
-    def between(self, answer: Ints, truth: Ints) -> Floats:
-        """Losses between the points of candidates."""
-        return self.away(self.points[answer], self.points[truth])
+    def between(self, answer: Integers, truth: Integers) -> Floats:
+        """Return the losses between the points of candidates."""
+        return self.distance(self.points[answer], self.points[truth])
 
     def prior_cost(self, prior: Posterior) -> Floats:
-        """(n_candidates,) loss at each truth of the best answer to the prior."""
-        return self.away(self.points, self.decide(prior)[1])
+        """Return the loss of the best answer to the prior at each truth."""
+        return self.distance(self.points, self.decide(prior)[1])
 
     def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """Loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
-        there = self.points[np.maximum(truth.candidate, 0)]
-        cost = self.away(self.decide(belief)[1][belief.observation], there)
-        return paid_or_largest(np.where(truth.candidate < 0, np.nan, cost), self)
+        """Return the loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
+        true_points = self.points[np.maximum(truth.candidate, 0)]
+        cost = self.distance(self.decide(belief)[1][belief.observation], true_points)
+        return fill_with_largest(np.where(truth.candidate < 0, np.nan, cost), self)
 
 
 @dataclass(frozen=True, eq=False)
 class Squared(Points):
-    """d(a, x) = |a - z_x|^2, Euclidean. The best answer is the mean of the belief."""
+    """The loss d(a, x) = |a - z_x|^2, Euclidean. The best answer is the mean of the belief."""
 
     @cached_property
     def largest(self) -> float:
-        """Squared diameter of the candidates: no answer inside their hull is farther from one of them."""
+        """Return the squared diameter: no answer inside the hull is farther from a candidate."""
         return diameter(self.points) ** 2
 
-    def away(self, a: Floats, b: Floats) -> Floats:
-        """|a - b|^2."""
+    def distance(self, a: Floats, b: Floats) -> Floats:
+        """Return |a - b|^2."""
         return np.asarray(((a - b) ** 2).sum(axis=-1))
 
     def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
-        """Sum of the variances, and the mean."""
+        """Return the sum of the variances, and the mean."""
         risk, answer = np.empty(belief.n_observations), np.empty((belief.n_observations, self.points.shape[1]))
-        for part in cells(belief):
-            answer[part.start : part.stop] = mean(part, self.points)
-            risk[part.start : part.stop] = self._spread(part, answer[part.start : part.stop])
+        for part in expand_rows(belief):
+            answer[part.start : part.stop] = mean_points(part, self.points)
+            risk[part.start : part.stop] = self._variance(part, answer[part.start : part.stop])
         return risk, answer
 
-    def _spread(self, part: Cells, center: Floats) -> Floats:
+    def _variance(self, part: ExpandedRows, center: Floats) -> Floats:
         total = np.zeros(len(center))
         for z, c in zip(self.points.T, center.T, strict=True):
-            away = z[part.candidate]
-            away -= np.repeat(c, part.length)
-            away *= away
-            away *= part.p
-            total += part.sum(away)
+            deviation = z[part.candidate]
+            deviation -= np.repeat(c, part.length)
+            deviation *= deviation
+            deviation *= part.p
+            total += part.sum(deviation)
         return total
 
     def sampled(self, belief: Posterior) -> Floats:
-        """Twice the variance: two draws are on average sqrt(2) times as far apart as one is from the mean."""
+        """Return twice the variance, the expected squared distance of two draws."""
         return 2.0 * self.decide(belief)[0] + self.unanswerable(belief)
 
 
 @dataclass(frozen=True, eq=False)
 class Absolute(Points):
-    """d(a, x) = sum of |a_k - z_xk| over the dimensions. The best answer is the weighted median of each; between two
-    medians their middle is answered, which costs the same.
+    """The loss d(a, x) = sum of |a_k - z_xk| over the dimensions.
+
+    The best answer is the weighted median of each dimension; between two medians it is their middle, which costs as
+    much.
     """
 
     @cached_property
     def largest(self) -> float:
-        """Diameter of the candidates in this distance."""
-        return diameter_of_blocks(self.points)
+        """Return the diameter of the candidates in this distance."""
+        return manhattan_diameter(self.points)
 
-    def away(self, a: Floats, b: Floats) -> Floats:
-        """Sum of |a_k - b_k|."""
+    def distance(self, a: Floats, b: Floats) -> Floats:
+        """Return the sum of |a_k - b_k|."""
         return np.asarray(np.abs(a - b).sum(axis=-1))
 
     def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
-        """Sum of the mean absolute deviations, and the medians."""
+        """Return the sum of the mean absolute deviations, and the medians."""
         risk = np.zeros(belief.n_observations)
         answer = np.tile(self.points.mean(axis=0), (belief.n_observations, 1))
         for k in range(self.points.shape[1]):
-            for rows, p, z in along(belief, self.points[:, k]):
+            for rows, p, z in sort_by_coordinate(belief, self.points[:, k]):
                 answer[rows, k] = _median(p, z, belief.resolution)
                 risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
         return risk, answer
 
     def sampled(self, belief: Posterior) -> Floats:
-        """Mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) in each dimension."""
-        out = np.zeros(belief.n_observations)
+        """Return the mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) by dimension."""
+        expected = np.zeros(belief.n_observations)
         for k in range(self.points.shape[1]):
-            for rows, p, z in along(belief, self.points[:, k]):
-                below = np.cumsum(p, axis=1)
-                mass = below[:, -1:]
-                crossed = below * (mass - below) / np.where(mass > 0, mass, 1.0)
-                out[rows] += 2.0 * (crossed[:, :-1] * np.diff(z, axis=1)).sum(axis=1)
-        return out + self.unanswerable(belief)
+            for rows, p, z in sort_by_coordinate(belief, self.points[:, k]):
+                cumulated = np.cumsum(p, axis=1)
+                mass = cumulated[:, -1:]
+                crossing = cumulated * (mass - cumulated) / np.where(mass > 0, mass, 1.0)
+                expected[rows] += 2.0 * (crossing[:, :-1] * np.diff(z, axis=1)).sum(axis=1)
+        return expected + self.unanswerable(belief)
 
 
-def along(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Floats]]:
-    """Rows, their belief and its coordinates, (n, width), by ascending coordinate; behind the end belief is 0 and the
-    coordinate the largest. Rows in which no candidate has mass do not come.
+def sort_by_coordinate(belief: Posterior, z: Floats) -> Iterator[tuple[Integers, Floats, Floats]]:
+    """Yield rows, their belief and its coordinates, (n, width), by ascending coordinate.
+
+    Behind the end of a row the belief is 0 and the coordinate the largest. Rows without a candidate are skipped.
 
     z : (n_candidates,)
     """
-    value = np.sort(z)
-    for rows, p, place in along_places(belief, z):
-        yield rows, p, value[place]
-
-
-def along_places(belief: Posterior, z: Floats) -> Iterator[tuple[Ints, Floats, Ints]]:
-    """As `along`, with the places of the candidates in ascending order of z."""
-    rank = np.empty(len(z), dtype=np.int64)
+    rank, value = np.empty(len(z), dtype=np.int64), np.sort(z)
     rank[np.argsort(z, kind="stable")] = np.arange(len(z))
-    for part in cells(belief):
-        # place and entry in one word: one sort of integers carries both
-        word, behind = (rank[part.candidate] << 32) | np.arange(len(part.p)), ((len(z) - 1) << 32) | len(part.p)
+    for part in expand_rows(belief):
+        # rank and entry in one word: one sort of integers carries both
+        word, filler = (rank[part.candidate] << 32) | np.arange(len(part.p)), ((len(z) - 1) << 32) | len(part.p)
         p = np.append(part.p, 0.0)
         for rows, width in blocks(part.indptr):
-            block, real = rectangle(word, part.indptr, rows, width), inside(part.indptr, rows, width)
-            block = np.sort(block if real.all() else np.where(real, block, behind), axis=1)
-            yield part.start + rows, p[block & 0xFFFFFFFF], block >> 32
+            block, is_entry = fill_block(word, part.indptr, rows, width), mask_block(part.indptr, rows, width)
+            block = np.sort(block if is_entry.all() else np.where(is_entry, block, filler), axis=1)
+            yield part.start + rows, p[block & 0xFFFFFFFF], value[block >> 32]
 
 
-def mean(part: Cells, points: Floats) -> Floats:
-    """(n_rows, n_dimensions) mean of the points under the belief; their plain mean where the belief is in nobody."""
+def mean_points(part: ExpandedRows, points: Floats) -> Floats:
+    """Return the mean of the points under the belief, (n_rows, n_dimensions); their center if no candidate has mass."""
     mass, center = part.mass, points.mean(axis=0)
     # relative to the center: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
     shift = [part.sum(part.p * (z - c)[part.candidate]) / mass for z, c in zip(points.T, center, strict=True)]
@@ -173,8 +170,56 @@ def mean(part: Cells, points: Floats) -> Floats:
 
 
 def _median(p: Floats, z: Floats, resolution: float) -> Floats:
-    """(n_rows,) middle of the medians of each row; z ascending."""
-    below, row = np.cumsum(p, axis=1), np.arange(len(p))
-    half, slack = below[:, -1:] / 2, resolution * below[:, -1:]
-    low, high = (below >= half - slack).argmax(axis=1), (below > half + slack).argmax(axis=1)
+    """Return the middle of the medians of each row; z ascending."""
+    cumulated, row = np.cumsum(p, axis=1), np.arange(len(p))
+    half, slack = cumulated[:, -1:] / 2, resolution * cumulated[:, -1:]
+    low, high = (cumulated >= half - slack).argmax(axis=1), (cumulated > half + slack).argmax(axis=1)
     return np.asarray((z[row, low] + z[row, high]) / 2)
+
+
+def diameter(points: Floats) -> float:
+    """Return the largest Euclidean distance between two of the points, exactly.
+
+    Two points at radii r and s from the center are at most r + s apart, so that only points near the rim are compared.
+    A convex hull would not help on the Earth, where every point is a vertex.
+
+    points : (n, n_dimensions)
+
+    >>> diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
+    5.0
+    """
+    if points.shape[1] == 1:
+        return float(np.ptp(points))
+    radius = np.linalg.norm(points - (points.min(axis=0) + points.max(axis=0)) / 2, axis=1)
+    order = np.argsort(-radius, kind="stable")
+    points, radius = points[order], radius[order]
+    largest = _estimate_diameter(points)
+    step = max(BLOCK_ENTRIES // (len(points) * points.shape[1]), 1)
+    for first in range(0, len(points), step):
+        if radius[first] + radius[0] <= largest:
+            break
+        n_near_rim = int(np.searchsorted(-radius, radius[first] - largest, side="right"))
+        difference = points[first : first + step, None, :] - points[None, :n_near_rim, :]
+        largest = max(largest, float(np.sqrt((difference**2).sum(axis=-1).max(initial=0.0))))
+    return largest
+
+
+def _estimate_diameter(points: Floats) -> float:
+    """Return a distance that is often the largest: from the farthest point to the point farthest from it."""
+    point, largest = points[0], 0.0
+    for _ in range(3):
+        distance = np.linalg.norm(points - point, axis=1)
+        point, largest = points[distance.argmax()], max(largest, float(distance.max()))
+    return largest
+
+
+def manhattan_diameter(points: Floats) -> float:
+    """Return the largest sum of coordinate differences between two of the points.
+
+    It is the widest range of any signed sum of the coordinates.
+
+    >>> manhattan_diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
+    7.0
+    """
+    signs = product((1.0, -1.0), repeat=points.shape[1] - 1)
+    return max(float(np.ptp(points @ np.array([1.0, *sign]))) for sign in signs)

@@ -1,31 +1,120 @@
-"""A loss ready to be decided under, and what every loss between candidates can do by comparing pairs of them."""
+"""Decision problems: a loss with the answers that the adversary may give, and comparisons of pairs of candidates."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import segment_sum
+from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
+from unmask.core.tolerances import LOSS_TIE
 from unmask.core.truth import Truth
-from unmask.measures.losses.cells import CHUNK, Bools, Cells, Floats, Ints, blocks, cells, inside, rectangle, sharing
+from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
-LOSS_TIE = 1e-9
-"""Answers whose expected losses differ by less, as a part of the largest of them, share the adversary's choice."""
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Booleans: TypeAlias = NDArray[np.bool_]
 
-PAIRS = 1 << 15
+MAX_PAIR_CANDIDATES = 1 << 15
 """Candidates of one row of which all pairs are compared: a billion losses."""
 
-DENSE = 8
-"""A product of matrices over all candidates is quicker than looking up so many times fewer pairs."""
+MATRIX_SPEEDUP = 8
+"""A matrix product over all candidates is faster than a lookup of so many times fewer pairs."""
 
-Between = Callable[[Ints, Ints], Floats]
+PairLoss = Callable[[Integers, Integers], Floats]
+"""Loss of answers at truths, both numbers of candidates that broadcast against each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandedRows:
+    """Consecutive rows of a posterior in which candidates that share unlisted mass have entries of their own.
+
+    start : number of the first row
+    p, candidate : (n_entries,) belief in each candidate
+    indptr : (n_rows + 1,) first entry of each row
+    none_mass : (n_rows,) mass of "none of these", and of an unknown number of unlisted candidates
+    """
+
+    start: int
+    p: Floats
+    candidate: NDArray[np.int32]
+    indptr: Integers
+    none_mass: Floats
+
+    @property
+    def stop(self) -> int:
+        """Return the number of the row after the last."""
+        return self.start + len(self.none_mass)
+
+    @property
+    def length(self) -> Integers:
+        """Return the number of candidates of each row."""
+        return np.diff(self.indptr)
+
+    @property
+    def mass(self) -> Floats:
+        """Return the mass on candidates of each row, 1 if there is none, so that it can be a divisor."""
+        mass = self.sum(self.p)
+        return np.where(mass > 0, mass, 1.0)
+
+    def sum(self, values: Floats) -> Floats:
+        """Return the sum over the entries of each row."""
+        return segment_sum(values, self.indptr)
+
+
+def expand_rows(belief: Posterior) -> Iterator[ExpandedRows]:
+    """Yield all rows, about `BLOCK_ENTRIES` entries in a part (a longer row is a part by itself)."""
+    is_shared = shares_unlisted(belief)
+    ends = np.cumsum(np.where(is_shared, belief.n_candidates, belief.row_length))
+    for start, stop in chunks(np.concatenate(([0], ends)), BLOCK_ENTRIES):
+        yield _expand_part(belief, start, stop, is_shared[start:stop])
+
+
+def shares_unlisted(belief: Posterior) -> Booleans:
+    """Return whether candidates that are not listed share the unlisted mass of each row."""
+    return (belief.n_unlisted > 0) & (belief.unlisted > 0) & (belief.row_length < belief.n_candidates)
+
+
+def _expand_part(belief: Posterior, start: int, stop: int, is_shared: Booleans) -> ExpandedRows:
+    entries = slice(belief.indptr[start], belief.indptr[stop])
+    p, candidate = np.exp(belief.log_probability[entries].astype(np.float64)), belief.candidate[entries]
+    indptr = belief.indptr[start : stop + 1] - belief.indptr[start]
+    unlisted = belief.unlisted[start:stop]
+    if not is_shared.any():
+        return ExpandedRows(start, p, candidate, indptr, unlisted)
+    n, length = belief.n_candidates, np.diff(indptr)
+    wide_indptr = np.concatenate(([0], np.cumsum(np.where(is_shared, n, length))))
+    position = np.arange(wide_indptr[-1]) - np.repeat(wide_indptr[:-1], np.diff(wide_indptr))
+    row = np.repeat(np.arange(stop - start), length)
+    listed = wide_indptr[row] + np.where(is_shared[row], candidate, np.arange(len(p)) - indptr[row])
+    share = np.where(is_shared, unlisted / np.maximum(n - length, 1), 0.0)
+    wide_candidate, wide_p = position.astype(np.int32), np.repeat(share, np.diff(wide_indptr))
+    wide_candidate[listed], wide_p[listed] = candidate, p
+    return ExpandedRows(start, wide_p, wide_candidate, wide_indptr, np.where(is_shared, 0.0, unlisted))
+
+
+def expected_cost(belief: Posterior, cost: Floats, *, largest: float) -> Floats:
+    """Return the expected loss of one fixed answer in each row, sum_x p(x given y) cost[x].
+
+    cost : (n_candidates,) loss at each truth; "none of these" costs the largest loss
+    """
+    is_shared, expected = shares_unlisted(belief), np.empty(belief.n_observations)
+    for start, stop in chunks(belief.indptr, BLOCK_ENTRIES):
+        entries = slice(belief.indptr[start], belief.indptr[stop])
+        entry_cost, indptr = cost[belief.candidate[entries]], belief.indptr[start : stop + 1] - belief.indptr[start]
+        p = np.exp(belief.log_probability[entries].astype(np.float64))
+        unlisted_cost = (cost.sum() - segment_sum(entry_cost, indptr)) / np.maximum(
+            belief.n_candidates - np.diff(indptr), 1
+        )
+        unlisted_cost = np.where(is_shared[start:stop], unlisted_cost, largest)
+        expected[start:stop] = segment_sum(p * entry_cost, indptr) + belief.unlisted[start:stop] * unlisted_cost
+    return expected
 
 
 class Problem(ABC):
@@ -34,97 +123,96 @@ class Problem(ABC):
     @property
     @abstractmethod
     def n_candidates(self) -> int:
-        """Number of truths."""
+        """Return the number of truths."""
 
     @property
     @abstractmethod
     def largest(self) -> float:
-        """d_max, the largest loss; what an answer costs if the truth is no candidate."""
+        """Return d_max, the largest loss, which an answer costs if the truth is no candidate."""
 
     @abstractmethod
-    def between(self, answer: Ints, truth: Ints) -> Floats:
-        """Losses of answering with candidates, elementwise; the two broadcast."""
+    def between(self, answer: Integers, truth: Integers) -> Floats:
+        """Return the losses of answering with candidates; the two arrays broadcast."""
 
     @abstractmethod
     def best(self, belief: Posterior) -> tuple[Floats, NDArray[Any]]:
-        """(n_observations,) smallest expected loss, and the answer that has it, the first of those that tie."""
+        """Return the smallest expected loss of each row, and the first answer that has it."""
 
     @abstractmethod
     def prior_cost(self, prior: Posterior) -> Floats:
-        """(n_candidates,) loss at each truth of the best answer to a belief of one row; answers that tie share it."""
+        """Return the loss of the best answer to a belief of one row at each truth, averaged over ties."""
 
     @abstractmethod
     def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """(n_targets,) loss of the best answer at the truth; answers that tie share it, an ABSENT truth costs the
-        largest loss.
+        """Return the loss of the best answer at the truth of each target, averaged over ties.
+
+        An ABSENT truth costs the largest loss.
         """
 
     def sampled(self, belief: Posterior) -> Floats:
-        """(n_observations,) expected loss when answer and truth are two draws from the belief."""
-        out = np.zeros(belief.n_observations)
-        for part in cells(belief):
+        """Return the expected loss of each row if answer and truth are two draws from the belief."""
+        expected = np.zeros(belief.n_observations)
+        for part in expand_rows(belief):
             mass = part.mass
             for rows, _, loss in pair_losses(part, self.between):
-                real = inside(part.indptr, rows, loss.shape[1])
-                p = np.where(real, rectangle(part.p, part.indptr, rows, loss.shape[1]), 0.0)
-                out[part.start + rows] = (p * np.where(real, loss, 0.0)).sum(axis=1) / mass[rows]
-        return out + self.unanswerable(belief)
+                is_entry = mask_block(part.indptr, rows, loss.shape[1])
+                p = np.where(is_entry, fill_block(part.p, part.indptr, rows, loss.shape[1]), 0.0)
+                expected[part.start + rows] = (p * np.where(is_entry, loss, 0.0)).sum(axis=1) / mass[rows]
+        return expected + self.unanswerable(belief)
 
     def paid_sampling(self, belief: Posterior, truth: Truth) -> Floats:
-        """(n_targets,) expected loss at the truth when the answer is a draw from the belief; an ABSENT truth, or a
-        belief in nobody, costs the largest loss.
+        """Return the expected loss at the truth of each target if the answer is a draw from the belief.
+
+        An ABSENT truth, or a belief in no candidate, costs the largest loss.
         """
-        out, order, every = np.full(len(truth), np.nan), *distinct(belief, truth)
-        for part in cells(belief):
+        paid, order, example = np.full(len(truth), np.nan), *group_targets(belief, truth)
+        for part in expand_rows(belief):
             mass, length = part.mass, part.length
             first, last = np.searchsorted(belief.observation[order], [part.start, part.stop])
             targets = order[first:last]
             targets = targets[(truth.candidate[targets] >= 0) & (length[belief.observation[targets] - part.start] > 0)]
-            end = np.cumsum(length[belief.observation[targets] - part.start])
-            first = 0
-            while first < len(targets):
-                used = end[first - 1] if first else 0
-                last = max(int(np.searchsorted(end, used + CHUNK, side="right")), first + 1)
-                some = targets[first:last]
-                row = belief.observation[some] - part.start
-                ends = np.concatenate(([0], np.cumsum(length[row])))
-                entry = np.arange(ends[-1]) + np.repeat(part.indptr[row] - ends[:-1], length[row])
-                there = np.repeat(truth.candidate[some], length[row])
-                cost = self.between(part.candidate[entry].astype(np.int64), there)
-                out[some] = segment_sum(part.p[entry] * cost, ends) / mass[row]
-                first = last
-        return paid_or_largest(out[every], self)
+            ends = np.cumsum(length[belief.observation[targets] - part.start])
+            for first, last in chunks(np.concatenate(([0], ends)), BLOCK_ENTRIES):
+                some_targets = targets[first:last]
+                row = belief.observation[some_targets] - part.start
+                indptr = np.concatenate(([0], np.cumsum(length[row])))
+                entry = np.arange(indptr[-1]) + np.repeat(part.indptr[row] - indptr[:-1], length[row])
+                true_candidate = np.repeat(truth.candidate[some_targets], length[row])
+                cost = self.between(part.candidate[entry].astype(np.int64), true_candidate)
+                paid[some_targets] = segment_sum(part.p[entry] * cost, indptr) / mass[row]
+        return fill_with_largest(paid[example], self)
 
     def unanswerable(self, belief: Posterior) -> Floats:
-        """(n_observations,) what "none of these" costs whatever is answered: its mass times the largest loss."""
-        nobody = np.where(sharing(belief), 0.0, belief.unlisted)
-        return np.asarray(nobody * self.largest if nobody.any() else nobody)
+        """Return the cost of "none of these" in each row: its mass times the largest loss."""
+        none_mass = np.where(shares_unlisted(belief), 0.0, belief.unlisted)
+        return np.asarray(none_mass * self.largest if none_mass.any() else none_mass)
 
 
-def pair_losses(part: Cells, between: Between) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Rows by their number in `part`, their candidates (n, width), and the expected loss of naming each of them, inf
-    behind the end of a row. Every row with a candidate comes once.
+def pair_losses(part: ExpandedRows, between: PairLoss) -> Iterator[tuple[Integers, Integers, Floats]]:
+    """Yield rows of a part, their candidates (n, width), and the expected loss of naming each of them.
+
+    The loss is infinite behind the end of a row. Each row with a candidate comes once.
     """
     longest = int(part.length.max(initial=0))
-    if longest > PAIRS:
+    if longest > MAX_PAIR_CANDIDATES:
         raise UnmaskError(
-            f"a row has {longest} candidates, expected at most {PAIRS} where all pairs are compared; "
+            f"a row has {longest} candidates, expected at most {MAX_PAIR_CANDIDATES} where all pairs are compared; "
             "use a loss with coordinates that needs no pairs, such as 'squared', 'absolute' or 'euclidean'"
         )
-    table = _shared(part, between)
+    table = _tabulate_pairs(part, between)
     for rows, width in blocks(part.indptr, power=2):
-        candidate = rectangle(part.candidate, part.indptr, rows, width).astype(np.int64)
-        real = inside(part.indptr, rows, width)
-        p = np.where(real, rectangle(part.p, part.indptr, rows, width), 0.0)
-        loss = _by_pair(candidate, p, between) if table is None else table.losses(candidate, p, real)
-        yield rows, candidate, np.where(real, loss, np.inf)
+        candidate = fill_block(part.candidate, part.indptr, rows, width).astype(np.int64)
+        is_entry = mask_block(part.indptr, rows, width)
+        p = np.where(is_entry, fill_block(part.p, part.indptr, rows, width), 0.0)
+        loss = _losses_by_row(candidate, p, between) if table is None else table.losses(candidate, p, is_entry)
+        yield rows, candidate, np.where(is_entry, loss, np.inf)
 
 
-def _by_pair(candidate: Ints, p: Floats, between: Between) -> Floats:
-    """(n, width) the expected loss of naming each candidate of a row, from the losses of each row's own pairs."""
+def _losses_by_row(candidate: Integers, p: Floats, between: PairLoss) -> Floats:
+    """Return the expected loss of naming each candidate, (n, width), from the losses of each row's own pairs."""
     n, width = candidate.shape
     loss = np.empty((n, width))
-    step = max(CHUNK // (n * width), 1)
+    step = max(BLOCK_ENTRIES // (n * width), 1)
     for first in range(0, width, step):
         answers = candidate[:, first : first + step, None]
         loss[:, first : first + step] = np.einsum("rax,rx->ra", between(answers, candidate[:, None, :]), p)
@@ -132,51 +220,52 @@ def _by_pair(candidate: Ints, p: Floats, between: Between) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
-    """The losses of all pairs of candidates that some rows share.
+class _PairTable:
+    """The losses of all pairs of candidates that rows have in common.
 
-    place : (n_candidates,) where each stands in the table; loss : (n, n) of naming the one at the other
+    position : (n_candidates,) row and column of each candidate; loss : (n, n) answers x truths
     """
 
-    place: Ints
+    position: Integers
     loss: Floats
 
-    def losses(self, candidate: Ints, p: Floats, real: Bools) -> Floats:
-        """As `_by_pair`."""
-        at, row = self.place[candidate], np.nonzero(real)[0]
+    def losses(self, candidate: Integers, p: Floats, is_entry: Booleans) -> Floats:
+        """Return the same losses as `_losses_by_row`."""
+        column, row = self.position[candidate], np.nonzero(is_entry)[0]
         dense = np.zeros((len(p), len(self.loss)))
-        dense[row, at[real]] = p[real]
-        return np.asarray(np.take_along_axis(dense @ self.loss.T, at, axis=1))
+        dense[row, column[is_entry]] = p[is_entry]
+        return np.asarray(np.take_along_axis(dense @ self.loss.T, column, axis=1))
 
 
-def _shared(part: Cells, between: Between) -> _Shared | None:
-    """The table of rows that mostly have the same candidates; None where the pairs of each row are fewer."""
+def _tabulate_pairs(part: ExpandedRows, between: PairLoss) -> _PairTable | None:
+    """Return the table of rows that mostly have the same candidates; None if the pairs of each row are fewer."""
     used = np.flatnonzero(np.bincount(part.candidate))
-    pairs = float((part.length.astype(np.float64) ** 2).sum())
-    if len(used) ** 2 > min(CHUNK, DENSE * pairs / max(len(part.length), 1)):
+    n_pairs = float((part.length.astype(np.float64) ** 2).sum())
+    if len(used) ** 2 > min(BLOCK_ENTRIES, MATRIX_SPEEDUP * n_pairs / max(len(part.length), 1)):
         return None
-    place = np.zeros(int(used.max(initial=0)) + 1, dtype=np.int64)
-    place[used] = np.arange(len(used))
+    position = np.zeros(int(used.max(initial=0)) + 1, dtype=np.int64)
+    position[used] = np.arange(len(used))
     loss = np.asarray(between(used[:, None], used[None, :]), dtype=np.float64)
-    return _Shared(place, loss) if np.isfinite(loss).all() else None
+    return _PairTable(position, loss) if np.isfinite(loss).all() else None
 
 
-def paid_or_largest(paid: Floats, problem: Problem) -> Floats:
-    """What was paid, and the largest loss where that is not known."""
+def fill_with_largest(paid: Floats, problem: Problem) -> Floats:
+    """Return the losses with nan replaced by the largest loss."""
     return np.where(np.isnan(paid), problem.largest, paid) if np.isnan(paid).any() else paid
 
 
-def distinct(belief: Posterior, truth: Truth) -> tuple[Ints, Ints]:
-    """One target of each observation and truth, by ascending observation, and for every target the one it equals: a
-    million people before the release share one observation.
+def group_targets(belief: Posterior, truth: Truth) -> tuple[Integers, Integers]:
+    """Return one target of each observation and truth, by ascending observation, and the example of every target.
+
+    A million people before the release share one observation.
     """
     key = belief.observation * (belief.n_candidates + 2) + truth.candidate + 2
-    _, one, same = np.unique(key, return_index=True, return_inverse=True)
-    return one, one[same]
+    _, example, group = np.unique(key, return_index=True, return_inverse=True)
+    return example, example[group]
 
 
-def tied(loss: Floats) -> Floats:
-    """(n_rows, n_answers) probability of each answer: those of smallest loss share it."""
+def share_ties(loss: Floats) -> Floats:
+    """Return the probability of each answer of each row: answers of smallest loss share it."""
     largest = loss.max(axis=1, keepdims=True, initial=0.0, where=np.isfinite(loss))
-    chosen = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE * largest).astype(np.float64)
-    return np.asarray(chosen / chosen.sum(axis=1, keepdims=True))
+    is_best = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE * largest).astype(np.float64)
+    return np.asarray(is_best / is_best.sum(axis=1, keepdims=True))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from unmask.measures.linkage import WHOLE
+from unmask.measures.names import PARTITION_SCORES
 from unmask.reports.charts import ends, plot
 from unmask.reports.data import Scope
 from unmask.reports.facts.linkage import GuessLinkage, Linkage
@@ -188,12 +188,15 @@ def _whole_tables(told: Sequence[Told]) -> list[Grid]:
     """What is said of the whole partition, a line for each measure that any guess has, known ones first."""
     named = [{ALIASES.get(name, name): value for name, value in one.guess.whole.items()} for one in told]
     known = dict.fromkeys(name for values in named for name in values)
-    order = [*(name for name in WHOLE if name in known), *(name for name in known if name not in WHOLE)]
+    order = [
+        *(name for name in PARTITION_SCORES if name in known),
+        *(name for name in known if name not in PARTITION_SCORES),
+    ]
     values = {
         one.name: {name: score(own[name]) if name in own else None for name in order}
         for one, own in zip(told, named, strict=True)
     }
-    return listing(values, WHOLE, "As a whole")
+    return listing(values, PARTITION_SCORES, "As a whole")
 
 
 # --- by merges -------------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ class AttributeInference:
         """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
         nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
-        if background.people is None or not nobody[link.seen].any():
+        if background.people is None or not nobody[link.used_rows].any():
             return None
         of_nobody, first = np.unique(link.observation[nobody[link.observation]], return_index=True)
         targets = np.flatnonzero(nobody[link.observation])[first]

@@ -72,7 +72,7 @@ class ClassAttack:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """The belief about each person known, or about every record's own person without any."""
-        return self.of_classes(release, knowledge).one_by_one()
+        return self.of_classes(release, knowledge).expand_classes()
 
     def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
         """The same belief with one record of each class for all of it, in the memory of what is known and released."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from unmask.core.errors import FailedError
-from unmask.core.posterior import MOST_IN_DOUBLE, Posterior, stored
+from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, stored
 from unmask.tables.attacks.pairing import chunks_where, fits_of, pair
 from unmask.tables.attacks.register import Owners, owners
 from unmask.tables.column import Column
@@ -174,7 +174,7 @@ def _listed(
 
 
 def _refuse_many(n: int, subject: str) -> None:
-    if n > MOST_IN_DOUBLE:
+    if n > MAX_DOUBLE_ENTRIES:
         raise FailedError(
-            f"more than {MOST_IN_DOUBLE:,} {subject}, expected at most so many; coarsen a column of the register"
+            f"more than {MAX_DOUBLE_ENTRIES:,} {subject}, expected at most so many; coarsen a column of the register"
         )

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import NotRunError
-from unmask.core.posterior import CLOSED, Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.tolerances import PRIOR_ROUNDING
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.grouping import first_of, group
@@ -127,8 +128,8 @@ class _Side(NamedTuple):
         """By what is believed of the release alone; values : (n_rows,) as of `_said`; observations : as above."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
-        records, says = np.arange(link.n_candidates, dtype=np.int32), values.astype(np.int32)
-        stands = records if link.representative is None else link.representative
+        says = values.astype(np.int32)
+        stands = link.representatives
         group_of_record, sizes, codes = group([stands, says], [link.n_candidates, int(says.max(initial=0)) + 1])
         begin = np.searchsorted(codes[:, 0], np.arange(link.n_candidates + 1))
         count = np.diff(begin)[link.candidate]
@@ -218,7 +219,7 @@ def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenan
         indptr=np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
         candidate=first[group_of_pair].astype(np.int32),
         log_probability=stored(np.log(p / side.sizes[group_of_pair])),
-        unlisted=np.where(inside < 1.0 - CLOSED, 1.0 - inside, 0.0),
+        unlisted=np.where(inside < 1.0 - PRIOR_ROUNDING, 1.0 - inside, 0.0),
         n_unlisted=np.zeros(len(n_o), dtype=np.int64),
         observation=observation,
         weight=equal_weights(len(observation)),

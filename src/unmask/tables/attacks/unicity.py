@@ -142,10 +142,10 @@ def of_pseudonyms(
 
 def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> csr_array:
     """(n_observations, n) what is believed, by observation, of all rows of each pseudonym together."""
-    stands = np.arange(link.n_candidates) if link.representative is None else link.representative
-    theirs = coo_array((np.ones(len(stands)), (stands, pseudonym)), shape=(link.n_candidates, n)).tocsr()
+    pairs = link.representatives, pseudonym
+    theirs = coo_array((np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)).tocsr()
     entries = np.exp(link.log_probability.astype(np.float64)), link.candidate, link.indptr
-    return csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ theirs
+    return csr_array(csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ theirs)
 
 
 def _products(rows: csr_array, observation: NDArray[np.int64]) -> Iterator[csr_array]:

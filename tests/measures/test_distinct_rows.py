@@ -1,4 +1,4 @@
-"""Observations that are alike are looked at once, and nothing else changes."""
+"""Measures of rows are evaluated once for each kind of row, and nothing else changes."""
 
 from importlib import import_module
 
@@ -8,9 +8,8 @@ import pytest
 from unmask import Posterior, audit
 from unmask.audit import REALIZED, SELF_ASSESSED
 from unmask.core.truth import ABSENT, Truth
-from unmask.measures.alike import alike
 
-ALIKE, SUCCESS = import_module("unmask.measures.alike"), import_module("unmask.measures.success")
+DISTINCT, SUCCESS = import_module("unmask.core.distinct_rows"), import_module("unmask.measures.success")
 
 
 def belief_of_kinds(rng, n=300, *, uniform=True):
@@ -26,15 +25,15 @@ def belief_of_kinds(rng, n=300, *, uniform=True):
 
 @pytest.mark.parametrize("uniform", [True, False])
 @pytest.mark.parametrize("drawn_from", [None, np.inf])
-@pytest.mark.parametrize("mark", [None, lambda rows: 0.0 * rows.unlisted])
-def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, mark):
+@pytest.mark.parametrize("hashes", [None, lambda posterior: np.zeros(posterior.n_observations)])
+def test_an_audit_finds_the_same(monkeypatch, uniform, drawn_from, hashes):
     belief = belief_of_kinds(np.random.default_rng(1), uniform=uniform)
     expected = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
-    monkeypatch.setattr(ALIKE, "FEW", 64)
-    if mark:  # which all rows share, whatever their kind
-        monkeypatch.setattr(ALIKE, "_mark", mark)
-    assert alike(belief).belief.n_observations < belief.n_observations
-    alike.cache_clear()
+    monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
+    if hashes:  # which all rows share, whatever their kind
+        monkeypatch.setattr(DISTINCT, "_hash_rows", hashes)
+    assert belief.distinct.posterior.n_observations < belief.n_observations
+    belief.discard_results()
     found = audit(belief, measures=SELF_ASSESSED, drawn_from=drawn_from)
     for one, other in zip(found.rows, expected.rows, strict=True):
         for name in ("n", "n_observations", "worst_observation"):
@@ -49,12 +48,14 @@ def test_targets_who_stand_in_one_place_of_rows_that_are_alike_are_asked_about_o
     rng = np.random.default_rng(3)
     belief = belief_of_kinds(rng, uniform=uniform)
     truth = Truth(rng.integers(ABSENT, 6, belief.n_targets))
-    asked, one_by_one = [], SUCCESS._standing_at
+    asked, one_by_one = [], SUCCESS._rank_positions
     with monkeypatch.context() as patch:
-        patch.setattr(SUCCESS, "alike", lambda belief: ALIKE.Kinds(belief, np.arange(belief.n_observations)))
+        patch.setattr(DISTINCT, "MIN_ROWS", 10**6)
         expected = audit(belief, truth, measures=REALIZED)
-    monkeypatch.setattr(ALIKE, "FEW", 64)
-    monkeypatch.setattr(SUCCESS, "_standing_at", lambda *of, **which: asked.append(of[1]) or one_by_one(*of, **which))
+    monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
+    monkeypatch.setattr(
+        SUCCESS, "_rank_positions", lambda *of, **which: asked.append(of[1]) or one_by_one(*of, **which)
+    )
     found = audit(belief, truth, measures=REALIZED)
     assert max(map(len, asked)) < belief.n_targets // 3
     for one, other in zip(found.rows, expected.rows, strict=True):
@@ -62,8 +63,8 @@ def test_targets_who_stand_in_one_place_of_rows_that_are_alike_are_asked_about_o
 
 
 def test_a_belief_of_unlike_rows_stays_as_it_is(monkeypatch):
-    monkeypatch.setattr(ALIKE, "FEW", 64)
+    monkeypatch.setattr(DISTINCT, "MIN_ROWS", 64)
     belief = Posterior.from_dense(np.random.default_rng(2).dirichlet(np.ones(4), 200))
-    kinds = alike(belief)
-    assert kinds.belief is belief
-    assert kinds.first.tolist() == list(range(200))
+    distinct = belief.distinct
+    assert distinct.posterior is belief
+    assert distinct.first_row.tolist() == list(range(200))

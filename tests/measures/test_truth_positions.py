@@ -9,8 +9,8 @@ from unmask import Posterior, Truth
 from unmask.audit import STANDARD
 from unmask.core.calibration_check import Check
 from unmask.core.truth import ABSENT, UNKNOWN
-from unmask.measures import base, evaluate, places
-from unmask.measures.places import one_by_one
+from unmask.measures import base, evaluate
+from unmask.measures.truth_positions import locate_each, locate_truth
 
 NUMBERS = ("prior", "posterior", "gain", "low", "high", "worst", "quantiles")
 
@@ -24,16 +24,16 @@ def crowd(rng: np.random.Generator, n: int = 4_000) -> tuple[Posterior, Truth]:
     return Posterior.from_dense(table, observation=observation), Truth(true, leaked=rng.random(n) < 0.1)
 
 
-def test_a_measure_of_places_is_that_of_each_target(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measure_of_positions_is_that_of_each_target(monkeypatch: pytest.MonkeyPatch) -> None:
     belief, truth = crowd(np.random.default_rng(0))
-    found = places.places(belief, truth)
-    assert len(found.people) < belief.n_targets / 2
-    assert found.people.sum() == belief.n_targets
+    found = locate_truth(belief, truth)
+    assert len(found.n_targets) < belief.n_targets / 2
+    assert found.n_targets.sum() == belief.n_targets
     assert {ABSENT, UNKNOWN} <= set(found.truth.candidate.tolist())
-    measures = [one for one in STANDARD if one.of_places is not None]
+    measures = [one for one in STANDARD if one.of_positions is not None]
     assert len(measures) == 6
     together = [evaluate(one, belief, truth, drawn_from=10_000) for one in measures]
-    monkeypatch.setattr(base, "places", one_by_one)
+    monkeypatch.setattr(base, "locate_truth", locate_each)
     for row, measure in zip(together, measures, strict=True):
         alone = evaluate(measure, belief, truth, drawn_from=10_000)
         assert replace(row, **dict.fromkeys(NUMBERS, 0.0)) == replace(alone, **dict.fromkeys(NUMBERS, 0.0))
@@ -51,7 +51,7 @@ def test_targets_that_are_not_alike_stand_alone(why: str) -> None:
         belief = replace(belief, weight=weight / weight.sum())
     else:
         truth = Truth(truth.candidate, person=np.array([0, 1, 1, 2]))
-    assert len(places.places(belief, truth).people) == belief.n_targets
+    assert len(locate_truth(belief, truth).n_targets) == belief.n_targets
 
 
 def test_a_promise_to_many_alike_is_that_to_each() -> None:

@@ -1,0 +1,151 @@
+"""Rows of a posterior that no measure of rows can tell apart.
+
+Measures of rows read the probabilities of a row, not the names of its candidates. A million people in nearly as many
+equivalence classes have rows of a handful of kinds: any class of three is as good as another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.csr_rows import chunks, segment_sum
+from unmask.core.posterior import DistinctRows, Posterior
+
+T = TypeVar("T")
+
+MIN_ROWS = 1 << 12
+"""Rows up to which measures of all rows are faster than a search for kinds; at least as many are sampled from more."""
+
+MIN_SAMPLE_ENTRIES = 1 << 18
+"""Entries that are sampled at least if there are more rows than `MIN_ROWS`."""
+
+MAX_DISTINCT_SHARE = 15 / 16
+"""Share of distinct rows in the sample above which the search stops."""
+
+
+def find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
+    """Return one row of each kind, or None if the rows of a sample hardly repeat.
+
+    Rows are of one kind if they have the same length and their entries, in turn, the same probability, prior and
+    multiplicity.
+
+    >>> posterior = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
+    >>> distinct = posterior.distinct
+    >>> distinct.posterior.n_observations, distinct.posterior.n_targets, distinct.first_row
+    (1, 8000, array([0]))
+    """
+    n = posterior.n_observations
+    n_sample = max(MIN_ROWS, n * MIN_SAMPLE_ENTRIES // max(len(posterior.candidate), 1))
+    sample = np.arange(0, n, max(n // n_sample, 1))
+    if n > MIN_ROWS and len(np.unique(_hash_rows(take_rows(posterior, sample)))) <= MAX_DISTINCT_SHARE * len(sample):
+        return group_rows(posterior)
+    return None
+
+
+def group_rows(posterior: Posterior) -> DistinctRows:
+    """Return one row of each kind, without a test on a sample."""
+    n, kind, used_rows = posterior.n_observations, _number_kinds(posterior), posterior.used_rows
+    example = np.zeros(kind.max() + 1, dtype=np.int64)
+    example[kind[::-1]] = np.arange(n)[::-1]
+    first_row = np.full(len(example), -1, dtype=np.int64)
+    first_row[kind[used_rows[::-1]]] = used_rows[::-1]
+    rows = take_rows(posterior, example)
+    return DistinctRows(replace(rows, observation=kind[posterior.observation], weight=posterior.weight), first_row)
+
+
+def _hash_rows(posterior: Posterior) -> NDArray[np.float64]:
+    """Return a number for each row that rows of one kind share, and others hardly ever."""
+    return np.concatenate([_hash_chunk(posterior, start, stop) for start, stop in chunks(posterior.indptr)])
+
+
+def _hash_chunk(posterior: Posterior, start: int, stop: int) -> NDArray[np.float64]:
+    indptr = posterior.indptr[start : stop + 1] - posterior.indptr[start]
+    entries = slice(posterior.indptr[start], posterior.indptr[stop])
+    position = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
+    each = np.exp(0.5 * posterior.log_probability[entries].astype(np.float64))
+    each *= (np.pi - posterior.prior_in(start, stop)) * np.sqrt(1.0 + position)
+    if posterior.multiplicity is not None:
+        each *= posterior.multiplicity[entries]
+    shared = np.e * posterior.unlisted[start:stop] + np.sqrt(3.0) * posterior.n_unlisted[start:stop]
+    return np.asarray(segment_sum(each, indptr) + shared)
+
+
+def _number_kinds(posterior: Posterior) -> NDArray[np.int64]:
+    """Return the kind of each row; a row with the hash of another kind is a kind by itself."""
+    hashes = _hash_rows(posterior)
+    kind = np.searchsorted(np.unique(hashes), hashes)
+    example = np.zeros(kind.max() + 1, dtype=np.int64)
+    example[kind] = np.arange(len(kind))
+    differing = np.flatnonzero(~_equal_rows(posterior, example[kind]))
+    kind[differing] = len(example) + np.arange(len(differing))
+    return np.unique(kind, return_inverse=True)[1] if len(differing) else kind
+
+
+def _equal_rows(posterior: Posterior, example: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each row is of the kind of its example."""
+    length, start, multiplicity = np.diff(posterior.indptr), posterior.indptr[:-1], posterior.multiplicity
+    equal: NDArray[np.bool_] = length == length[example]
+    equal &= posterior.unlisted == posterior.unlisted[example]
+    equal &= posterior.n_unlisted == posterior.n_unlisted[example]
+    shift = np.repeat(np.where(equal, start[example] - start, 0), length)  # 0: rows that differ meet themselves
+    partner = shift + np.arange(len(shift))
+    differs = posterior.log_probability != posterior.log_probability[partner]
+    if isinstance(posterior.log_prior, np.ndarray):
+        prior = posterior.prior_of(posterior.candidate)
+        differs |= prior != prior[partner]
+    if multiplicity is not None:
+        differs |= multiplicity != multiplicity[partner]
+    equal[np.searchsorted(posterior.indptr, np.flatnonzero(differs), side="right") - 1] = False
+    return equal
+
+
+def take_rows(posterior: Posterior, rows: NDArray[np.int64]) -> Posterior:
+    """Return some rows of a posterior, with a target for each."""
+    length = np.diff(posterior.indptr)[rows]
+    indptr = np.concatenate(([0], np.cumsum(length)))
+    entry = np.repeat(posterior.indptr[rows] - indptr[:-1], length) + np.arange(indptr[-1])
+    return Posterior(
+        indptr=indptr,
+        candidate=posterior.candidate[entry],
+        log_probability=posterior.log_probability[entry],
+        unlisted=posterior.unlisted[rows],
+        n_unlisted=posterior.n_unlisted[rows],
+        observation=np.arange(len(rows)),
+        weight=np.full(len(rows), 1.0 / len(rows)),
+        n_candidates=posterior.n_candidates,
+        log_prior=posterior.log_prior,
+        status=posterior.status,
+        provenance=posterior.provenance,
+        candidate_label=posterior.candidate_label,
+        representative=posterior.representative,
+    )
+
+
+def cache_on_posterior(function: Callable[[Posterior, Any], T]) -> Callable[[Posterior, Any], T]:
+    """Cache the last result of a function of a posterior and another object on the posterior itself.
+
+    The result lives as long as the posterior, or until `Posterior.discard_results`. It must not contain the posterior:
+    the cycle would keep both in memory.
+
+    >>> posterior, calls = Posterior.from_dense(np.eye(2)), []
+    >>> count = cache_on_posterior(lambda posterior, power: calls.append(power) or posterior.n_targets**power)
+    >>> count(posterior, 3), count(posterior, 3), calls
+    (8, 8, [3])
+    """
+    name = f"cached {function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def cached(posterior: Posterior, argument: Any) -> T:
+        last = posterior.__dict__.get(name)
+        if last is None or last[0] != argument:
+            last = posterior.__dict__[name] = argument, function(posterior, argument)
+        result: T = last[1]
+        return result
+
+    return cached
