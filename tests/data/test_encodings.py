@@ -214,7 +214,7 @@ def test_what_is_called_a_workbook_and_is_none(tmp_path):  # U5
     with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):
         read_encoded(tmp_path / "text.xlsx")
     (tmp_path / "zip.xlsx").write_bytes(b"PK\x03\x04 and nothing more")
-    with pytest.raises(FailedError, match=r"'zip.xlsx' is no workbook of Excel that can be read"):
+    with pytest.raises(FailedError, match=r"'zip.xlsx' is not a readable Excel workbook"):
         read_encoded(tmp_path / "zip.xlsx")
     write_workbook(tmp_path / "twice.xlsx", People=[["age", "Age"], [1, 2]])
     with pytest.raises(UnmaskError, match="two columns of one name"):

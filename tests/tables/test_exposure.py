@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import unmask
-from unmask.data.column_names import meant_by
+from unmask.data.column_names import find_role
 from unmask.tables import Mondrian, Table
 from unmask.tables.column_risk import column_facts, dependencies, printed_values, restored_cells
 from unmask.tables.column_risk.dependence import right_by_others
@@ -156,7 +156,7 @@ def test_facts_show_no_cell():
     ],
 )
 def test_names_of_columns_say_what_they_hold(name, role):
-    assert meant_by(name) == role
+    assert find_role(name) == role
 
 
 # --- restored cells ---------------------------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
         file = prepare_file(path, folder)
         if file.note:
             _log.warning("%s", file.note)
-        if file.form == "parquet":
+        if file.kind == "parquet":
             return list(enumerate(_parquet_rows(file.path), start=1))
         if not file.path.stat().st_size:
             return []

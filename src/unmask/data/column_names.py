@@ -35,13 +35,13 @@ _WORDS: Mapping[Role, str] = {
 }
 
 
-def meant_by(name: str) -> Role | None:
-    """The role that a column's name speaks for; None when it says nothing known. The first word that does decides.
+def find_role(name: str) -> Role | None:
+    """Return the role that a column's name suggests by its first known word; None without a known word.
 
-    >>> meant_by("birth_date"), meant_by("zipCode"), meant_by("x17")
+    >>> find_role("birth_date"), find_role("zipCode"), find_role("x17")
     ('quasi-identifier', 'quasi-identifier', None)
     """
-    return next((role for word in words_of(name) for role, known in _WORDS.items() if word in known.split()), None)
+    return next((role for word in split_words(name) for role, words in _WORDS.items() if word in words.split()), None)
 
 
 _QUANTITIES = (
@@ -51,14 +51,14 @@ _QUANTITIES = (
     "gain loss tax steuer rate percent pct ratio share duration dauer temperature dose length width balance debt "
     "assets profit value density units latitude longitude lat lon people persons children kinder kids pressure speed"
 )
-"""Words for what is counted or measured."""
+"""Words for counts and measurements."""
 
 _CODES = (
     "code icd naics isco nace occ indp puma fips state county region "
     "country district status type typ kind sex gender geschlecht race ethnicity hisp religion marital education educ "
     "edu relat relationship civil id nr no phone telefon cat category class group gruppe sector material"
 )
-"""Words for what a number only names; not of postcodes, whose order is that of places."""
+"""Words for numbers that are names, without postcodes, whose order is that of places."""
 
 _WEIGHT = r"(?:(?:wgt|weight|wt|gewicht)s?)"
 _SURVEY = (
@@ -82,10 +82,10 @@ _DESIGN: Mapping[str, re.Pattern[str]] = {
 }
 
 
-def words_of(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Return the words of a column's name in lower case.
 
-    >>> words_of("PatientenNr_2")
+    >>> split_words("PatientenNr_2")
     ['patienten', 'nr']
     """
     return re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
@@ -97,7 +97,7 @@ def number_kind(name: str) -> Literal["quantity", "code", ""]:
     >>> number_kind("n_children"), number_kind("marital_status"), number_kind("q7")
     ('quantity', 'code', '')
     """
-    words = set(words_of(name))
+    words = set(split_words(name))
     return "quantity" if words & set(_QUANTITIES.split()) else "code" if words & set(_CODES.split()) else ""
 
 
@@ -127,7 +127,7 @@ def is_visible(name: str) -> bool:
     return _VISIBLE.match(name.lower()) is not None
 
 
-_OTHERS = "label class target item cluster subject secret output source truth key patient customer member"
+_OTHER_WORDS = "label class target item cluster subject secret output source truth key patient customer member"
 
 
 def is_column_name(text: str) -> bool:
@@ -136,5 +136,7 @@ def is_column_name(text: str) -> bool:
     >>> is_column_name("birth_date"), is_column_name("Person One"), is_column_name("10001")
     (True, False, False)
     """
-    words = words_of(text)
-    return bool(words) and bool(number_kind(text) or meant_by(text) or design_role(text) or words[0] in _OTHERS.split())
+    words = split_words(text)
+    return bool(words) and bool(
+        number_kind(text) or find_role(text) or design_role(text) or words[0] in _OTHER_WORDS.split()
+    )

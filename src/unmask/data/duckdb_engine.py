@@ -1,4 +1,4 @@
-"""DuckDB as the engine: this machine, all its cores, an enforced memory limit, a temporary folder for the rest."""
+"""DuckDB as the engine: all cores of this machine, an enforced memory limit, and a temporary folder."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
-class Duck:
+class DuckDBEngine:
     """A private in-memory database that spills into a folder of its own.
 
-    notes : what was guessed of the files that were read. found : names and SQL of the sources met so far.
+    notes : sentences on what was recognized in the files
+    scans : column names and SQL of the rows of each source
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -54,17 +55,17 @@ class Duck:
     folder: str
     encoding: str | None = None
     notes: list[str] = field(default_factory=list)
-    found: dict[str, tuple[list[str], str]] = field(default_factory=dict)
+    scans: dict[str, tuple[list[str], str]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
     def open(
         cls, *, memory_limit: int, temp_directory: str | PathLike[str] | None = None, encoding: str | None = None
-    ) -> Iterator[Duck]:
+    ) -> Iterator[DuckDBEngine]:
         """Open the database; close it, and remove its folder, afterwards."""
         with (
             temporary_folder(temp_directory) as folder,
-            _told(),
+            _translate_errors(),
             ThreadPoolExecutor(1) as thread,
             # unordered: it needs far less memory, and an order is always asked for
             database(folder, memory_limit=memory_limit, ordered=False) as connection,
@@ -73,27 +74,26 @@ class Duck:
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""
-        return self._columns(source)[0]
+        return self._scan(source)[0]
 
     def table(
         self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
     ) -> dict[str, Kind]:
         """See `Engine.table`."""
-        names, relation = self._columns(source)
-        place = {new: names.index(old) for new, old in columns.items()}
-        types = [kind for _, kind in self._described(relation)]
+        names, relation = self._scan(source)
+        position = {new: names.index(old) for new, old in columns.items()}
+        types = [kind for _, kind in self._describe(relation)]
         typed = "read_csv(" not in relation
-        kinds: dict[str, Kind] = {new: _kind(types[at], typed=typed) for new, at in place.items()}
+        kinds: dict[str, Kind] = {new: _kind(types[i], typed=typed) for new, i in position.items()}
         cells = ", ".join(
-            f"{clean_column(f'c{at}', kinds[new], repeats=new not in ids)} as {new}" for new, at in place.items()
+            f"{clean_column(f'c{i}', kinds[new], repeats=new not in ids)} as {new}" for new, i in position.items()
         )
         self._run(f"create or replace temp view {name} as select {cells} from {relation}")
         return kinds
 
     def keep(self, name: str, sql: str) -> int:
         """See `Engine.keep`."""
-        made = self._run(f"create or replace temp table {name} as {sql}").fetchall()
-        return int(made[0][0])  # the rows, counted as they were kept
+        return int(self._run(f"create or replace temp table {name} as {sql}").fetchall()[0][0])
 
     def view(self, name: str, sql: str) -> None:
         """See `Engine.view`."""
@@ -113,8 +113,8 @@ class Duck:
 
     def rows(self, sql: str) -> Arrays:
         """See `Engine.rows`."""
-        found = self._heard(lambda: self.connection.execute(sql).fetchnumpy())
-        return {name: _plain(column) for name, column in found.items()}
+        arrays = self._interruptible(lambda: self.connection.execute(sql).fetchnumpy())
+        return {name: _fill_masked(column) for name, column in arrays.items()}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
@@ -122,17 +122,17 @@ class Duck:
             self._run(f"copy ({rename_columns(sql, names, order=order)}) to {quote_text(str(part))} (format parquet)")
 
     def _run(self, sql: str) -> duckdb.DuckDBPyConnection:
-        return self._heard(lambda: self.connection.execute(sql))
+        return self._interruptible(lambda: self.connection.execute(sql))
 
-    def _heard(self, work: Callable[[], _T]) -> _T:
-        """Let the other thread do the work, so that this one hears a Ctrl-C at once and ends it.
+    def _interruptible(self, work: Callable[[], _T]) -> _T:
+        """Do the work in the other thread, so that this one ends it at once after a Ctrl-C.
 
-        A statement hears it between its own tasks only, and one task of a skewed join takes minutes.
+        A statement checks for it between its own tasks only, and one task of a skewed join takes minutes.
         """
-        with _told():
+        with _translate_errors():
             done = self.thread.submit(work)
             try:
-                while not done.done():  # a wait without an end hears nothing on Windows
+                while not done.done():  # a wait without an end ignores Ctrl-C on Windows
                     wait([done], timeout=0.1)
                 return done.result()
             except KeyboardInterrupt:
@@ -141,36 +141,40 @@ class Duck:
                     wait([done], timeout=0.1)
                 raise
 
-    def _described(self, relation: str) -> list[tuple[str, str]]:
+    def _describe(self, relation: str) -> list[tuple[str, str]]:
         return [(str(row[0]), str(row[1])) for row in self._run(f"describe select * from {relation}").fetchall()]
 
-    def _columns(self, source: str) -> tuple[list[str], str]:
-        """The column names of a source, and the SQL of its rows with columns c0, c1, ... in their order."""
-        if source not in self.found:
-            self.found[source] = self._found(source)
-        return self.found[source]
+    def _scan(self, source: str) -> tuple[list[str], str]:
+        """Return the column names of a source, and the SQL of its rows with columns c0, c1, ... in their order."""
+        if source not in self.scans:
+            self.scans[source] = self._open_source(source)
+        return self.scans[source]
 
-    def _found(self, source: str) -> tuple[list[str], str]:
+    def _open_source(self, source: str) -> tuple[list[str], str]:
         database, mark, table = source.rpartition("::")
         path = Path(source)
         if mark and not path.exists() and not _is_sheet(path):
-            return self._listed(self._attached(database, table))
-        files = [prepare_file(Path(file), self.folder, encoding=self.encoding) for file in self._files(source)]
+            return self._number_columns(self._attach(database, table))
+        files = [prepare_file(Path(file), self.folder, encoding=self.encoding) for file in self._list_files(source)]
         self.notes.extend(dict.fromkeys(file.note for file in files if file.note))
-        paths, forms = [file.path for file in files], {file.form for file in files}
-        if len(forms) > 1:
+        paths, kinds = [file.path for file in files], {file.kind for file in files}
+        if len(kinds) > 1:
             raise UnmaskError(f"source {path.name!r} has text files and others, expected files of one kind")
-        return self._text_files(source, paths) if forms == {"text"} else self._listed(self._parquet(paths))
+        return (
+            self._scan_text_files(source, paths)
+            if kinds == {"text"}
+            else self._number_columns(self._scan_parquet_files(paths))
+        )
 
-    def _listed(self, relation: str) -> tuple[list[str], str]:
-        names = [name for name, _ in self._described(relation)]
-        return names, f"{relation} as source({', '.join(f'c{at}' for at in range(len(names)))})"
+    def _number_columns(self, relation: str) -> tuple[list[str], str]:
+        names = [name for name, _ in self._describe(relation)]
+        return names, f"{relation} as source({', '.join(f'c{i}' for i in range(len(names)))})"
 
-    def _text_files(self, source: str, files: Sequence[Path]) -> tuple[list[str], str]:
-        """Files with the same columns, in any order of them."""
+    def _scan_text_files(self, source: str, files: Sequence[Path]) -> tuple[list[str], str]:
+        """Return the columns and the SQL of text files with the same columns, in any order."""
         of_head: dict[Head, list[Path]] = {}
         for path in files:
-            of_head.setdefault(_head_with_names(path), []).append(path)
+            of_head.setdefault(_read_names(path), []).append(path)
         names = next(iter(of_head)).names
         check_distinct_names(names, f"file {Path(source).name!r}")
         for head, paths in of_head.items():
@@ -181,24 +185,24 @@ class Duck:
                 )
         parts = []
         for head, paths in of_head.items():
-            cells = ", ".join(f"c{head.names.index(name)} as c{at}" for at, name in enumerate(names))
+            cells = ", ".join(f"c{head.names.index(name)} as c{i}" for i, name in enumerate(names))
             parts.append(f"select {cells} from {scan_text(paths, head)}")
         return list(names), f"({' union all '.join(parts)}) as source"
 
-    def _parquet(self, files: Sequence[Path]) -> str:
-        """Files whose columns are found by name; one type holds a column in all of them, or its cells would change."""
+    def _scan_parquet_files(self, files: Sequence[Path]) -> str:
+        """Return the SQL of Parquet files, whose columns agree by name; refuse a column with several types."""
         relation = scan_parquet(files)
-        together = dict(self._described(scan_parquet(files, by_name=True)))
-        for name, kind in self._described(relation):
-            if together[name] != kind:
+        types = dict(self._describe(scan_parquet(files, by_name=True)))
+        for name, kind in self._describe(relation):
+            if types[name] != kind:
                 raise UnmaskError(
                     f"column {name!r} is {kind.lower()} in one file of the source and something else in another; "
                     "store it alike in all of them"
                 )
         return relation
 
-    def _files(self, source: str) -> list[str]:
-        """The files that a source stands for, at least one: the file of that name, or else what a pattern matches."""
+    def _list_files(self, source: str) -> list[str]:
+        """Return the files of a source, at least one: the file of that name, or else those that a pattern matches."""
         path, name = Path(source), Path(source).name
         if not (path.is_dir() or source.lower().endswith(SUFFIXES) or _is_sheet(path)):
             raise UnmaskError(
@@ -208,14 +212,14 @@ class Duck:
         if path.is_file() or _is_sheet(path):
             return [source]
         pattern = f"{exact_path(path)}/**/*.parquet" if path.is_dir() else source
-        found = self._run(f"select file from glob({quote_text(pattern)}) order by file").fetchall()
-        files = [str(row[0]) for row in found]
+        rows = self._run(f"select file from glob({quote_text(pattern)}) order by file").fetchall()
+        files = [str(row[0]) for row in rows]
         if not files:
-            wrong = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
-            raise FailedError(f"file {name!r} {wrong}; check the path")
+            cause = "matches no file" if any(letter in name for letter in "*?[") else "does not exist or is no file"
+            raise FailedError(f"file {name!r} {cause}; check the path")
         return files
 
-    def _attached(self, database: str, table: str) -> str:
+    def _attach(self, database: str, table: str) -> str:
         if not Path(database).is_file():
             raise FailedError(f"database {Path(database).name!r} does not exist or is no file; check the path")
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
@@ -224,7 +228,7 @@ class Duck:
 
 
 def _is_sheet(path: Path) -> bool:
-    """Whether a source is a sheet of a workbook, and no table of a database."""
+    """Return whether a source is a sheet of a workbook, not a table of a database."""
     book, sheet = split_sheet(path)
     return sheet is not None and detect_kind(book) == "workbook"
 
@@ -240,45 +244,45 @@ def _kind(type_name: str, *, typed: bool) -> Kind:
     return "text" if typed and type_name.startswith(("VARCHAR", "ENUM")) else "untyped"
 
 
-def _plain(column: NDArray[Any]) -> NDArray[Any]:
-    """A column without a mask: nan for a number that is missing, None for a text."""
+def _fill_masked(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column without a mask: nan for a missing number, None for a missing text."""
     if not np.ma.isMaskedArray(column):
         return column
-    gone, data = np.ma.getmaskarray(column), np.ma.getdata(column)
-    if not gone.any():
+    missing, data = np.ma.getmaskarray(column), np.ma.getdata(column)
+    if not missing.any():
         return np.asarray(data)
     filled = np.array(data, dtype=object if data.dtype.kind == "O" else np.float64)
-    filled[gone] = None if filled.dtype.kind == "O" else np.nan
+    filled[missing] = None if filled.dtype.kind == "O" else np.nan
     return filled
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """The engine's errors as sentences; its own words may quote a row."""
+def _translate_errors() -> Iterator[None]:
+    """Replace the engine's errors, whose messages may quote a row."""
     try:
         yield
     except duckdb.CatalogException:
         raise FailedError("the database has no such table; check DATABASE::TABLE") from None
     except duckdb.Error as error:
-        raise failure(error, _reason(error)) from None
+        raise failure(error, _explain(error)) from None
 
 
-def _reason(error: duckdb.Error) -> str:
+def _explain(error: duckdb.Error) -> str:
     text = str(error)
     if isinstance(error, duckdb.IOException | duckdb.InvalidInputException | duckdb.ConversionException):
-        named = re.search(r"""(?:['"]|file = )([^'"\n]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"\n]""", text)
-        which = f"file {os.path.basename(named[1])!r}" if named else "a file of the source"  # noqa: PTH119 - any system's
-        wrong = explain_csv_error(text)
-        if wrong is not None:
-            return f"{which} cannot be read: {wrong}"
-        return f"{which} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
+        path = re.search(r"""(?:['"]|file = )([^'"\n]+\.(?:parquet|pq|[ct]sv(?:\.gz)?|duckdb|db))['"\n]""", text)
+        file = f"file {os.path.basename(path[1])!r}" if path else "a file of the source"  # noqa: PTH119 - any system's
+        cause = explain_csv_error(text)
+        if cause is not None:
+            return f"{file} cannot be read: {cause}"
+        return f"{file} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
     return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"
 
 
-def _head_with_names(path: Path) -> Head:
-    """Return the head of a file, whose first line names the columns; an error if that is a row for certain."""
+def _read_names(path: Path) -> Head:
+    """Return the head of a file whose first line names the columns; refuse a first line that is certainly a row."""
     with suppress(AmbiguousInput):
-        if not read_head(path, header=None, sure=CERTAIN_ROW_ODDS).header:
+        if not read_head(path, header=None, odds=CERTAIN_ROW_ODDS).header:
             raise UnmaskError(
                 f"line 1 of file {path.name!r} looks like a row, and an engine takes columns by names; add a line "
                 "of names, or leave --engine out"

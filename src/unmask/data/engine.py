@@ -21,58 +21,57 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Tables by name, out of core.
+    """Tables by name, which may exceed memory.
 
-    A number that is NULL or NaN comes out as nan (whole numbers then as doubles), a text that is NULL as None.
+    A number that is NULL or NaN becomes nan (whole numbers then doubles), a text that is NULL becomes None.
     """
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for whatever was guessed of the files met so far."""
+        """Return a sentence on each recognized property of the files."""
         ...
 
     def names(self, source: str) -> list[str]:
-        """The column names of a source: Parquet or CSV files, a folder of Parquet, a sheet, or `DATABASE::TABLE`.
+        """Return the column names of a source: text or Parquet files, a folder, a sheet, or DATABASE::TABLE.
 
-        A path that exists is that file or folder; only one that does not is a pattern for several files.
-
-        All files of a source have the same columns, Parquet of the same types; others are an error, here or when read.
+        A path that exists is that file or folder; any other path is a pattern for several files. All files of a source
+        have the same columns, and Parquet files the same types; otherwise an error is raised, here or later.
         """
         ...
 
     def table(
         self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
     ) -> dict[str, Kind]:
-        """Make columns of a source readable as table `name`, under new plain names; says what each holds.
+        """Make columns of a source the table `name`, under new plain names; return the kind of each.
 
-        columns : new name -> name in the source. Blanks around a text are removed; an empty text, and a number that is
-            NaN, is NULL. Nothing is read before the table is used.
-        ids : new names of columns in which hardly a value repeats, see `unmask.data.sql.clean_column`
+        columns : new name -> name in the source. Texts are trimmed. An empty text and NaN are NULL. The source is read
+            only if the table is used.
+        ids : new names of columns whose values rarely repeat, see `unmask.data.sql.clean_column`
         """
         ...
 
     def keep(self, name: str, sql: str) -> int:
-        """Run a query and keep its rows as table `name`, in memory and beyond it on disk; returns their number."""
+        """Run a query and keep its rows as table `name`, in memory or on disk; return their number."""
         ...
 
     def view(self, name: str, sql: str) -> None:
-        """Give a query a name; it is run again wherever it is used."""
+        """Give a query a name; each use runs it again."""
         ...
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Bring arrays in as table `name`: small ones, such as dictionaries. int32, int64, float64 or text."""
+        """Store small arrays, such as dictionaries, as table `name`. int32, int64, float64 or text."""
         ...
 
     def drop(self, name: str) -> None:
-        """Forget a table and what it occupies."""
+        """Remove a table and free its memory."""
         ...
 
     def rows(self, sql: str) -> Arrays:
-        """The rows of a query as one array per column; in no order unless the query asks for one."""
+        """Return the rows of a query as one array per column, in no order unless the query has one."""
         ...
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
-        """Write the rows of a query to `path`, whole or not at all, sorted by its columns `order`.
+        """Write the rows of a query to `path`, completely or not at all, sorted by its columns `order`.
 
         names : column of the query -> name in the file.
         """
@@ -87,14 +86,32 @@ def open_engine(
     temp_directory: str | PathLike[str] | None = None,
     encoding: str | None = None,
 ) -> Iterator[Engine]:
-    """An engine by name; what it wrote on its temporary disk is gone afterwards.
+    """Open an engine, and remove what it wrote on its temporary disk afterwards.
 
-    choice : "duckdb", "spark" (the session's own configuration, or this machine), or "spark://MASTER" with a host and
-        port, or another master such as "spark://local[2]" or "spark://yarn".
-    memory_limit : bytes; DuckDB's own limit, the memory of Spark's driver.
-    temp_directory : where what exceeds the memory goes; the system's folder for temporary files unless given.
-    encoding : encoding of a text file that is not UTF-8; guessed when left out, which is noted.
+    Parameters
+    ----------
+    choice : str
+        "duckdb", "spark" (the session's own configuration, or this machine), or "spark://MASTER" with a host and port,
+        or another master such as "spark://local[2]" or "spark://yarn".
+    memory_limit : int
+        Bytes: DuckDB's own limit, or the memory of Spark's driver.
+    temp_directory : path, optional
+        Folder for what exceeds the memory; by default the system's folder for temporary files.
+    encoding : str, optional
+        Encoding of a text file that is not UTF-8; by default recognized, with a note.
 
+    Yields
+    ------
+    Engine
+        The engine, closed afterwards.
+
+    Raises
+    ------
+    UnmaskError
+        The choice is not an engine.
+
+    Examples
+    --------
     >>> with open_engine("duckdb") as engine:
     ...     engine.keep("t", "select 1 as a union all select 2 as a")
     ...     engine.rows("select cast(sum(a) as bigint) as total from t")
@@ -102,27 +119,29 @@ def open_engine(
     {'total': array([3])}
     """
     if choice == "duckdb":
-        from unmask.data.duckdb_engine import Duck  # an engine is imported where it runs
+        from unmask.data.duckdb_engine import DuckDBEngine  # an engine is imported where it runs
 
-        with Duck.open(memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as duck:
+        with DuckDBEngine.open(memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as duck:
             yield duck
     elif choice == "spark" or choice.startswith("spark://"):
-        from unmask.data.spark_engine import Spark
+        from unmask.data.spark_engine import SparkEngine
 
-        master = master_of(choice)
-        with Spark.open(master, memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding) as spark:
+        master = parse_master(choice)
+        with SparkEngine.open(
+            master, memory_limit=memory_limit, temp_directory=temp_directory, encoding=encoding
+        ) as spark:
             yield spark
     else:
         raise UnmaskError(f"engine is {choice!r}, expected duckdb, spark or spark://MASTER")
 
 
-def master_of(choice: str) -> str | None:
-    """The master that Spark is asked for; None for the one of its configuration.
+def parse_master(choice: str) -> str | None:
+    """Return the master of a choice such as "spark://HOST:PORT"; None for that of Spark's configuration.
 
-    >>> master_of("spark"), master_of("spark://node:7077"), master_of("spark://local[2]")
+    >>> parse_master("spark"), parse_master("spark://node:7077"), parse_master("spark://local[2]")
     (None, 'spark://node:7077', 'local[2]')
     """
-    rest = choice.removeprefix("spark").removeprefix("://")
-    if not rest:
+    address = choice.removeprefix("spark").removeprefix("://")
+    if not address:
         return None
-    return rest if rest.startswith(("local", "yarn", "k8s://")) else choice
+    return address if address.startswith(("local", "yarn", "k8s://")) else choice

@@ -1,4 +1,4 @@
-"""The room that work in an engine has: memory, divided between the engine and the arrays, temporary disk, an output."""
+"""Resources of work in an engine: memory of the engine and of the arrays, temporary disk, and the output."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pathlib import Path
 from unmask.core.errors import FailedError, UnmaskError
 
 MEMORY_LIMIT = 4 << 30
-"""Bytes an engine may use unless told otherwise."""
+"""Default number of bytes of an engine."""
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 MIN_MEMORY_BYTES = 512 << 20
 """Bytes below which not even an empty audit runs."""
 
-_PROCESS = 200 << 20
+PROCESS_BYTES = 200 << 20
 """Bytes of Python, NumPy and the engine before the first row."""
 
 
 def divide_memory(memory_limit: int) -> tuple[int, int]:
-    """How a memory limit is divided between the engine and the arrays, in bytes: two to three, besides the process.
+    """Divide a memory limit between the engine and the arrays, in bytes: two to three, without those of the process.
 
     >>> divide_memory(4 << 30)
     (1634100838, 2451151258)
@@ -34,18 +34,19 @@ def divide_memory(memory_limit: int) -> tuple[int, int]:
         raise UnmaskError(
             f"the memory limit is {format_bytes(memory_limit)}, expected at least {format_bytes(MIN_MEMORY_BYTES)}"
         )
-    rest = memory_limit - _PROCESS
-    engine = rest * 2 // 5
-    return engine, rest - engine
+    available = memory_limit - PROCESS_BYTES
+    engine = available * 2 // 5
+    return engine, available - engine
 
 
 def check_disk(
     disk_bytes: int, temp_directory: str | PathLike[str] | None, *, writer: str = "the engine may write"
 ) -> None:
-    """Refuse what the temporary directory has no room for.
+    """Refuse work that needs more space than the temporary directory has.
 
-    disk_bytes : what the engine will write there at most. temp_directory : the system's folder unless given. writer :
-    the beginning of the sentence.
+    disk_bytes     : bytes that the engine writes there at most
+    temp_directory : by default the system's folder
+    writer         : beginning of the sentence
     """
     try:
         free = shutil.disk_usage(temp_directory or tempfile.gettempdir()).free
@@ -59,9 +60,7 @@ def check_disk(
 
 
 def check_output(path: Path, *, force: bool = False) -> None:
-    """Refuse what Parquet cannot be written to, before the work: another suffix, a file that is there unless it is to
-    be overwritten, and a folder that does not exist.
-    """
+    """Refuse an output with a suffix other than Parquet's, without a folder, or that exists unless forced."""
     if not path.name.lower().endswith((".parquet", ".pq")):
         raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
     if path.exists() and not force:
@@ -72,20 +71,20 @@ def check_output(path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def temporary_folder(parent: str | PathLike[str] | None) -> Iterator[str]:
-    """A private folder for what does not fit the memory, and for copies of files; gone afterwards."""
+    """Make a private folder for data beyond memory and for copies of files, and remove it afterwards."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
-        where = "the temporary folder" if parent is None else f"temporary folder {Path(parent).name!r}"
+        name = "the temporary folder" if parent is None else f"temporary folder {Path(parent).name!r}"
         raise FailedError(
-            f"{where} cannot be written: {error.strerror}; name another (TMPDIR, or --temp-directory)"
+            f"{name} cannot be written: {error.strerror}; name another (TMPDIR, or --temp-directory)"
         ) from None
-    with folder as name:
-        yield name
+    with folder as path:
+        yield path
 
 
 def format_bytes(n_bytes: int) -> str:
-    """A size for a sentence.
+    """Format a size for a sentence.
 
     >>> format_bytes(3 << 29), format_bytes(1 << 20)
     ('1.5 GiB', '1 MiB')
@@ -94,15 +93,15 @@ def format_bytes(n_bytes: int) -> str:
 
 
 def parse_bytes(text: str) -> int:
-    """A size such as 2GiB, 500MB or 4G as a number of bytes; a unit of thousands without the i.
+    """Parse a size such as 2GiB, 500MB or 4G; a unit without i is a power of 1,000.
 
-    >>> in_bytes("2GiB"), in_bytes("1.5 GB"), in_bytes("4g")
+    >>> parse_bytes("2GiB"), parse_bytes("1.5 GB"), parse_bytes("4g")
     (2147483648, 1500000000, 4000000000)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
-    if found is None or (found[3] and not found[2]):
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    if match is None or (match[3] and not match[2]):
         raise UnmaskError(f"size is {text!r}, expected a number and a unit, such as 2GiB or 500MB")
-    unit = _UNITS[found[2]]
-    if found[3]:
+    unit = _UNITS[match[2]]
+    if match[3]:
         unit = 1024 ** (round(len(str(unit)) / 3))
-    return int(float(found[1]) * unit)
+    return int(float(match[1]) * unit)

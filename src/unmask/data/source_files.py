@@ -32,58 +32,61 @@ _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 TEXT_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SUFFIXES = (*TEXT_FILES, *_PARQUET, *_WORKBOOKS)
-"""Of the files that a large table may be in."""
+"""Suffixes of files of tables."""
 
 CERTAIN_ODDS = 2.0
-"""Log odds from which on line 1 of a table is taken for names, and below minus which for a row."""
+"""Log odds above which line 1 of a table names the columns, and below minus which it is a row."""
 
 CERTAIN_ROW_ODDS = 5.0
-"""Log odds below minus which line 1 is no line of names even in a file for an engine, which has one by definition."""
+"""Log odds below minus which line 1 is a row even in a file for an engine, which should have a line of names."""
 
 _DELIMITERS = ("\t", "|", ";", ",")
 
 
 @dataclass(frozen=True)
 class ReadableFile:
-    """What to read in place of a file that was named: itself, or a copy in a private folder.
+    """A file that engines can read: the file itself, or a copy in a private folder.
 
-    form : "text" in UTF-8, or "parquet". note : a sentence for what was guessed, or "". text : facts of a text file
+    kind : "text" in UTF-8, or "parquet"
+    note : a sentence on what was recognized, or ""
+    text : facts of a text file
     """
 
     path: Path
-    form: Literal["text", "parquet"]
+    kind: Literal["text", "parquet"]
     note: str = ""
     text: TextFile | None = None
 
 
 def prepare_file(path: Path, folder: str, *, encoding: str | None = None) -> ReadableFile:
-    """The file that a path names, readable: a path that exists is that file, and `FILE::SHEET` a sheet of a workbook.
+    """Return a file as engines can read it. `FILE::SHEET` is a sheet of a workbook, unless a file has that name.
 
-    folder : for a copy, where the file is a workbook or a text in another encoding than UTF-8 (`encoding`, or guessed).
+    folder   : folder for a copy of a workbook, or of a text that is not UTF-8
+    encoding : of the text; by default recognized
 
-    >>> given(Path("nowhere.csv"), "")
+    >>> prepare_file(Path("nowhere.csv"), "")
     Traceback (most recent call last):
     unmask.core.errors.FailedError: file 'nowhere.csv' does not exist or is no file; check the path
     """
     path, sheet = split_sheet(path)
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
-    form = detect_kind(path)
-    if sheet is not None and form != "workbook":
+    kind = detect_kind(path)
+    if sheet is not None and kind != "workbook":
         raise UnmaskError(f"file {path.name!r} is no workbook, and a sheet of it was named; name the file alone")
-    if form == "workbook":
-        from unmask.data.workbooks import as_parquet
+    if kind == "workbook":
+        from unmask.data.workbooks import convert_sheet
 
-        copy, note = as_parquet(path, sheet, folder)
+        copy, note = convert_sheet(path, sheet, folder)
         return ReadableFile(copy, "parquet", note)
-    if form == "parquet":
+    if kind == "parquet":
         return ReadableFile(path, "parquet")
     text = decode_text(path, folder, encoding)
     return ReadableFile(text.path, "text", text.note, text)
 
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:
-    """A path without the sheet that is named behind it, and the sheet."""
+    """Split `FILE::SHEET` into the path and the sheet."""
     name, mark, sheet = path.name.rpartition("::")
     if not mark or not name.strip(".") or path.exists() or not path.with_name(name).is_file():
         return path, None
@@ -91,21 +94,21 @@ def split_sheet(path: Path) -> tuple[Path, str | None]:
 
 
 def detect_kind(path: Path) -> FileKind:
-    """What a file holds; a name that promises something else than the content is an error."""
+    """Return the kind of a file by its content; refuse a name with the suffix of another kind."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
         raise FailedError(f"file {path.name!r} cannot be read: {error.strerror}; check the path") from None
     name = path.name.lower()
-    form: FileKind = next((form for sign, form in _SIGNS.items() if start == sign), "text")
+    kind: FileKind = next((kind for sign, kind in _SIGNS.items() if start == sign), "text")
     if start.startswith(b"PK") and zipfile.is_zipfile(path) and not _is_workbook(path):
-        form = "text"
-    if form == "text" and name.endswith(_PARQUET):
+        kind = "text"
+    if kind == "text" and name.endswith(_PARQUET):
         raise FailedError(f"file {path.name!r} is no readable Parquet file; it may be truncated")
-    if form == "text" and name.endswith(_WORKBOOKS):
+    if kind == "text" and name.endswith(_WORKBOOKS):
         raise FailedError(f"file {path.name!r} is no workbook, as its name says; a text file is called .csv or .tsv")
-    return form
+    return kind
 
 
 def _is_workbook(path: Path) -> bool:
@@ -118,7 +121,7 @@ def _is_workbook(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Head:
-    """The names of the columns of a text file, the delimiter, whether line 1 is the names, and the lines above it."""
+    """Column names and delimiter of a text file, whether line 1 has the names, and the number of lines above it."""
 
     names: tuple[str, ...]
     delimiter: str
@@ -131,19 +134,19 @@ def read_head(
     delimiter: str | None = None,
     *,
     header: bool | None = True,
-    named: Sequence[str] = (),
-    sure: float = CERTAIN_ODDS,
+    names: Sequence[str] = (),
+    odds: float = CERTAIN_ODDS,
 ) -> Head:
-    r"""The head of a file; its delimiter is guessed from the first lines when not given.
+    r"""Read the head of a file; the first lines decide its delimiter by default.
 
-    header : whether line 1 names the columns; None decides it by the rows below, and asks if that is in doubt.
-    named : columns that the user names: one of them in line 1 decides it.
-    sure : log odds from which on the rows decide.
+    header : whether line 1 names the columns; None decides by the rows below, and refuses a doubtful file
+    names  : columns that the user names: one of them in line 1 decides
+    odds   : log odds above which the rows decide
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "people.csv").write_text("age; sex\n30;f\n")
-    ...     head_of(Path(folder) / "people.csv")
+    ...     read_head(Path(folder) / "people.csv")
     Head(names=('age', 'sex'), delimiter=';', header=True, skip=0)
     """
     sample = _sample(path)
@@ -151,50 +154,50 @@ def read_head(
     lines, skip = _with_names(sample, delimiter)
     records = csv.reader(lines, delimiter=delimiter)
     try:
-        names = tuple(name.strip() for name in next(records))
+        first = tuple(name.strip() for name in next(records))
     except csv.Error as error:
         raise FailedError(f"file {path.name!r} has no header line that can be read: {error}") from None
-    rows: list[Sequence[str]] = [names]
+    rows: list[Sequence[str]] = [first]
     with suppress(csv.Error):  # a value too long for a look
-        rows.extend(row for row in records if header is None and len(row) == len(names))
+        rows.extend(row for row in records if header is None and len(row) == len(first))
     if header is None:
-        header = not {*named}.isdisjoint(names) or _names_columns(rows, path, sure)
-    return Head(names if header else tuple(f"column {at + 1}" for at in range(len(names))), delimiter, header, skip)
+        header = not {*names}.isdisjoint(first) or _names_columns(rows, path, odds)
+    return Head(first if header else tuple(f"column {i + 1}" for i in range(len(first))), delimiter, header, skip)
 
 
-def _names_columns(rows: Sequence[Sequence[str]], path: Path, sure: float) -> bool:
+def _names_columns(rows: Sequence[Sequence[str]], path: Path, min_odds: float) -> bool:
     """Return whether the first of some rows names the columns; the error for a doubt shows no cell."""
-    odds, known = score_header(rows, is_column_name)
-    if abs(odds) < sure and not known:
+    odds, is_known = score_header(rows, is_column_name)
+    if abs(odds) < min_odds and not is_known:
         question = f"line 1 of file {path.name!r} may name its {len(rows[0])} columns, or be a row"
         raise AmbiguousInput(question, ("--header", "--no-header"))
-    return known or odds > 0
+    return is_known or odds > 0
 
 
 def scan_parquet(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
-    """The SQL of the rows of Parquet files: their own columns, and none that a folder is called after.
+    """Return the SQL of the rows of Parquet files, without columns from the names of folders.
 
-    by_name : columns that one file lacks are empty there, instead of an error.
+    by_name : columns that a file lacks are empty, instead of an error
     """
     files = ", ".join(quote_text(exact_path(path)) for path in paths)
     return f"read_parquet([{files}], hive_partitioning=false, union_by_name={str(by_name).lower()})"
 
 
-def check_distinct_names(names: Sequence[str], where: str) -> None:
+def check_distinct_names(names: Sequence[str], source: str) -> None:
     """Refuse a name that two columns have."""
-    at = next((at for at, name in enumerate(names) if name in names[:at]), None)
-    if at is not None:
-        places = f"columns {names.index(names[at]) + 1} and {at + 1}"
-        raise UnmaskError(f"{where} has two columns named {names[at]!r}, {places}; rename one of them")
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            numbers = f"columns {names.index(name) + 1} and {i + 1}"
+            raise UnmaskError(f"{source} has two columns named {name!r}, {numbers}; rename one of them")
 
 
 def scan_text(paths: Sequence[str | Path], head: Head, *, header: bool | None = None) -> str:
-    """The SQL of the rows of files with one head: every column as text, named c0, c1, ... by its place.
+    """Return the SQL of the rows of files with one head: every column as text, named c0, c1, ...
 
-    header : whether the first line of each file is the head, and no row; None as the head says.
+    header : whether the first line of each file is skipped; by default as in the head
     """
     header = head.header if header is None else header
-    columns = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(head.names)))
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(head.names)))
     files = ", ".join(quote_text(exact_path(path)) for path in paths)
     return (
         f"read_csv([{files}], delim={quote_text(head.delimiter)}, quote='\"', "
@@ -205,7 +208,7 @@ def scan_text(paths: Sequence[str | Path], head: Head, *, header: bool | None = 
 
 
 def explain_csv_error(text: str) -> str | None:
-    """What is wrong with the rows of a text file, from the engine's words, which quote them; None for anything else."""
+    """Return the fault of a text file from an engine's message, which quotes rows; None for other messages."""
     line = re.search(r"CSV Error on Line: (\d+)", text)
     width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if line and width:
@@ -243,4 +246,6 @@ def _likeliest(sample: Sample) -> str | None:
     dialects = [dialect for mark in _DELIMITERS for dialect in score_dialects(sample, delimiter=mark)]
     several = [dialect for dialect in dialects if dialect.width > 1]
     first = sample.n_above + 1
-    return max(several, key=lambda one: (first not in one.misfits, one.score)).delimiter if several else None
+    return (
+        max(several, key=lambda dialect: (first not in dialect.misfits, dialect.score)).delimiter if several else None
+    )

@@ -25,15 +25,15 @@ _REAL = {"float", "double"}
 
 
 @dataclass(frozen=True, eq=False)
-class Spark:
-    """A session of its own for names of tables, on a Spark application that may be shared."""
+class SparkEngine:
+    """A private session for tables, in a Spark application that may be shared."""
 
     session: Any
     folder: str
     encoding: str | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    frames: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    given: dict[str, list[ReadableFile]] = field(default_factory=dict)
+    files: dict[str, list[ReadableFile]] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
@@ -44,10 +44,10 @@ class Spark:
         memory_limit: int,
         temp_directory: str | PathLike[str] | None = None,
         encoding: str | None = None,
-    ) -> Iterator[Spark]:
+    ) -> Iterator[SparkEngine]:
         """Start Spark, or join the application that runs; stop only what was started here."""
         with temporary_folder(temp_directory) as folder:
-            application, started = _started(master, memory_limit=memory_limit, folder=folder)
+            application, started = _start(master, memory_limit=memory_limit, folder=folder)
             engine = cls(application.newSession(), folder, encoding)
             engine.session.conf.set("spark.sql.session.timeZone", "UTC")
             if application.sparkContext.master.startswith("local"):  # 200, the default, is meant for a cluster
@@ -55,7 +55,7 @@ class Spark:
             try:
                 yield engine
             finally:
-                for name in tuple(engine.kept):
+                for name in tuple(engine.frames):
                     engine.drop(name)
                 if started:
                     application.stop()
@@ -75,30 +75,30 @@ class Spark:
             f"{clean_column(quote_name(old, '`'), kinds[new], repeats=new not in ids)} as {new}"
             for new, old in columns.items()
         ]
-        with _told():
+        with _translate_errors():
             frame.selectExpr(*cells).createOrReplaceTempView(name)
         return kinds
 
     def keep(self, name: str, sql: str) -> int:
         """See `Engine.keep`."""
-        with _told():
+        with _translate_errors():
             level = import_module("pyspark").StorageLevel.MEMORY_AND_DISK
             frame = self.session.sql(sql).persist(level)
             n_rows = int(frame.count())
             self.drop(name)
             frame.createOrReplaceTempView(name)
-        self.kept[name] = frame
+        self.frames[name] = frame
         return n_rows
 
     def view(self, name: str, sql: str) -> None:
         """See `Engine.view`."""
-        with _told():
+        with _translate_errors():
             self.session.sql(sql).createOrReplaceTempView(name)
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """See `Engine.put`."""
         arrow = import_module("pyarrow")
-        with _told():
+        with _translate_errors():
             text = {new: arrow.string() for new, column in columns.items() if column.dtype == object}
             cells = {new: arrow.array(column, text.get(new), from_pandas=False) for new, column in columns.items()}
             frame = self.session.createDataFrame(arrow.table(cells))
@@ -107,31 +107,33 @@ class Spark:
 
     def drop(self, name: str) -> None:
         """See `Engine.drop`."""
-        frame = self.kept.pop(name, None)
+        frame = self.frames.pop(name, None)
         if frame is not None:
             frame.unpersist()
         self.session.catalog.dropTempView(name)
 
     def rows(self, sql: str) -> Arrays:
         """See `Engine.rows`."""
-        with _told():
-            found = self.session.sql(sql).toArrow()
-        return {name: found.column(name).to_numpy() for name in found.column_names}
+        with _translate_errors():
+            table = self.session.sql(sql).toArrow()
+        return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
-        with whole(path) as part, _told():
-            self.session.sql(rename_columns(sql, names, order=order, mark="`")).write.parquet(_local(part))
+        with whole(path) as part, _translate_errors():
+            self.session.sql(rename_columns(sql, names, order=order, mark="`")).write.parquet(_local_uri(part))
 
     def _frame(self, source: str) -> Any:
         database, mark, table = source.rpartition("::")
-        with _told(source):
+        with _translate_errors(source):
             if mark and not Path(source).exists() and split_sheet(Path(source))[1] is None:
                 return self.session.read.jdbc(database, table) if database else self.session.read.table(table)
             local = self._local_files(source)
             # A folder is read with what is below it, and its name is no column; a name is no pattern.
             reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
-            paths = [_local(file.path) for file in local] or [_local(Path(source)) if _here(source) else source]
+            paths = [_local_uri(file.path) for file in local] or [
+                _local_uri(Path(source)) if _list_local_files(source) else source
+            ]
             if self._is_text(source):
                 delimiter = read_head(local[0].path).delimiter if local else "\t" if ".tsv" in source.lower() else ","
                 options = {"header": True, "sep": delimiter, "quote": '"', "escape": '"', "mode": "FAILFAST"}
@@ -145,26 +147,26 @@ class Spark:
         )
 
     def _is_text(self, source: str) -> bool:
-        """Whether every cell is a text; what is no file of this machine has the suffix that it should."""
+        """Return whether the source is a text file, by its content, or by its suffix on another machine."""
         local = [] if "::" in source else self._local_files(source)
-        return local[0].form == "text" if local else source.lower().endswith(TEXT_FILES)
+        return local[0].kind == "text" if local else source.lower().endswith(TEXT_FILES)
 
     def _local_files(self, source: str) -> list[ReadableFile]:
-        """The files of this machine that a source stands for: the file of that name, or else what a pattern matches."""
-        if source not in self.given:
+        """Return the files of this machine of a source: the file of that name, or else those that a pattern matches."""
+        if source not in self.files:
             sheet = split_sheet(Path(source))[1] is not None
-            alone = sheet or Path(source).is_file()
-            files = [source] if alone else [file for file in _here(source) if Path(file).is_file()]
-            known = sheet or source.lower().endswith(SUFFIXES)
-            self.given[source] = [
-                prepare_file(Path(file), self.folder, encoding=self.encoding) for file in files if known
+            is_file = sheet or Path(source).is_file()
+            files = [source] if is_file else [file for file in _list_local_files(source) if Path(file).is_file()]
+            is_supported = sheet or source.lower().endswith(SUFFIXES)
+            self.files[source] = [
+                prepare_file(Path(file), self.folder, encoding=self.encoding) for file in files if is_supported
             ]
-            self.notes.extend(dict.fromkeys(file.note for file in self.given[source] if file.note))
-        return self.given[source]
+            self.notes.extend(dict.fromkeys(file.note for file in self.files[source] if file.note))
+        return self.files[source]
 
 
-def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
-    """The Spark application, and whether it was started here."""
+def _start(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
+    """Return the Spark application, and whether it was started here."""
     try:
         import_module("pyarrow")
         sessions = import_module("pyspark.sql").SparkSession
@@ -190,13 +192,13 @@ def _started(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any
         ) from None
 
 
-def _local(path: Path) -> str:
-    """A path of this machine, whatever file system is the default of Spark, which decodes nothing."""
+def _local_uri(path: Path) -> str:
+    """Return the URI of a path of this machine, whatever file system is the default of Spark."""
     return f"file://{path.absolute()}"
 
 
-def _here(pattern: str) -> list[str]:
-    """The files of this machine that a path or a glob stands for."""
+def _list_local_files(pattern: str) -> list[str]:
+    """Return the files of this machine that a path or a glob matches."""
     return sorted(glob(pattern))  # noqa: PTH207  # it may be absolute, which Path.glob refuses
 
 
@@ -209,17 +211,17 @@ def _kind(type_name: str, *, typed: bool) -> Kind:
 
 
 @contextmanager
-def _told(source: str = "") -> Iterator[None]:
-    """Spark's errors as sentences; its own words may quote a row."""
+def _translate_errors(source: str = "") -> Iterator[None]:
+    """Replace Spark's errors, whose messages may quote a row."""
     try:
         yield
     except UnmaskError:
         raise
     except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
-        raise FailedError(_reason(str(error), source, type(error).__name__)) from None
+        raise FailedError(_explain(str(error), source, type(error).__name__)) from None
 
 
-def _reason(text: str, source: str, kind: str) -> str:
+def _explain(text: str, source: str, kind: str) -> str:
     if "PATH_NOT_FOUND" in text:
         return f"file {Path(source).name!r} does not exist; check the path"
     if "No space left" in text:

@@ -59,13 +59,13 @@ n_cells = sum(cell != "" for row in filled for cell in row)
 if n_cells * 200 < len(rows) * len(rows[0] if rows else ()) > {SPARSE_CELLS}:
     sys.exit(4)
 with open(output, "w", encoding="utf-8") as out:
-    for one in (names, *filled):
-        print(json.dumps(one, default=lambda cell: {{type(cell).__name__: str(cell)}}), file=out)
+    for row in (names, *filled):
+        print(json.dumps(row, default=lambda cell: {{type(cell).__name__: str(cell)}}), file=out)
 """
 """Writes the names of the sheets and the rows of one as lines of JSON. 3 : unreadable, 4 : nearly empty and large"""
 
 _EXACT = 2**53
-_STORED = {
+_SQL_TYPES = {
     frozenset({bool}): "BOOLEAN",
     frozenset({float}): "DOUBLE",
     frozenset({int}): "BIGINT",
@@ -75,23 +75,23 @@ _STORED = {
     frozenset({dt.date, dt.datetime}): "TIMESTAMP",
     frozenset({dt.time}): "TIME",
 }
-"""What holds the cells of a column, by their types in Python; of other mixtures, text."""
+"""SQL type of a column by the Python types of its cells; other mixtures are text."""
 
 
-def as_parquet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
-    """A sheet of a workbook, the first unless one is named, as a Parquet file in a folder; and what was chosen.
+def convert_sheet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
+    """Convert a sheet of a workbook, by default the first, to a Parquet file in a folder; return it with a note.
 
     The first row that is not empty names the columns. Whole numbers have no decimals and dates are ISO, also in a
     column of several types, which is text.
     """
     rows, note = _rows(path, sheet, folder)
     names = [str(cell).strip() for cell in rows[0]]
-    columns = [[_plain(row[at]) for row in rows[1:]] for at in range(len(names))]
-    filled = [at for at, name in enumerate(names) if name or any(cell is not None for cell in columns[at])]
-    _check_names([names[at] for at in filled], path)
+    columns = [[_normalize(row[i]) for row in rows[1:]] for i in range(len(names))]
+    filled = [i for i, name in enumerate(names) if name or any(cell is not None for cell in columns[i])]
+    _check_names([names[i] for i in filled], path)
     copy = Path(mkdtemp(dir=folder)) / "sheet.parquet"
-    texts = {f"c{at}": np.array([*map(_text, columns[at])], dtype=object) for at in filled}
-    cells = ", ".join(f"cast(c{at} as {_stored(columns[at])}) as {quote_name(names[at])}" for at in filled)
+    texts = {f"c{i}": np.array([*map(_format, columns[i])], dtype=object) for i in filled}
+    cells = ", ".join(f"cast(c{i} as {_find_type(columns[i])}) as {quote_name(names[i])}" for i in filled)
     with duckdb.connect(":memory:", config={"temp_directory": folder}) as connection:
         connection.register("sheet", texts)
         connection.execute(f"copy (select {cells} from sheet) to {quote_text(str(copy))} (format parquet)")
@@ -99,18 +99,19 @@ def as_parquet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
 
 
 def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], str]:
-    """The rows of a sheet, without those that are empty, and a sentence where others were left out."""
-    what = f"file {path.name!r}"
+    """Return the rows of a sheet that are not empty, and a note if other sheets were ignored."""
+    file = f"file {path.name!r}"
     if find_spec("python_calamine") is None:
-        raise FailedError(f"{what} is a workbook of Excel; {installing('excel')}, or save it as CSV")
+        raise FailedError(f"{file} is a workbook of Excel; {installing('excel')}, or save it as CSV")
     _refuse_span(path)
-    known, *rows = _read_in_child(path, sheet, folder)
-    if sheet is not None and sheet not in known:
-        raise UnmaskError(f"the sheet is not in {what}; {nearest(sheet, known)}")
+    sheets, *rows = _read_in_child(path, sheet, folder)
+    if sheet is not None and sheet not in sheets:
+        raise UnmaskError(f"the sheet is not in {file}; {nearest(sheet, sheets)}")
     if len(rows) < 2:
-        raise UnmaskError(f"the sheet of {what} has no rows; expected a line of column names and at least one row")
-    several = sheet is None and len(known) > 1
-    return rows, f"the first of {len(known)} sheets of {what} was read (FILE::SHEET names another)" if several else ""
+        raise UnmaskError(f"the sheet of {file} has no rows; expected a line of column names and at least one row")
+    if sheet is None and len(sheets) > 1:
+        return rows, f"the first of {len(sheets)} sheets of {file} was read (FILE::SHEET names another)"
+    return rows, ""
 
 
 def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[Any]]:
@@ -122,9 +123,7 @@ def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[
     except subprocess.TimeoutExpired:
         code = -1
     if code == 3:
-        raise FailedError(
-            f"file {path.name!r} is no workbook of Excel that can be read, or has a password; save it as CSV"
-        )
+        raise FailedError(f"file {path.name!r} is not a readable Excel workbook, or has a password; save it as CSV")
     if code == 4:
         raise _too_wide(path)
     if code:
@@ -133,11 +132,11 @@ def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[
             "is damaged; save the sheet as CSV"
         )
     with output.open(encoding="utf-8") as lines:
-        yield from (json.loads(line, object_hook=_cell_of) for line in lines)
+        yield from (json.loads(line, object_hook=_parse_cell) for line in lines)
 
 
-def _cell_of(tagged: dict[str, str]) -> Any:
-    """A date, a time, a moment, or the text of something else."""
+def _parse_cell(tagged: dict[str, str]) -> Any:
+    """Return a date, a time, a moment, or the text of another type."""
     ((name, text),) = tagged.items()
     kind: Any = {"date": dt.date, "time": dt.time, "datetime": dt.datetime}.get(name)
     return text if kind is None else kind.fromisoformat(text)
@@ -162,7 +161,7 @@ def _refuse_span(path: Path) -> None:
                     raise _too_wide(path, n_rows, n_columns, n_cells)
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error):
         raise FailedError(
-            f"file {path.name!r} is no workbook of Excel that can be read, or has a password; save it as CSV"
+            f"file {path.name!r} is not a readable Excel workbook, or has a password; save it as CSV"
         ) from None
 
 
@@ -172,24 +171,24 @@ def _too_wide(path: Path, *span: int) -> UnmaskError:
 
 
 def _span(stream: IO[bytes]) -> tuple[int, int, int]:
-    """The last row and column of a sheet's XML, and its cells, from the cells themselves: its own summary may lie."""
+    """Return the last row and column of a sheet's XML, and the number of its cells, without trusting its summary."""
     last_row = last_column = n_cells = 0
-    rest = b""
+    remainder = b""
     while chunk := stream.read(_CHUNK):
-        data = rest + chunk
+        data = remainder + chunk
         end = data.rfind(b"<")
-        data, rest = (data[:end], data[end:][-_CHUNK:]) if end > 0 else (data[:-64], data[-64:])
-        places = set(_CELL.findall(data))
-        unplaced = 0 if places else len(_ANY_CELL.findall(data))
-        n_cells += len(places) + unplaced
-        rows = {row for _, row in places} | set(_ROW.findall(data) if unplaced else ())
+        data, remainder = (data[:end], data[end:][-_CHUNK:]) if end > 0 else (data[:-64], data[-64:])
+        cells = set(_CELL.findall(data))
+        n_unnamed = 0 if cells else len(_ANY_CELL.findall(data))
+        n_cells += len(cells) + n_unnamed
+        rows = {row for _, row in cells} | set(_ROW.findall(data) if n_unnamed else ())
         last_row = max([last_row, *map(int, rows)])
-        last_column = max([last_column, *map(_column_number, {letters for letters, _ in places})])
+        last_column = max([last_column, *map(_column_number, {letters for letters, _ in cells})])
     return last_row, last_column, n_cells
 
 
 def _column_number(letters: bytes) -> int:
-    """The number of a column from 1.
+    """Return the number of a column from 1.
 
     >>> _column_number(b"A"), _column_number(b"XFD")
     (1, 16384)
@@ -209,18 +208,18 @@ def _check_names(names: Sequence[str], path: Path) -> None:
         raise UnmaskError(f"file {path.name!r} has two columns of one name, or that differ in case only; rename one")
 
 
-def _plain(cell: Any) -> Any:
-    """A cell of its own type: a number without decimals is whole, an empty text is missing."""
+def _normalize(cell: Any) -> Any:
+    """Return a number without decimals as a whole number, an empty text as None, and other cells unchanged."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:
         return int(cell)
     return None if isinstance(cell, str) and not cell.strip() else cell
 
 
-def _text(cell: Any) -> str | None:
+def _format(cell: Any) -> str | None:
     if isinstance(cell, dt.date | dt.time):
         return cell.isoformat()
     return None if cell is None else str(cell)
 
 
-def _stored(cells: Sequence[Any]) -> str:
-    return _STORED.get(frozenset(type(cell) for cell in cells if cell is not None), "VARCHAR")
+def _find_type(cells: Sequence[Any]) -> str:
+    return _SQL_TYPES.get(frozenset(type(cell) for cell in cells if cell is not None), "VARCHAR")

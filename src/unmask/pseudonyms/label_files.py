@@ -304,7 +304,7 @@ def _scan(
     file = prepare_file(path, folder, encoding=encoding)
     if file.note:
         _log.warning("%s", file.note)
-    if file.form == "parquet":
+    if file.kind == "parquet":
         relation = scan_parquet([file.path])
         try:
             described = connection.execute(f"describe from {relation}").fetchall()

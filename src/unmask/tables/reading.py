@@ -181,7 +181,7 @@ def _relation(
         path, where = Path(os.fspath(source)), _described(source)
         file = prepare_file(path, folder, encoding=as_text.encoding)
         notes = (file.note,) if file.note else ()
-        if file.form == "parquet":
+        if file.kind == "parquet":
             return _parquet(connection, file.path, wanted, where)._replace(notes=notes)
         rows = _text_file(file.path, wanted, as_text, where, named)
         return rows._replace(notes=(*notes, *rows.notes))
@@ -226,7 +226,7 @@ def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, where: str, 
     delimiter, header, _ = as_text
     given_names = header if isinstance(header, Sequence) else None
     has_header = header if isinstance(header, bool | None) else False
-    head, hint = source_files.read_head(path, delimiter, header=has_header, named=(*wanted, *named)), ""
+    head, hint = source_files.read_head(path, delimiter, header=has_header, names=(*wanted, *named)), ""
     if len(head.names) == 1 and (guess := source_files.read_head(path).delimiter) != head.delimiter:
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if given_names is not None and len(given_names) != len(head.names):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.data.column_names import words_of
+from unmask.data.column_names import split_words
 from unmask.tables.column import Column
 
 ROW = "row"
@@ -82,7 +82,7 @@ def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
     >>> key_rank("Name", 480, identifies=True), key_rank("customer_age", 60, identifies=False)
     (0, 0)
     """
-    words = words_of(name)
+    words = split_words(name)
     if any(map(_NAME.fullmatch, words)):
         return 0
     bare = [word for word in words if not _NUMBERS.fullmatch(word)]

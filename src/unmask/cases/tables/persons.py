@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from unmask.core.csr_rows import segment_max
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
-from unmask.data.column_names import meant_by
+from unmask.data.column_names import find_role
 from unmask.measures.truth_positions import find_person_entries
 from unmask.tables.column import Column
 from unmask.tables.unit import key_rank
@@ -149,7 +149,7 @@ def pseudonym(kept: tuple[Column, ...], person: NDArray[np.int64] | None) -> Col
 def repeated(kept: Iterable[Column]) -> Iterator[Column]:
     """Released columns that number people by their names, and that have a value twice."""
     for column in kept:
-        identifies = meant_by(column.name) == "identifier"
+        identifies = find_role(column.name) == "identifier"
         if key_rank(column.name, len(column.levels), identifies=identifies) and column.counts.max(initial=0) > 1:
             yield column
 

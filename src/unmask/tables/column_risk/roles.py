@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from unmask.data.column_names import Role, design_role, is_visible, meant_by
+from unmask.data.column_names import Role, design_role, find_role, is_visible
 from unmask.facts import ColumnFacts, Printed
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Classes, Column, classes_of
@@ -79,7 +79,7 @@ def column_facts(
             role, reason = _of_design(part, counted, facts)
         else:
             role, reason = _suggested(counted, column, facts, roles, present=counted.rows - missing, n_unique=n_unique)
-        stated_role = counted.role or meant_by(column.name) or ("identifier" if n_unique < counted.rows else "")
+        stated_role = counted.role or find_role(column.name) or ("identifier" if n_unique < counted.rows else "")
         identifies = (counted.role or role) == stated_role == "identifier"
         key = key_rank(column.name, counted.distinct, identifies=identifies)
         facts.append(replace(counted, suggestion=role, reason=reason, key=key))
@@ -142,7 +142,7 @@ def _suggested(
     n_unique: int,
 ) -> tuple[Role, str]:
     """Return the role that fits a column, and a reason; previous : the columns to its left."""
-    meant = "identifier" if key_rank(facts.name, facts.distinct, identifies=False) else meant_by(facts.name)
+    meant = "identifier" if key_rank(facts.name, facts.distinct, identifies=False) else find_role(facts.name)
     if meant == "drop" and column.type != "text":
         meant = None  # no remarks: a mark, or a number of comments
     if not facts.distinct:
