@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import FailedError
-from unmask.graphs import SocialGraph, compressed_rows, node_numbers
+from unmask.graphs import SocialGraph, compressed_rows
 from unmask.graphs.compressed_rows import allocate, compress_links
+from unmask.graphs.files import node_numbers
 
 
 @pytest.fixture

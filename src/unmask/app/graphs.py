@@ -36,7 +36,7 @@ FEW = 20
 def _guess(sample: Sample) -> str:
     if not sample.columns:
         return "its name ends as files of networks do"
-    from unmask.graphs.column_words import are_ends
+    from unmask.graphs.files.end_columns import are_ends
 
     names = tuple(sample.columns)
     if len(names) > 1 and are_ends(*names[:2]) and not _are_series(names):

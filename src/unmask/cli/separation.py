@@ -215,15 +215,15 @@ def protect_graph(
     unmask protect graph friends.txt --decoy --adopters 1.0 -o release.txt --origin origin.csv
     """
     from unmask.core.randomness import secret_unless
+    from unmask.graphs.files.writing import check_suffix
     from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import protected
     from unmask.graphs.utility import lost, utility
-    from unmask.graphs.writing import kind_of
     from unmask.reports.words import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
     if output != STANDARD_OUTPUT:
-        kind_of(output.name)
+        check_suffix(output.name)
     reading = reading_options(separation)
     protection = _chosen(written, separation)
     people = SocialGraph.read(graph, **reading)

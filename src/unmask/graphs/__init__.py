@@ -23,7 +23,7 @@ from unmask.graphs.attacks import (
 )
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.colocation import co_location
-from unmask.graphs.edge_lists import EdgeListOptions
+from unmask.graphs.files.edge_lists import EdgeListOptions
 from unmask.graphs.graph import Dropped, SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs, match_cliques, match_profiles, match_top, select_seeds, split
 from unmask.graphs.protections import (

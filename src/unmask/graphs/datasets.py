@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from unmask import files
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.graphs.files.reading import read_links
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NOBODY, Pair
 from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz
-from unmask.graphs.reading import read_links
 
 __all__ = [
     "NETWORKS",

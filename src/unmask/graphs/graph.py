@@ -18,10 +18,10 @@ from scipy.sparse import csgraph
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.compressed_rows import CompressedRows, compress_links
-from unmask.graphs.edge_lists import EdgeListOptions
-from unmask.graphs.node_numbers import LinkList
-from unmask.graphs.reading import read_links
-from unmask.graphs.writing import write_graph
+from unmask.graphs.files.edge_lists import EdgeListOptions
+from unmask.graphs.files.node_numbers import LinkList
+from unmask.graphs.files.reading import read_links
+from unmask.graphs.files.writing import write_graph
 
 _log = logging.getLogger(__name__)
 

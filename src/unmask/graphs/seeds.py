@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.data.dialects import WHOLE
-from unmask.graphs.edge_lists import EdgeListOptions
-from unmask.graphs.end_columns import unify_ids
+from unmask.graphs.files.edge_lists import EdgeListOptions
+from unmask.graphs.files.end_columns import unify_ids
+from unmask.graphs.files.reading import read_first_rows, read_links
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.reading import first_rows, read_links
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ def label_columns(
     path: str | PathLike[str], source: SocialGraph, target: SocialGraph
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the two columns of a file of label pairs; a first row that names nobody is a header."""
-    first, *further = first_rows(path) or ((),)
+    first, *further = read_first_rows(path) or ((),)
     names = [cell for cell in first[:2] if not WHOLE.fullmatch(cell)]
     header = (
         bool(further)

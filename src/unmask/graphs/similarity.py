@@ -17,7 +17,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data import iterate_rows
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
-from unmask.graphs.edge_lists import best_dialect
+from unmask.graphs.files.edge_lists import best_dialect
 
 if TYPE_CHECKING:
     from unmask.graphs.graph import SocialGraph

@@ -27,10 +27,9 @@ from unmask.data import (
 from unmask.data.dialects import DELIMITER_NAMES, FIRST_LINES, RARE, WHOLE
 from unmask.data.readings import COMMENT_BELOW
 from unmask.data.sql import quote_name
-from unmask.graphs.column_words import is_known, is_weight
-from unmask.graphs.end_columns import EndColumns, Ends, choose_ends
-from unmask.graphs.line_forms import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
-from unmask.graphs.node_numbers import LinkList, number_ids
+from unmask.graphs.files.end_columns import EndColumns, Ends, choose_ends, is_known, is_weight
+from unmask.graphs.files.formats import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
+from unmask.graphs.files.node_numbers import LinkList, number_ids
 from unmask.ranges import Range, check_type
 
 FORMATS = (
@@ -105,9 +104,9 @@ def read_edge_list(
             f"the first id on each line of {file.name!r} ends with a colon; remove it, or --delimiter ':'"
         )
     is_free = options.ends is None and options.form is None
-    if (is_free or options.form == "matrix") and (matrix := matrix_dialect(dialects, asked=not is_free)):
+    if (is_free or options.form == "matrix") and (matrix := matrix_dialect(dialects, is_chosen=not is_free)):
         return read_matrix(*matrix)
-    if (is_free or options.form == "adjacency") and (dialect := adjacency_dialect(dialects, asked=not is_free)):
+    if (is_free or options.form == "adjacency") and (dialect := adjacency_dialect(dialects, is_chosen=not is_free)):
         return read_adjacency(dialect)
     several = [dialect for dialect in dialects if dialect.width > 1]
     if not several:

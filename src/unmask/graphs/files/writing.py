@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.files import engine
-from unmask.graphs import graphml
 
-_CHUNK = 1_000_000  # edges a piece of text
+_EDGES_PER_PIECE = 1_000_000  # of text
 _PARQUET = {".parquet", ".pq"}
+_GRAPHML_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    '  <graph edgedefault="undirected">\n'
+)
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _KINDS = {".txt", ".tsv", ".csv", ".net", ".graphml"} | _PARQUET
 
 
@@ -32,7 +38,7 @@ def write_graph(
 ) -> None:
     """Write the edges u - v under the nodes' labels, as `SocialGraph.write` describes."""
     target = Path(path)
-    kind = kind_of(target.name)
+    kind = check_suffix(target.name)
     if target.exists() and not force:
         raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
     alone = n_nodes - len(np.union1d(u, v))
@@ -48,8 +54,8 @@ def write_graph(
         raise FailedError(f"output {target.name!r} cannot be written: {error.strerror or error}") from None
 
 
-def kind_of(name: str) -> str:
-    """The suffix that says how the file is written; texts may be packed (.gz), Parquet is by itself."""
+def check_suffix(name: str) -> str:
+    """Return the suffix of an output, without .gz; refuse an unknown one, and compressed Parquet."""
     kind = Path(name.lower().removesuffix(".gz")).suffix
     if kind not in _KINDS or (kind in _PARQUET and name.lower().endswith(".gz")):
         raise UnmaskError(
@@ -62,7 +68,7 @@ def _write(path: Path, kind: str, u: NDArray[np.int32], v: NDArray[np.int32], na
     if kind in _PARQUET:
         _write_parquet(path, names[u], names[v])
     elif kind == ".graphml":
-        _write_text(path, graphml.text([str(name) for name in names.tolist()], _pieces(u, v)))
+        _write_text(path, _format_graphml([str(name) for name in names.tolist()], _pieces(u, v)))
     else:
         _write_text(path, _text(kind, u, v, names))
 
@@ -98,8 +104,10 @@ def _text(kind: str, u: NDArray[np.int32], v: NDArray[np.int32], names: NDArray[
 
 
 def _pieces(u: NDArray[np.int32], v: NDArray[np.int32]) -> Iterator[Iterable[tuple[int, int]]]:
-    for start in range(0, len(u), _CHUNK):
-        yield zip(u[start : start + _CHUNK].tolist(), v[start : start + _CHUNK].tolist(), strict=True)
+    for start in range(0, len(u), _EDGES_PER_PIECE):
+        yield zip(
+            u[start : start + _EDGES_PER_PIECE].tolist(), v[start : start + _EDGES_PER_PIECE].tolist(), strict=True
+        )
 
 
 def _checked(names: NDArray[Any]) -> list[str]:
@@ -107,3 +115,15 @@ def _checked(names: NDArray[Any]) -> list[str]:
     if any(not text or '"' in text or "\n" in text or "\r" in text for text in texts):
         raise UnmaskError("a label is empty or holds a quotation mark or a line break; write Parquet, or rename it")
     return texts
+
+
+def _format_graphml(ids: Sequence[str], links: Iterable[Iterable[tuple[int, int]]]) -> Iterator[str]:
+    """Yield the text of an undirected graph, piece by piece."""
+    if any(_NOT_XML.search(name) for name in ids):
+        raise UnmaskError("a label holds a control character, which XML cannot; write Parquet, or rename it")
+    quoted = [quoteattr(name, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for name in ids]
+    yield _GRAPHML_HEAD
+    yield from (f"    <node id={name}/>\n" for name in quoted)
+    for piece in links:
+        yield "".join([f"    <edge source={quoted[u]} target={quoted[v]}/>\n" for u, v in piece])
+    yield "  </graph>\n</graphml>\n"

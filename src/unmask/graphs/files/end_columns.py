@@ -1,4 +1,4 @@
-"""The two columns of a file that are the ends of an edge: every reading is scored on the whole sample."""
+"""The two columns of a file that are the ends of an edge, by their names and their ids."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import MISSING, Dialect, Reading, score_header
 from unmask.data.dialects import DATE, NUMBER
-from unmask.graphs.column_words import are_ends, class_of, is_known
 
 Ends = tuple[str, str] | tuple[int, int]
 """The columns of the two ends, by name or number from 1 as a user writes them, or by place from 0."""
@@ -29,6 +29,92 @@ _MAX_RIVALS = 4  # in a question
 _WHOLE = re.compile(r"-?\d+(\.0*)?([eE]\+?\d+)?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 _UNIX_TIME = re.compile(r"1\d{9}(\d{3})?(\.\d+)?")
+
+
+# --- names of columns -------------------------------------------------------------------------------------------------
+
+_END_PAIRS = frozenset(
+    (
+        ("source", "target"), ("from", "to"), ("src", "dst"), ("src", "dest"), ("sender", "receiver"), ("l", "r"),
+        ("sender", "recipient"), ("caller", "callee"), ("follower", "followee"), ("start", "end"), ("u", "v"),
+        ("i", "j"), ("a", "b"), ("1", "2"), ("ego", "alter"), ("who", "whom"), ("head", "tail"), ("left", "right"),
+        ("von", "an"), ("von", "nach"),
+    )
+)  # fmt: skip
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENDS = frozenset(word for pair in _END_PAIRS for word in pair if len(word) > 1)  # a letter alone may be an id
+_LABELS = _word_set("id ids node vertex user person account name label key")
+_PEOPLE = _LABELS | _word_set("""
+    friend contact member customer employee manager boss student neighbor neighbour partner colleague actor
+    author coauthor follows other patient profile recipient handle people freund kunde
+""")
+_THINGS = _word_set("""
+    item group movie film product event page household hh city town club company organization organisation
+    location place venue department team class school community cluster topic hashtag url domain
+""")
+_ATTRIBUTES = _word_set("""
+    time timestamp ts date datetime day week month year hour since when met created weight w strength count n no
+    nr calls msgs messages message texts retweets duration dur score similarity distance rating type kind
+    relation relationship sign index row edge link tie value rssi lat lon age role note timeset amount number
+    freq frequency layer color category probability gewicht datum anzahl
+""")
+_WEIGHTS = _word_set("weight w count n strength gewicht anzahl")
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-zA-Z])(?=\d)|[\W_]+")
+
+WordClass = Literal["people", "thing", "attribute", "unknown"]
+
+
+def classify_name(name: str) -> WordClass:
+    """Return whether a name is one for people, things or attributes of an edge.
+
+    >>> [classify_name(name) for name in ("user_id", "household_id", "edge_id", "ToNode", "premium")]
+    ['people', 'thing', 'attribute', 'people', 'unknown']
+    """
+    stem = _stem(name)
+    if not _ATTRIBUTES.isdisjoint(stem):
+        return "attribute"
+    if not _THINGS.isdisjoint(stem):
+        return "thing"
+    return "unknown" if (_PEOPLE | _ENDS).isdisjoint(_words(name)) else "people"
+
+
+def is_known(name: str) -> bool:
+    """Return whether a name is one that files of networks have."""
+    return classify_name(name) != "unknown"
+
+
+def are_ends(first: str, second: str) -> bool:
+    """Return whether two names differ in one known pair of words.
+
+    >>> are_ends("from_user", "to_user"), are_ends("playerA", "playerB"), are_ends("user", "friend")
+    (True, True, False)
+    """
+    stems = _stem(first), _stem(second)
+    if len(stems[0]) != len(stems[1]):
+        return False
+    different = [pair for pair in zip(*stems, strict=True) if pair[0] != pair[1]]
+    return len(different) == 1 and not _END_PAIRS.isdisjoint((different[0], different[0][::-1]))
+
+
+def is_weight(name: str) -> bool:
+    """Return whether a name is one for how strong an edge is, so that 0 is no edge."""
+    return bool(words := _words(name)) and _WEIGHTS.issuperset(words)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _SPLIT.split(name) if word]
+
+
+def _stem(name: str) -> list[str]:
+    return [word for word in _words(name) if word not in _LABELS]
+
+
+# --- readings -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -106,7 +192,7 @@ def choose_ends(
     if ends is None:
         pairs = [pair for reading, doubtful in readings for pair in rank_ends(reading, doubtful_header=doubtful)[:4]]
     else:
-        pairs = _given_pairs(readings, ends, file)
+        pairs = _pair_given_columns(readings, ends, file)
     if not pairs:
         raise AmbiguousInput(f"no two columns of {file!r} can be the ends of an edge; name them (--source, --target)")
     best, *further = sorted(pairs, key=lambda pair: -pair.score)
@@ -122,12 +208,12 @@ def choose_ends(
     return best
 
 
-def _given_pairs(readings: Sequence[tuple[Reading, bool]], ends: Ends, file: str) -> list[EndColumns]:
+def _pair_given_columns(readings: Sequence[tuple[Reading, bool]], ends: Ends, file: str) -> list[EndColumns]:
     """Return the columns that the user named in each reading that has them."""
     pairs, refusals = [], []
     for reading, doubtful in readings:
         try:
-            places = named_columns(_names(reading), ends, file)
+            places = find_columns(_names(reading), ends, file)
         except UnmaskError as refusal:
             refusals.append(refusal)
         else:
@@ -145,24 +231,24 @@ def _names(reading: Reading) -> Sequence[str]:
     return reading.names or reading.dialect.rows[0]
 
 
-def named_columns(names: Sequence[str], ends: Ends, what: str) -> tuple[int, int]:
-    """Return the places of columns that were given by name, whatever its capitals, or by number from 1.
+def find_columns(names: Sequence[str], ends: Ends, file: str) -> tuple[int, int]:
+    """Return the places of columns that are given by name, regardless of capitals, or by number from 1.
 
-    >>> named_columns(["when", "Who", "whom"], ("who", "3"), "it")
+    >>> find_columns(["when", "Who", "whom"], ("who", "3"), "it")
     (1, 2)
     """
-    places = [end if isinstance(end, int) else _place(names, end, what) for end in ends]
+    places = [end if isinstance(end, int) else _find_column(names, end, file) for end in ends]
     if places[0] == places[1]:
         raise UnmaskError("one column is given twice, expected two: those of both ends of an edge")
     return places[0], places[1]
 
 
-def _place(names: Sequence[str], end: str, what: str) -> int:
+def _find_column(names: Sequence[str], end: str, file: str) -> int:
     lower = [name.lower() for name in names]
     place = int(end[:9]) - 1 if end.isdecimal() else lower.index(end.lower()) if end.lower() in lower else -1
     if not 0 <= place < len(names):
         raise UnmaskError(
-            f"column {end!r} is not in the first line of {what!r}, which has {len(names)}; give its name there, or its "
+            f"column {end!r} is not in the first line of {file!r}, which has {len(names)}; give its name there, or its "
             "number from 1"
         )
     return place
@@ -176,7 +262,10 @@ def _readings(dialect: Dialect, header: bool | None, ends: Ends | None) -> list[
     is_header = odds >= 4 or (all_known and odds > 0)
     headers = [header] if header is not None else [True] if is_header else [False] if odds <= -2 else [True, False]
     names = dialect.names if len(headers) == 1 else ()
-    return [(Reading(dialect, one, dialect.rows[0] if one else names), len(headers) > 1) for one in headers]
+    return [
+        (Reading(dialect, is_header, dialect.rows[0] if is_header else names), len(headers) > 1)
+        for is_header in headers
+    ]
 
 
 def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]:
@@ -189,15 +278,16 @@ def _rivals(best: EndColumns, further: Iterable[EndColumns]) -> list[EndColumns]
     rivals: list[EndColumns] = []
     prints = {best.fingerprint}
     for pair in further:
-        same = pair.reading == best.reading
-        near = best.score - pair.score < MARGIN and not (by_words and same and pair.terms["words"] < 0.9)
-        rich = (
-            same
+        is_same_reading = pair.reading == best.reading
+        by_names = by_words and is_same_reading and pair.terms["words"] < 0.9
+        is_near = best.score - pair.score < MARGIN and not by_names
+        has_more_ids = (
+            is_same_reading
             and best.terms["words"] < 0.9
             and pair.terms["overlap"] >= 0.1
             and pair.n_ids > (1 if repeats else 5) * best.n_ids
         )
-        if (near or rich) and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
+        if (is_near or has_more_ids) and pair.fingerprint not in prints and len(rivals) < _MAX_RIVALS:
             rivals.append(pair)
             prints.add(pair.fingerprint)
     return rivals
@@ -236,18 +326,18 @@ def rank_ends(reading: Reading, *, doubtful_header: bool = False) -> list[EndCol
 def _score_pair(
     reading: Reading, columns: Sequence[_Column], places: tuple[int, int], largest: int, doubtful_header: bool
 ) -> EndColumns:
-    one, other = (columns[place] for place in places)
-    joint, least = one.ids + other.ids, min(len(one.ids), len(other.ids))
+    first, second = (columns[place] for place in places)
+    joint, n_ids = first.ids + second.ids, min(len(first.ids), len(second.ids))
     single = sum(count == 1 for count in joint.values())
     terms = {
-        "overlap": len(one.ids.keys() & other.ids.keys()) / float(np.sqrt(len(joint) * least)),
+        "overlap": len(first.ids.keys() & second.ids.keys()) / float(np.sqrt(len(joint) * n_ids)),
         "recur": 1 - single / joint.total(),
-        "words": _words(one, other),
-        "distinct": min(1.0, float(np.log1p(least) / np.log1p(largest))),
+        "words": _score_names(first, second),
+        "distinct": min(1.0, float(np.log1p(n_ids) / np.log1p(largest))),
         "order": 1.0 if places == (0, 1) else 0.8 if places[1] == places[0] + 1 else 0.5,
     }
     return EndColumns(
-        reading, places, terms, _classes(one, other), (one.numeric, other.numeric), least, doubtful_header
+        reading, places, terms, _classes(first, second), (first.numeric, second.numeric), n_ids, doubtful_header
     )
 
 
@@ -262,29 +352,30 @@ def _column(cells: tuple[str, ...], name: str | None, *, n_columns: int) -> _Col
     return _Column(cells, name, Counter(unify_ids(filled)), len(filled), numeric, is_end)
 
 
-def _may_be_ends(one: _Column, other: _Column, n_columns: int) -> bool:
+def _may_be_ends(first: _Column, second: _Column, n_columns: int) -> bool:
     """Return whether two columns may be ends: neither constant nor mostly equal, nor two counters."""
-    n = len(one.cells)
-    if not (one.is_end and other.is_end):
+    n = len(first.cells)
+    if not (first.is_end and second.is_end):
         return False
-    if n <= 3 or n_columns == 2 or are_ends(one.name or "", other.name or ""):
+    if n <= 3 or n_columns == 2 or are_ends(first.name or "", second.name or ""):
         return True
-    equal = sum(cell == beside for cell, beside in zip(one.cells, other.cells, strict=True))
-    distinct = len(one.ids) == one.n_filled and len(other.ids) == other.n_filled
-    counters = distinct and one.numeric and other.numeric and len(one.ids.keys() & other.ids.keys()) > 0.5 * n
-    return min(len(one.ids), len(other.ids)) > 1 and equal <= 0.5 * n and not counters
+    n_equal = sum(a == b for a, b in zip(first.cells, second.cells, strict=True))
+    is_distinct = len(first.ids) == first.n_filled and len(second.ids) == second.n_filled
+    n_shared = len(first.ids.keys() & second.ids.keys())
+    are_counters = is_distinct and first.numeric and second.numeric and n_shared > 0.5 * n
+    return min(len(first.ids), len(second.ids)) > 1 and n_equal <= 0.5 * n and not are_counters
 
 
-def _classes(one: _Column, other: _Column) -> tuple[str, str]:
-    return class_of(one.name or ""), class_of(other.name or "")
+def _classes(first: _Column, second: _Column) -> tuple[str, str]:
+    return classify_name(first.name or ""), classify_name(second.name or "")
 
 
-def _words(one: _Column, other: _Column) -> float:
-    """Return how well two names fit: 1 a known pair, .5 no names, 0 an attribute."""
-    if one.name is None or other.name is None:
+def _score_names(first: _Column, second: _Column) -> float:
+    """Return the fit of two names: 1 for a known pair, 0.5 without names, 0 for an attribute."""
+    if first.name is None or second.name is None:
         return 0.5
-    classes = _classes(one, other)
-    if are_ends(one.name, other.name):
+    classes = _classes(first, second)
+    if are_ends(first.name, second.name):
         return 1.0
     if "attribute" in classes:
         return 0.0

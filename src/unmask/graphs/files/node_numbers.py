@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data import MISSING
 from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks
-from unmask.graphs.end_columns import unify_ids
+from unmask.graphs.files.end_columns import unify_ids
 
 if TYPE_CHECKING:
     import duckdb
