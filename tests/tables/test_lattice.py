@@ -17,7 +17,7 @@ from unmask.tables import (
     SuppressCells,
     Table,
     constraints,
-    nodes,
+    lattice_levels,
     utility,
 )
 from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
@@ -204,9 +204,9 @@ def test_where_a_missing_cell_is_any_value_the_rule_leaves_everybody_their_row(p
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])
 def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, limit):
-    monkeypatch.setattr(nodes, "KEY_LIMIT", limit)
+    monkeypatch.setattr(lattice_levels, "KEY_LIMIT", limit)
     table = people()
-    lattice = nodes.Nodes.of(table, LEVELS, [table.histogram(table.column("ill"))])
+    lattice = lattice_levels.Nodes.of(table, LEVELS, [table.histogram(table.column("ill"))])
     walked = list(lattice.walk())
     assert len(walked) == len({node for node, _ in walked}) == 36
     for node, found in walked:
@@ -290,6 +290,6 @@ def test_what_cannot_be_asked_is_refused(asked, said):
 
 
 def test_a_lattice_of_too_many_nodes_is_refused(monkeypatch):
-    monkeypatch.setattr(nodes, "MOST_NODES", 35)
+    monkeypatch.setattr(lattice_levels, "MOST_NODES", 35)
     with pytest.raises(UnmaskError, match="36 nodes, expected at most 35"):
         Lattice(k=1, levels=LEVELS).choose(people())

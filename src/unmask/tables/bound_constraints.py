@@ -68,7 +68,7 @@ class Secret:
         """Which classes satisfy the demands on this column, (J,); counts : (J, L) their rows of each rank."""
         block = max(1, _CELLS // self.overall.size)
         starts = range(0, counts.shape[0], block)
-        return np.concatenate([self.allows(demands)(counts[at : at + block].toarray()) for at in starts])
+        return np.concatenate([self.allows(demands)(counts[begin : begin + block].toarray()) for begin in starts])
 
 
 def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
@@ -76,8 +76,10 @@ def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
     if not demands:
         return []
     if not table.sensitive:
-        asked = ", ".join(map(repr, demands))
-        raise UnmaskError(f"{asked} is asked for, but the table has no sensitive column; name one, or ask for k alone")
+        listing = ", ".join(map(repr, demands))
+        raise UnmaskError(
+            f"{listing} is asked for, but the table has no sensitive column; name one, or ask for k alone"
+        )
     distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
     return [_secret(column, table.totals_of(column), distances) for column in table.sensitive]
 
@@ -116,11 +118,11 @@ def check_whole(n_people: int, k: int, demands: Sequence[Constraint], secrets: S
         advice = f"ask for k of at most {n_people}" if n_people > 1 else "no k hides fewer than 2 people"
         raise FailedError(f"the table has {n_people} people, fewer than k = {k}; {advice}")
     for secret in secrets:
-        whole = secret.overall[None, :]
+        all_rows = secret.overall[None, :]
         for demand in demands:
-            if not demand.allows(whole, secret.overall, paths=secret.paths)[0]:
+            if not demand.allows(all_rows, secret.overall, paths=secret.paths)[0]:
                 compares = demand.compares
-                attained = float(demand.value(whole, secret.overall, paths=secret.paths)[0])
+                attained = float(demand.value(all_rows, secret.overall, paths=secret.paths)[0])
                 raise FailedError(
                     f"{demand!r} cannot be satisfied: the whole table has {compares.quantity} {attained:.6g} on column "
                     f"{secret.column.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"

@@ -199,9 +199,9 @@ class AlphaK(Constraint):
     )
 
 
-def _distance(view: Dense, one: TCloseness, paths: Paths | None) -> NDArray[Any]:
-    if one.distance != "hierarchical":
-        return {"equal": criteria.t_equal, "ordered": criteria.t_ordered, "kl": criteria.t_kl}[one.distance](view)
+def _distance(view: Dense, closeness: TCloseness, paths: Paths | None) -> NDArray[Any]:
+    if closeness.distance != "hierarchical":
+        return {"equal": criteria.t_equal, "ordered": criteria.t_ordered, "kl": criteria.t_kl}[closeness.distance](view)
     if paths is None:
         raise UnmaskError("the hierarchical distance was asked for without a hierarchy; give one for the column")
     return criteria.t_hierarchical(view, paths)

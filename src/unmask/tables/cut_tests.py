@@ -47,20 +47,20 @@ def have_people(rows: csr_array, k: int, halves: Halves) -> NDArray[np.bool_]:
     array([ True, False])
     """
     items, starts, cuts = halves.items, halves.starts, halves.cuts
-    at = np.repeat(np.arange(items.size), np.diff(rows.indptr)[items])
-    box = np.searchsorted(starts, at, side="right") - 1
+    item = np.repeat(np.arange(items.size), np.diff(rows.indptr)[items])
+    box = np.searchsorted(starts, item, side="right") - 1
     theirs = box * np.int64(rows.shape[1]) + rows[items].indices
     order = np.argsort(theirs, kind="stable")
-    entered = _until(at[order[np.diff(theirs[order], prepend=-1) != 0]], items.size)
-    left_behind = _until(at[order[np.diff(theirs[order], append=-1) != 0]], items.size)
+    entered = _until(item[order[np.diff(theirs[order], prepend=-1) != 0]], items.size)
+    left_behind = _until(item[order[np.diff(theirs[order], append=-1) != 0]], items.size)
     begin, end = starts[halves.box], starts[halves.box + 1]
-    left, right = entered[cuts + 1] - entered[begin], left_behind[end] - left_behind[cuts + 1]
-    return np.asarray((left >= k) & (right >= k))
+    left_people, right_people = entered[cuts + 1] - entered[begin], left_behind[end] - left_behind[cuts + 1]
+    return np.asarray((left_people >= k) & (right_people >= k))
 
 
-def _until(at: NDArray[np.intp], n: int) -> NDArray[np.int64]:
+def _until(places: NDArray[np.intp], n: int) -> NDArray[np.int64]:
     """(n + 1,) how many of these places are before each of n, and before the end."""
-    return np.append(0, np.cumsum(np.bincount(at, minlength=n)))
+    return np.append(0, np.cumsum(np.bincount(places, minlength=n)))
 
 
 def all_pass(table: csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool_]:
@@ -77,17 +77,17 @@ def all_pass(table: csr_array, allow: Allows, halves: Halves) -> NDArray[np.bool
         starts = halves.starts[group : group + block + 1]
         rows = table[halves.items[starts[0] : starts[-1]]]
         totals = _sums(rows, starts - starts[0])
-        before = np.cumsum(totals, axis=0) - totals
+        counts_before = np.cumsum(totals, axis=0) - totals
         running, done = np.zeros(m), 0
-        for at in range(last_cut[group], last_cut[group + len(starts) - 1], block):
-            chosen = slice(at, min(at + block, last_cut[group + len(starts) - 1]))
+        for start in range(last_cut[group], last_cut[group + len(starts) - 1], block):
+            chosen = slice(start, min(start + block, last_cut[group + len(starts) - 1]))
             marks = cuts[chosen] + 1 - starts[0]
             until = running + np.cumsum(_sums(rows, np.concatenate([[done], marks])), axis=0)
             running, done = until[-1], int(marks[-1])
             box = np.searchsorted(starts, cuts[chosen], side="right") - 1
-            left = until - before[box]
-            good = allow(left)
-            good[good] = allow(totals[box[good]] - left[good])
+            left_counts = until - counts_before[box]
+            good = allow(left_counts)
+            good[good] = allow(totals[box[good]] - left_counts[good])
             passing[chosen] = good
     return passing
 

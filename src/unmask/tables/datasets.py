@@ -109,11 +109,11 @@ def adult(
     if rows not in ("complete", "all"):
         raise UnmaskError(f"rows is {rows!r}, expected 'complete' or 'all'")
     columns = read_encoded(locate("adult/adult.data"), header=ADULT_COLUMNS).columns
-    kept = np.ones(len(next(iter(columns.values())).codes), dtype=np.bool_)
+    is_kept = np.ones(len(next(iter(columns.values())).codes), dtype=np.bool_)
     if rows == "complete":
         for column in columns.values():
-            kept &= np.array([text != "?" for text in column.texts])[column.codes]
-    arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[kept]] for name, column in columns.items()}
+            is_kept &= np.array([text != "?" for text in column.texts])[column.codes]
+    arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[is_kept]] for name, column in columns.items()}
     trees = _used(hierarchies or {}, quasi_identifiers, sensitive)
     return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, hierarchies=trees, na=())
 

@@ -26,13 +26,13 @@ def formula_cells(table: Table) -> dict[str, int]:
     >>> formula_cells(Table.read({"note": ["=1+1", "-3", "-"]}, quasi_identifiers="note"))
     {'note': 1}
     """
-    found = {}
+    counts = {}
     for column in table.columns:
-        some = re.search(rf"(?m)^[{re.escape(STARTS)}]", "\n".join(column.levels.labels))
-        like = [is_formula(label) for label in column.levels.labels] if some else []
+        any_formula = re.search(rf"(?m)^[{re.escape(STARTS)}]", "\n".join(column.levels.labels))
+        like = [is_formula(label) for label in column.levels.labels] if any_formula else []
         if n := int(column.counts[np.flatnonzero(like)].sum()) + is_formula(column.name):
-            found[column.name] = n
-    return found
+            counts[column.name] = n
+    return counts
 
 
 def escaped(table: Table) -> Table:
@@ -51,11 +51,11 @@ def escaped(table: Table) -> Table:
     )
 
 
-def check_formulas(found: Mapping[str, int], given: Formulas) -> None:
-    """Refuse a release that has such cells, if that was asked for. found : column -> how many."""
-    if found and given == "refuse":
-        each = ", ".join(f"{name} {n:,}" for name, n in found.items())
+def check_formulas(cells: Mapping[str, int], given: Formulas) -> None:
+    """Raise an error for a release with such cells if they are to be refused. cells : column -> number of cells."""
+    if cells and given == "refuse":
+        listing = ", ".join(f"{name} {n:,}" for name, n in cells.items())
         raise UnmaskError(
-            f"cells that a spreadsheet would run as formulas, by column: {each}; --formulas escape puts an apostrophe "
-            "before them, keep leaves them"
+            f"cells that a spreadsheet would run as formulas, by column: {listing}; --formulas escape puts an "
+            "apostrophe before them, keep leaves them"
         )

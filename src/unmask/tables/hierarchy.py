@@ -85,18 +85,20 @@ class Hierarchy:
             if file.text is None:
                 raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")
             sample = read_sample(file.text)
-            tried = [one for mark in delimiter or ";,\t|" for one in score_dialects(sample, delimiter=mark)]
-            best = max(tried, key=lambda dialect: (dialect.width > 1, dialect.score), default=None)
-            best = best or score_dialects(sample, delimiter=" ")[0]
-            reading = Reading(best, _has_header(best.rows, name))
+            dialects = [
+                candidate for mark in delimiter or ";,\t|" for candidate in score_dialects(sample, delimiter=mark)
+            ]
+            best_dialect = max(dialects, key=lambda dialect: (dialect.width > 1, dialect.score), default=None)
+            best_dialect = best_dialect or score_dialects(sample, delimiter=" ")[0]
+            reading = Reading(best_dialect, _has_header(best_dialect.rows, name))
             try:
-                found = read_rows(connection, reading, "select * from rows", folder)
+                paths = read_rows(connection, reading, "select * from rows", folder)
             except AmbiguousInput as error:
                 raise UnmaskError(f"{name}: {str(error).partition(';')[0]}; mend that line") from None
-        if best.delimiter != ";" or reading.header or file.note:
+        if best_dialect.delimiter != ";" or reading.header or file.note:
             header = ", line 1 names the levels" if reading.header else ""
-            _log.warning("%s: %s", name, file.note or f"delimiter {best.delimiter!r}{header}")
-        return cls.from_paths(zip(*(cells.tolist() for cells in found.values()), strict=True), name=name)
+            _log.warning("%s: %s", name, file.note or f"delimiter {best_dialect.delimiter!r}{header}")
+        return cls.from_paths(zip(*(cells.tolist() for cells in paths.values()), strict=True), name=name)
 
     @property
     def levels(self) -> int:
@@ -116,11 +118,11 @@ class Hierarchy:
     @cached_property
     def nodes(self) -> dict[str, frozenset[int]]:
         """Every label of the tree and the leaf indices it covers, lowest level first."""
-        found: dict[str, set[int]] = {}
+        leaves_of_node: dict[str, set[int]] = {}
         for labels in self.ancestor:
             for leaf, label in enumerate(labels):
-                found.setdefault(label, set()).add(leaf)
-        return {label: frozenset(leaves) for label, leaves in found.items()}
+                leaves_of_node.setdefault(label, set()).add(leaf)
+        return {label: frozenset(leaves) for label, leaves in leaves_of_node.items()}
 
     @cached_property
     def label_of(self) -> dict[frozenset[int], str]:
@@ -137,8 +139,8 @@ class Hierarchy:
         '1*'
         """
         for labels in self.ancestor:
-            if len(above := {labels[leaf] for leaf in leaves}) == 1:
-                return above.pop()
+            if len(ancestors := {labels[leaf] for leaf in leaves}) == 1:
+                return ancestors.pop()
         return None
 
     def members(self, node: str) -> frozenset[int]:
@@ -163,7 +165,7 @@ class Hierarchy:
                 f"an order of {len(leaves)} values does not fit a hierarchy of {len(self.leaves)} leaves; "
                 "expected the same values in both"
             )
-        place = {leaf: at for at, leaf in enumerate(self.leaves)}
+        place = {leaf: position for position, leaf in enumerate(self.leaves)}
         return Hierarchy(
             tuple(leaves), tuple(tuple(labels[place[leaf]] for leaf in leaves) for labels in self.ancestor)
         )
@@ -174,7 +176,10 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")]).order()
         (0, 2, 1)
         """
-        first = [{label: at for at, label in reversed(list(enumerate(labels)))} for labels in reversed(self.ancestor)]
+        first = [
+            {label: position for position, label in reversed(list(enumerate(labels)))}
+            for labels in reversed(self.ancestor)
+        ]
         places = [
             tuple(rank[label] for rank, label in zip(first, path, strict=True))
             for path in zip(*reversed(self.ancestor), strict=True)

@@ -130,8 +130,8 @@ class Lattice:
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Recode the table to the levels that are chosen, and drop the classes that violate a constraint."""
         rng, rows = secret_unless(rng), _rows(table)
-        kept = table if rows.size == table.n_rows else table.take(rows)
-        release, origin = _joined(kept, list(self._recoded(kept, self.choose(kept))))
+        complete = table.complete
+        release, origin = _joined(complete, list(self._recoded(complete, self.choose(complete))))
         return _ordered(release, rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], whole: Table | None = None) -> Released:
@@ -143,11 +143,11 @@ class Lattice:
 
     def _recoded(self, table: Table, choice: Choice | None) -> Iterator[Released]:
         """What each round releases, and the rows of the table behind it."""
-        left = np.arange(table.n_rows)
+        remaining = np.arange(table.n_rows)
         while choice is not None:
-            release, origin = self.released(table.take(left), choice.levels, table)
-            yield release, left[origin]
-            left, choice = np.delete(left, origin), choice.rest
+            release, origin = self.released(table.take(remaining), choice.levels, table)
+            yield release, remaining[origin]
+            remaining, choice = np.delete(remaining, origin), choice.rest
 
     def fits(
         self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
@@ -162,10 +162,13 @@ class Lattice:
         if self.rounds == 1 or not whole or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
         wide, exact = np.zeros(len(pairing.classes), dtype=np.int64), np.ones(len(pairing.observed), dtype=np.bool_)
-        for j, (known, cell) in enumerate(pairing.columns):
-            met = (compatible(one.levels, cell.levels, missing=release.missing).sum(axis=0) for one in (known, cell))
+        for j, (known_cells, cell) in enumerate(pairing.columns):
+            met = (
+                compatible(side.levels, cell.levels, missing=release.missing).sum(axis=0)
+                for side in (known_cells, cell)
+            )
             wide += sum(met)[pairing.classes[:, j]]
-            exact &= known.levels.atomic[pairing.observed[:, j]]
+            exact &= known_cells.levels.atomic[pairing.observed[:, j]]
         finest = np.full(len(exact), np.iinfo(np.int64).max)
         np.minimum.at(finest, row, wide[klass])
         return np.asarray(~exact[row] | (wide[klass] == finest[row]))
@@ -174,9 +177,9 @@ class Lattice:
         """The node that loses least of those that satisfy everything, or the nodes of the rounds, the first holding the
         next; FailedError where not even one node for all rows does.
         """
-        rows = _rows(table)
-        kept = table if rows.size == table.n_rows else table.take(rows)
-        return in_rounds(Asked.of(self, kept), self.rounds)
+        _rows(table)
+        complete = table.complete
+        return in_rounds(Asked.of(self, complete), self.rounds)
 
 
 def _joined(table: Table, parts: Sequence[Released]) -> Released:
@@ -185,10 +188,10 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
         return parts[0]
     rows, columns = np.concatenate([rows for _, rows in parts]), []
     for j, column in enumerate(table.quasi_identifiers):
-        made = [release.quasi_identifiers[j] for release, _ in parts]
-        begins = np.cumsum([0, *(len(one.levels) for one in made)])
-        levels, code = new_cells(column, [label for one in made for label in one.levels.labels])
-        codes = np.concatenate([code[begin + one.codes] for begin, one in zip(begins, made, strict=False)])
+        rounds = [release.quasi_identifiers[j] for release, _ in parts]
+        begins = np.cumsum([0, *(len(part.levels) for part in rounds)])
+        levels, code = new_cells(column, [label for part in rounds for label in part.levels.labels])
+        codes = np.concatenate([code[begin + part.codes] for begin, part in zip(begins, rounds, strict=False)])
         columns.append(replace(column, levels=levels, codes=codes))
     return replace(table.take(rows), quasi_identifiers=tuple(columns)), rows
 

@@ -55,20 +55,25 @@ def in_rounds(asked: Asked, rounds: int) -> Choice:
     The first of n rounds may leave all but an n-th of the rows, and is the best of these, a row that is left counted as
     dropped.
     """
-    best = _Search(asked).best()
+    choice = _Search(asked).best()
     if rounds == 1:
-        return best
+        return choice
     first = _Search(replace(asked, limit=asked.n_rows - math.ceil(asked.n_rows / rounds))).best()
-    best = replace(best, seen=best.seen + first.seen)
+    choice = replace(choice, seen=choice.seen + first.seen)
     if not first.suppressed:
-        return best
+        return choice
     rest = asked.rest(asked.node(first.levels))
     try:
-        more = in_rounds(rest, rounds - 1)
+        next_choice = in_rounds(rest, rounds - 1)
     except FailedError:  # not even the top satisfies everything
-        return best
-    found = replace(first, loss=asked.joint_loss(first, more, rest.n_rows), suppressed=more.suppressed, rest=more)
-    return replace(found if found.loss < best.loss else best, seen=best.seen + more.seen)
+        return choice
+    joint_choice = replace(
+        first,
+        loss=asked.joint_loss(first, next_choice, rest.n_rows),
+        suppressed=next_choice.suppressed,
+        rest=next_choice,
+    )
+    return replace(joint_choice if joint_choice.loss < choice.loss else choice, seen=choice.seen + next_choice.seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +109,14 @@ class Asked:
         """(J,) which classes violate a constraint on classes."""
         return self._violating(found, self.demands)
 
-    def lasting(self, found: Counted) -> int:
+    def lasting(self, counted: Counted) -> int:
         """Rows of the classes that violate what a class keeps when others are merged into it; rule 1."""
-        asked = [one for one in self.demands if isinstance(one, ABSORBING)]
-        return int(found.sizes[self._violating(found, asked)].sum())
+        asked = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING)]
+        return int(counted.sizes[self._violating(counted, asked)].sum())
 
-    def _violating(self, found: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        bad = found.class_people < self.k
-        for secret, histogram in zip(self.secrets if demands else (), found.histograms, strict=False):
+    def _violating(self, counted: Counted, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+        bad = counted.class_people < self.k
+        for secret, histogram in zip(self.secrets if demands else (), counted.histograms, strict=False):
             bad |= ~secret.allowed(histogram, demands)
         return bad
 
@@ -120,11 +125,11 @@ class Asked:
         """Whether a node below one that violates something violates it, too; rules 2 and 3."""
         return self.limit == 0 and all(type(one).__module__ == Constraint.__module__ for one in self.demands)
 
-    def allowed(self, found: Counted, bad: NDArray[np.bool_]) -> bool:
+    def allowed(self, counted: Counted, bad: NDArray[np.bool_]) -> bool:
         """Whether a node without its violating classes is within the limit and the average risk; some row must stay."""
-        kept, most = int(found.sizes[~bad].sum()), self.protection.average_risk
-        safe = most is None or int((~bad).sum()) <= most * kept * (1 + ROUNDING)
-        return safe and kept > 0 and self.n_rows - kept <= self.limit
+        remaining, max_risk = int(counted.sizes[~bad].sum()), self.protection.average_risk
+        safe = max_risk is None or int((~bad).sum()) <= max_risk * remaining * (1 + ROUNDING)
+        return safe and remaining > 0 and self.n_rows - remaining <= self.limit
 
     @property
     def n_rows(self) -> int:
@@ -135,9 +140,9 @@ class Asked:
         """The same of the rows whose classes violate a constraint at a node, over the nodes from there on."""
         nodes, table = self.nodes, self.nodes.table
         of, _ = nodes.together(node, table.first)
-        left = np.flatnonzero(self.violating(nodes.counted(node))[of])
+        remaining = np.flatnonzero(self.violating(nodes.counted(node))[of])
         ladders = tuple(ladder.above(level) for ladder, level in zip(nodes.ladders, node, strict=True))
-        return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[left]], table.take(left)))
+        return replace(self, nodes=Nodes(ladders, nodes.levels[table.first[remaining]], table.take(remaining)))
 
     def node(self, levels: Mapping[str, Level]) -> Node:
         """The node of these levels."""
@@ -145,21 +150,21 @@ class Asked:
 
     def levels(self, node: Node) -> dict[str, Level]:
         """Column -> its level at a node."""
-        return {name: one.levels[at] for at, (name, one) in zip(node, self._named(), strict=True)}
+        return {name: ladder.levels[step] for step, (name, ladder) in zip(node, self._named(), strict=True)}
 
     def _named(self) -> Iterator[tuple[str, Ladder]]:
         return zip((column.name for column in self.table.quasi_identifiers), self.nodes.ladders, strict=True)
 
-    def added(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
+    def added(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
         """What dropping the rows of some classes adds to the certainty penalty of a node."""
-        more = self._gone - self.nodes.lost(node, found.first[bad], self.weights)
-        return float(found.sizes[bad] @ more) / self.n_rows
+        penalty = self._gone - self.nodes.lost(node, counted.first[bad], self.weights)
+        return float(counted.sizes[bad] @ penalty) / self.n_rows
 
-    def joint_loss(self, first: Choice, rest: Choice, left: int) -> float:
+    def joint_loss(self, first: Choice, rest: Choice, remaining: int) -> float:
         """What a round loses together with the next, whose rows, so many, it counted as dropped."""
         if self.protection.loss == "discernibility":
-            return first.loss - self.table.n_rows * float(left) + rest.loss
-        return first.loss + (rest.loss - self._gone) * left / self.n_rows
+            return first.loss - self.table.n_rows * float(remaining) + rest.loss
+        return first.loss + (rest.loss - self._gone) * remaining / self.n_rows
 
     @property
     def _gone(self) -> float:
@@ -214,11 +219,15 @@ class _Search:
         """Open nodes from this one towards the top, each step where the bound rises least."""
         path = [node]
         while True:
-            above = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
-            inside = [one for one in above if all(np.less(one, self.bound.shape)) and np.isfinite(self.bound[one])]
+            parents = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
+            inside = [
+                ancestor
+                for ancestor in parents
+                if all(np.less(ancestor, self.bound.shape)) and np.isfinite(self.bound[ancestor])
+            ]
             if not inside:
                 break
-            node = min(inside, key=lambda one: (self.bound[one], one))
+            node = min(inside, key=lambda ancestor: (self.bound[ancestor], ancestor))
             path.append(node)
         return path
 
@@ -237,36 +246,40 @@ class _Search:
 
     def _look(self, node: Node) -> bool:
         """Count a node, close what that proves, keep it if it is the best; whether its classes satisfy all."""
-        found, asked = self._counted(node), self.asked
-        bad = asked.violating(found)
-        satisfied = asked.allowed(found, bad)
+        counted, asked = self._counted(node), self.asked
+        bad = asked.violating(counted)
+        satisfied = asked.allowed(counted, bad)
         self.bound[node] = np.inf
-        if asked.lasting(found) > asked.limit or (asked.inherited and not satisfied):
+        if asked.lasting(counted) > asked.limit or (asked.inherited and not satisfied):
             self.bound[tuple(slice(0, level + 1) for level in node)] = np.inf
-        loss = self._loss(node, found, bad)
+        loss = self._loss(node, counted, bad)
         if satisfied and (self.found is None or loss < self.found.loss):
-            self.found = Choice(asked.levels(node), loss, int(found.sizes[bad].sum()), self.bound.size, 0)
+            self.found = Choice(asked.levels(node), loss, int(counted.sizes[bad].sum()), self.bound.size, 0)
             self.bound[self.bound >= loss] = np.inf
         return satisfied
 
     def _counted(self, node: Node) -> Counted:
         """The classes at a node, from the coarsest finer one that was kept."""
         self.seen += 1
-        finer = [one for at, one in self.kept.items() if all(np.less_equal(at, node))]
-        found = self.asked.nodes.counted(node, min(finer, key=lambda one: len(one.sizes), default=None))
-        if 2 * len(found.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
-            self.kept[node] = found
-        return found
+        finer = [
+            finer_counted for finer_node, finer_counted in self.kept.items() if all(np.less_equal(finer_node, node))
+        ]
+        counted = self.asked.nodes.counted(
+            node, min(finer, key=lambda finer_counted: len(finer_counted.sizes), default=None)
+        )
+        if 2 * len(counted.sizes) <= len(self.asked.nodes.table.sizes) and len(self.kept) < MOST_KEPT:
+            self.kept[node] = counted
+        return counted
 
-    def _loss(self, node: Node, found: Counted, bad: NDArray[np.bool_]) -> float:
+    def _loss(self, node: Node, counted: Counted, bad: NDArray[np.bool_]) -> float:
         """What the node loses; where squares of sizes are counted, they are a bound of all coarser nodes."""
         if self.asked.protection.loss == "gcp":
-            return float(self.least[node]) + self.asked.added(node, found, bad)
-        squares = found.sizes.astype(np.float64) ** 2
+            return float(self.least[node]) + self.asked.added(node, counted, bad)
+        squares = counted.sizes.astype(np.float64) ** 2
         coarser = tuple(slice(level, None) for level in node)
         for bound in (self.bound, self.least):
             bound[coarser] = np.maximum(bound[coarser], squares.sum())
-        return float(squares[~bad].sum()) + self.asked.table.n_rows * float(found.sizes[bad].sum())
+        return float(squares[~bad].sum()) + self.asked.table.n_rows * float(counted.sizes[bad].sum())
 
 
 def _weights(given: Mapping[str, float], table: Table) -> NDArray[np.float64]:

@@ -65,14 +65,14 @@ class Microaggregate:
         rng, rows = secret_unless(rng), _rows(table)
         for name in self.columns:
             _place_of(table, name)
-        kept = [column.take(rows) for column in table.quasi_identifiers]
-        numbers = [column for column in kept if self._averages(column)]
+        columns = [column.take(rows) for column in table.quasi_identifiers]
+        numbers = [column for column in columns if self._averages(column)]
         if not numbers:
             raise UnmaskError(f"{self!r} averages numbers, and no quasi-identifier is one; see PRAM for other columns")
         if rows.size < self.k:
             raise FailedError(f"{rows.size} rows take part, expected at least k = {self.k}; ask for less")
         group = self._groups(numbers, rng)
-        recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in kept]
+        recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in columns]
         return _release(table, rows, recoded, rng)
 
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
@@ -93,9 +93,9 @@ class Microaggregate:
             )
         shuffled = rng.permutation(len(x))
         order = shuffled[np.argsort(classes_of(numbers).of_row[shuffled], kind="stable")]
-        found = np.empty(len(x), dtype=np.int64)
-        found[order] = mdav(x[order], self.k)
-        return found
+        groups = np.empty(len(x), dtype=np.int64)
+        groups[order] = mdav(x[order], self.k)
+        return groups
 
 
 def mdav(x: Floats, k: int) -> Ints:
@@ -104,18 +104,18 @@ def mdav(x: Floats, k: int) -> Ints:
     >>> mdav(np.array([[0.0], [1.0], [10.0], [12.0]]), 2)
     array([1, 1, 0, 0])
     """
-    group, rest, n_groups = np.empty(len(x), dtype=np.int64), np.arange(len(x)), 0
+    group, ungrouped, n_groups = np.empty(len(x), dtype=np.int64), np.arange(len(x)), 0
     x = x - x.mean(axis=0)
-    while len(rest) >= 2 * k:
+    while len(ungrouped) >= 2 * k:
         center = x.mean(axis=0)
-        for _ in range(2 if len(rest) >= 3 * k else 1):
+        for _ in range(2 if len(ungrouped) >= 3 * k else 1):
             center = x[int(_from(x, center).argmax())]  # whoever is farthest from it is next
             near = np.argpartition(_from(x, center), k - 1)[:k]
-            group[rest[near]] = n_groups
-            stays = np.ones(len(rest), dtype=np.bool_)
+            group[ungrouped[near]] = n_groups
+            stays = np.ones(len(ungrouped), dtype=np.bool_)
             stays[near] = False
-            x, rest, n_groups = x[stays], rest[stays], n_groups + 1
-    group[rest] = n_groups
+            x, ungrouped, n_groups = x[stays], ungrouped[stays], n_groups + 1
+    group[ungrouped] = n_groups
     return group
 
 

@@ -94,12 +94,12 @@ def mondrian(
         np.zeros(1, dtype=np.int64),
         np.array([counts.sum()], dtype=np.int64),
     )
-    together = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
-    waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), together)
+    points_at_once = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
+    waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), points_at_once)
     while waiting:
         boxes, cuts, box_of_cut, left = _best(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
         boxes = _split(points, boxes, cuts, box_of_cut, left, start_of, k=k, strict=strict)
-        waiting += _runs(boxes, together)
+        waiting += _runs(boxes, points_at_once)
     begins = np.zeros(n_points, dtype=np.bool_)
     begins[start_of] = True
     number = np.cumsum(begins, dtype=np.int32) - np.int32(1)
@@ -107,7 +107,7 @@ def mondrian(
 
 
 def _tests(histograms: Sequence[NDArray[Any] | csr_array], allows: Sequence[Allows]) -> list[Test]:
-    return [partial(all_pass, csr_array(one), allow) for one, allow in zip(histograms, allows, strict=True)]
+    return [partial(all_pass, csr_array(histogram), allow) for histogram, allow in zip(histograms, allows, strict=True)]
 
 
 def _fresh(
@@ -135,8 +135,8 @@ def _final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
     d = boxes.preference.shape[1]
     done: NDArray[np.bool_] = (boxes.tried >= d) | (boxes.rows < 2 * k)
     if strict:
-        every = np.arange(boxes.rows.size)
-        done |= boxes.widths[every, boxes.preference[every, np.minimum(boxes.tried, d - 1)]] <= 0
+        box_numbers = np.arange(boxes.rows.size)
+        done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.tried, d - 1)]] <= 0
     return done
 
 
@@ -194,8 +194,8 @@ def _best(
     for passes in tests:
         passing = passes(Halves(boxes.items, boxes.starts, cuts))
         cuts, box, left = cuts[passing], box[passing], left[passing]
-    best = _nearest_median(np.abs(2 * left - boxes.rows[box]), box)
-    return boxes, cuts[best], box[best], left[best]
+    nearest = _nearest_median(np.abs(2 * left - boxes.rows[box]), box)
+    return boxes, cuts[nearest], box[nearest], left[nearest]
 
 
 def _positions(
@@ -205,8 +205,8 @@ def _positions(
     until = np.cumsum(points.counts[boxes.items])
     cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
     box = keys[cuts] >> rank_bits
-    before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
-    left = until[cuts] - before[box]
+    rows_before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
+    left = until[cuts] - rows_before[box]
     enough = (left >= k) & (boxes.rows[box] - left >= k)
     cuts, box, left = cuts[enough], box[enough], left[enough]
     if points.ancestors is not None:
@@ -283,15 +283,15 @@ def _runs(boxes: _Boxes, points: int) -> list[_Boxes]:
 def _run(boxes: _Boxes, begin: int, end: int) -> _Boxes:
     """The boxes from one to before another."""
     first, last = boxes.starts[begin], boxes.starts[end]
-    some = slice(begin, end)
+    selected = slice(begin, end)
     return _Boxes(
         items=boxes.items[first:last],
         starts=boxes.starts[begin : end + 1] - first,
-        offset=boxes.offset[some],
-        rows=boxes.rows[some],
-        widths=boxes.widths[some],
-        preference=boxes.preference[some],
-        tried=boxes.tried[some],
+        offset=boxes.offset[selected],
+        rows=boxes.rows[selected],
+        widths=boxes.widths[selected],
+        preference=boxes.preference[selected],
+        tried=boxes.tried[selected],
     )
 
 

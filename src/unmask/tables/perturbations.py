@@ -110,12 +110,12 @@ class PRAM:
         return levels, (upto <= rng.random((n, 1)) * upto[:, -1:]).sum(axis=1).astype(np.int32)
 
     def _stated(self, name: str, true: Levels, released: Levels) -> Floats:
-        place = {label: at for at, label in enumerate(released.labels)}
+        place = {label: level for level, label in enumerate(released.labels)}
         table = np.zeros((len(true), len(released)))
-        for at, label in enumerate(true.labels):
+        for level, label in enumerate(true.labels):
             for value, p in self.matrices[name].get(label, {label: 1.0}).items():
                 if value in place:
-                    table[at, place[value]] = p
+                    table[level, place[value]] = p
         return table
 
 
@@ -162,19 +162,19 @@ class AddNoise:
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """K of a column."""
-        same = Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
+        equal_cells = Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
         if not self._changes(true.name):
-            return same
+            return equal_cells
         sd, base = self.sd.get(true.name, 0.0), self.base.get(true.name, 1.0)
         x, r = _numbers(true)[:, None], _numbers(released)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a cell is missing
             if sd == 0:
-                found = np.log((np.abs(_rounded(x, base) - r) < base / 2).astype(np.float64))
+                log_kernel = np.log((np.abs(_rounded(x, base) - r) < base / 2).astype(np.float64))
             else:
                 upper, lower = (scipy.special.log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
-                found = upper + np.log1p(-np.exp(lower - upper))
+                log_kernel = upper + np.log1p(-np.exp(lower - upper))
         gap = (true.levels.gaps | true.levels.unknown)[:, None] | released.levels.gaps
-        return same._replace(log_k=np.where(gap, same.log_k, found))
+        return equal_cells._replace(log_k=np.where(gap, equal_cells.log_k, log_kernel))
 
     def _changes(self, name: str) -> bool:
         return name in self.sd or name in self.base
@@ -233,13 +233,13 @@ class RankSwap:
         for name in self.columns:
             if table.quasi_identifiers[_place_of(table, name)].levels.kind == "categorical":
                 raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
-        kept = (column.take(rows) for column in table.quasi_identifiers)
+        columns = (column.take(rows) for column in table.quasi_identifiers)
         swapped = [
             (
                 column.levels,
                 self._swapped(column.codes, column.levels.missing, rng) if self._swaps(column) else column.codes,
             )
-            for column in kept
+            for column in columns
         ]
         return _release(table, rows, swapped, rng)
 
@@ -251,9 +251,9 @@ class RankSwap:
         cell, ranks = _cells(counts)
         n = len(ranks)
         swaps = _between(ranks.shape[1], int(counts.sum()), self.share, rng)
-        moved = ranks / np.maximum(ranks.sum(axis=1, keepdims=True), 1) @ swaps @ (ranks / ranks.sum(axis=0)).T
+        transitions = ranks / np.maximum(ranks.sum(axis=1, keepdims=True), 1) @ swaps @ (ranks / ranks.sum(axis=0)).T
         kernel = np.eye(n + 1)  # the last is a missing cell, which stays
-        kernel[:n, :n] = (1 - ANYWHERE) * moved + ANYWHERE * ranks.sum(axis=1) / ranks.sum()
+        kernel[:n, :n] = (1 - ANYWHERE) * transitions + ANYWHERE * ranks.sum(axis=1) / ranks.sum()
         place = np.where(released.levels.gaps, n, cell).astype(np.int32)
         return Kernel.of(kernel)._replace(true=place[_nearest(true.levels, released)], released=place)
 
@@ -263,9 +263,9 @@ class RankSwap:
     def _swapped(self, codes: NDArray[np.int32], missing: int, rng: Rng) -> NDArray[np.int32]:
         free = np.flatnonzero(codes != missing)
         ranked = free[np.lexsort((rng.random(free.size), codes[free]))]
-        found = codes.copy()
-        found[ranked] = codes[ranked[_partners(free.size, self.share, rng)]]
-        return found
+        swapped = codes.copy()
+        swapped[ranked] = codes[ranked[_partners(free.size, self.share, rng)]]
+        return swapped
 
 
 def _partners(n: int, share: float, rng: Rng) -> NDArray[np.int64]:
@@ -281,13 +281,16 @@ def _between(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
     Neighboring bins are swapped alike, but for the distance from the ends: counts are summed along the diagonal over an
     eighth of the window on either side.
     """
-    of_rank, seen = np.arange(n) * n_bins // n, np.zeros((n_bins, n_bins))
+    of_rank, pair_counts = np.arange(n) * n_bins // n, np.zeros((n_bins, n_bins))
     for _ in range(max(RUNS, -(-SWAPS // n))):
         pairs = of_rank * n_bins + of_rank[_partners(n, share, rng)]
-        seen += np.bincount(pairs, minlength=n_bins**2).reshape(n_bins, n_bins)
+        pair_counts += np.bincount(pairs, minlength=n_bins**2).reshape(n_bins, n_bins)
     reach = int(share * n_bins / 8)
-    padded = np.pad(seen, reach)
-    total = sum((padded[at : at + n_bins, at : at + n_bins] for at in range(2 * reach + 1)), np.zeros_like(seen))
+    padded = np.pad(pair_counts, reach)
+    total = sum(
+        (padded[offset : offset + n_bins, offset : offset + n_bins] for offset in range(2 * reach + 1)),
+        np.zeros_like(pair_counts),
+    )
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
@@ -304,12 +307,12 @@ def _cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
 
 def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
     """The released level that each true one is swapped like: itself where it occurs, else the next in order."""
-    place = {label: at for at, label in enumerate(released.levels.labels) if released.counts[at]}
+    place = {label: position for position, label in enumerate(released.levels.labels) if released.counts[position]}
     occurs = np.array(sorted(place.values()))
-    there = released.levels.low[occurs] if true.kind == released.levels.kind == "numeric" else occurs
-    own = true.low if true.kind == released.levels.kind == "numeric" else np.arange(len(true))
-    near = occurs[np.minimum(np.searchsorted(there, own), len(occurs) - 1)]
-    return np.array([place.get(label, int(at)) for label, at in zip(true.labels, near, strict=True)])
+    released_values = released.levels.low[occurs] if true.kind == released.levels.kind == "numeric" else occurs
+    values = true.low if true.kind == released.levels.kind == "numeric" else np.arange(len(true))
+    near = occurs[np.minimum(np.searchsorted(released_values, values), len(occurs) - 1)]
+    return np.array([place.get(label, int(position)) for label, position in zip(true.labels, near, strict=True)])
 
 
 def _numbers(column: Column) -> Floats:

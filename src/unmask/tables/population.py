@@ -97,19 +97,19 @@ def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) 
     spectrum = _Spectrum.of(sizes)
     uniques = spectrum.classes_of(1)
     models = (pitman, zayatz, slide_negative_binomial)
-    found = [model(sizes, population_rows=population_rows) for model in models]
+    estimates = [model(sizes, population_rows=population_rows) for model in models]
     fraction = spectrum.rows / population_rows
     low, high = interval(sizes, population_rows=population_rows) or (None, None)
     drawn = None if low is None or high is None else _drawn(low, high, spectrum.rows, population_rows)
-    chance = (None, None) if drawn is None or not uniques else tuple(min(1.0, one / uniques) for one in drawn)
+    chance = (None, None) if drawn is None or not uniques else tuple(min(1.0, bound / uniques) for bound in drawn)
     return PopulationUniqueness(
         rows=int(spectrum.rows),
         population_rows=int(population_rows),
         sampling_fraction=fraction,
         sample_uniques=int(uniques),
-        pitman=found[0],
-        zayatz=found[1],
-        slide_negative_binomial=found[2],
+        pitman=estimates[0],
+        zayatz=estimates[1],
+        slide_negative_binomial=estimates[2],
         population_classes=population_classes(sizes, population_rows=population_rows),
         low=low,
         high=high,
@@ -156,16 +156,16 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     steps = np.arange(1, 2 + np.ceil(np.log(max(largest, _EDGES[-1]) / _EDGES[-1]) / np.log(_RATIO)))
     edges = np.concatenate((_EDGES, np.ceil(_EDGES[-1] * _RATIO**steps))).astype(np.int64)
     counted = np.histogram(sizes, edges)[0]
-    each = _BOUNDS / len(counted) / 2
-    least = np.where(counted > 0, scipy.special.gammaincinv(np.maximum(counted, 1), each), 0.0)
-    most = scipy.special.gammaincinv(counted + 1, 1 - each)
+    tail = _BOUNDS / len(counted) / 2
+    lower = np.where(counted > 0, scipy.special.gammaincinv(np.maximum(counted, 1), tail), 0.0)
+    upper = scipy.special.gammaincinv(counted + 1, 1 - tail)
     top = max(70, 1.5 * (largest + 10) * N / spectrum.rows)
     F = np.unique(np.concatenate((np.arange(1, 61), np.round(np.geomspace(60, top, 150)).astype(np.int64))))
     F = F[F <= N]
     from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
 
     expected = np.diff(hypergeom.cdf(edges[:, None] - 1, N, F, int(spectrum.rows)), axis=0) / F  # for each person
-    A, b = np.concatenate((expected, -expected)), np.concatenate((most, -least))
+    A, b = np.concatenate((expected, -expected)), np.concatenate((upper, -lower))
     uniques, everybody = (F == 1).astype(np.float64), np.ones((1, len(F)))
     ends = [
         scipy.optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=everybody, b_eq=[float(N)], method="highs").fun
@@ -260,10 +260,10 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
         )
         for x in starts
     ]
-    best = min((run for run in runs if run.success), key=lambda run: float(run.fun), default=None)
-    if best is None or best.x[1] > 14 or best.x[0] > box[0][1] - 1:
+    optimum = min((run for run in runs if run.success), key=lambda run: float(run.fun), default=None)
+    if optimum is None or optimum.x[1] > 14 or optimum.x[0] > box[0][1] - 1:
         return None
-    return unpack(best.x)
+    return unpack(optimum.x)
 
 
 # ------------------------------------------------------------------------------------------------ Zayatz
@@ -288,8 +288,8 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
     if uniques == 0:
         return None
     N, n = float(population_rows), spectrum.rows
-    one = np.exp(_log_one_drawn(spectrum.size, N, n))
-    conditional = (n / N) * uniques / float(np.sum(one * spectrum.frequency))
+    p_one_drawn = np.exp(_log_one_drawn(spectrum.size, N, n))
+    conditional = (n / N) * uniques / float(np.sum(p_one_drawn * spectrum.frequency))
     return float(min(N, uniques * conditional * N / n))
 
 
@@ -338,14 +338,14 @@ def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -
         return np.asarray(np.log(np.maximum(_expected_small(a, odds, K, pi), 1e-300) / observed), dtype=np.float64)
 
     box = (np.array([-12.0, -16.0]), np.array([8.0, 12.0]))
-    best, worst = None, np.inf
+    optimum, worst = None, np.inf
     for start in ((-3.0, -4.0), (-1.0, -2.0), (0.0, -3.0), (-4.0, -7.0), (1.0, 0.0)):
         run = scipy.optimize.least_squares(misfit, np.array(start), bounds=box, xtol=1e-12, ftol=1e-12, gtol=1e-12)
         if (error := float(np.abs(run.fun).max())) < worst:
-            best, worst = run.x, error
-    if best is None or worst > _CONVERGED:
+            optimum, worst = run.x, error
+    if optimum is None or worst > _CONVERGED:
         return None
-    a, odds = np.exp(best)
+    a, odds = np.exp(optimum)
     return float(K * np.exp(-a * np.log1p(1 / odds)))
 
 

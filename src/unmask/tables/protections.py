@@ -43,10 +43,10 @@ Released = tuple[Table, NDArray[np.int64]]
 def _call(protection: Any) -> str:
     """The call that rebuilds a protection: its first parameter, and the others where they are not the default."""
     parts = []
-    for at, item in enumerate(fields(protection)):
+    for position, item in enumerate(fields(protection)):
         value = getattr(protection, item.name)
         default = item.default_factory() if item.default_factory is not NO_DEFAULT else item.default
-        if at == 0 or value != default:
+        if position == 0 or value != default:
             parts.append(f"{item.name}={value!r}")
     return f"{type(protection).__name__}({', '.join(parts)})"
 
@@ -124,15 +124,15 @@ class Mondrian:
         """Generalize the table until every class has k people and satisfies the constraints."""
         rng = secret_unless(rng)
         rows = _rows(table)
-        kept = _at_levels(table if rows.size == table.n_rows else table.take(rows), self.levels)
-        _check_sets(kept, self.k)
-        search = self.search(kept, [kept.totals_of(column) for column in kept.quasi_identifiers])
+        complete = _at_levels(table.complete, self.levels)
+        _check_sets(complete, self.k)
+        search = self.search(complete, [complete.totals_of(column) for column in complete.quasi_identifiers])
         if self.strict:
-            box, codes, of_row = search.boxes(kept), kept.classes.levels, kept.classes.of_row
+            box, codes, of_row = search.boxes(complete), complete.classes.levels, complete.classes.of_row
         else:
-            box, codes, of_row = search.relaxed(kept, rng=rng), kept.codes, np.arange(rows.size, dtype=np.int32)
-        made = [merged(column, box, codes[:, j]) for j, column in enumerate(kept.quasi_identifiers)]
-        return _release(table, rows, [(levels, code[of_row]) for levels, code in made], rng)
+            box, codes, of_row = search.relaxed(complete, rng=rng), complete.codes, np.arange(rows.size, dtype=np.int32)
+        recoded = [merged(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
+        return _release(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
 
     def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
         """How a table is cut whose quasi-identifiers have, for each, so many rows of each level."""
@@ -194,16 +194,16 @@ class Suppress:
         """Keep the rows of the classes that are large and diverse enough."""
         k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = _rows(table)
-        kept = table if rows.size == table.n_rows else table.take(rows)
-        classes = kept.classes
-        good = satisfying(kept, k, demands)
+        complete = table.complete
+        classes = complete.classes
+        good = satisfying(complete, k, demands)
         if not good.any():
-            most, what = int(kept.class_people.max(initial=0)), "rows" if kept.person is None else "people"
+            largest, unit = int(complete.class_people.max(initial=0)), "rows" if complete.person is None else "people"
             raise FailedError(
                 f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
-                f"largest has {most} {what}; ask for less, or generalize the quasi-identifiers first"
+                f"largest has {largest} {unit}; ask for less, or generalize the quasi-identifiers first"
             )
-        return _ordered(kept.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
+        return _ordered(complete.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
 
 def satisfying(table: Table, k: int, demands: Sequence[Constraint], *, whole: Table | None = None) -> NDArray[np.bool_]:
@@ -260,14 +260,14 @@ class SuppressCells:
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Suppress cells until every class has k people, or no further cell may be suppressed."""
         rows = _rows(table)
-        kept = table if rows.size == table.n_rows else table.take(rows)
-        names = [column.name for column in kept.quasi_identifiers]
-        places = [_place_of(kept, name) for name in self.columns] or list(range(len(names)))
-        starred = [with_star(column) if j in places else None for j, column in enumerate(kept.quasi_identifiers)]
-        codes = suppress_cells(kept, starred, places, k=self.k, rate=self.rate)
+        complete = table.complete
+        names = [column.name for column in complete.quasi_identifiers]
+        places = [_place_of(complete, name) for name in self.columns] or list(range(len(names)))
+        starred = [with_star(column) if j in places else None for j, column in enumerate(complete.quasi_identifiers)]
+        codes = suppress_cells(complete, starred, places, k=self.k, rate=self.rate)
         recoded = [
-            (column.levels if star is None else star[0], codes[:, j][kept.classes.of_row])
-            for j, (column, star) in enumerate(zip(kept.quasi_identifiers, starred, strict=True))
+            (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
+            for j, (column, star) in enumerate(zip(complete.quasi_identifiers, starred, strict=True))
         ]
         return _release(table, rows, recoded, rng)
 
@@ -284,8 +284,8 @@ class SuppressCells:
             return np.ones(row.size, dtype=np.bool_)
         hidden = [cell.levels.suppressed[pairing.classes[:, j]] for j, (_, cell) in enumerate(pairing.columns)]
         stars = np.sum(hidden, axis=0)[klass]
-        known = [column.levels.open(release.missing) for column, _ in pairing.columns]
-        vague = [levels[pairing.observed[:, j]] for j, levels in enumerate(known)]
+        open_levels = [column.levels.open(release.missing) for column, _ in pairing.columns]
+        vague = [levels[pairing.observed[:, j]] for j, levels in enumerate(open_levels)]
         fewest = np.full(len(pairing.observed), len(pairing.columns))
         np.minimum.at(fewest, row, stars)
         return np.asarray(np.any(vague, axis=0)[row] | (stars == fewest[row]))
@@ -333,9 +333,9 @@ def _at_levels(table: Table, levels: Mapping[str, float | str]) -> Table:
     """The table with the quasi-identifiers named recoded to levels."""
     columns = list(table.quasi_identifiers)
     for name, level in levels.items():
-        at = _place_of(table, name)
-        recoded, codes = generalized(columns[at], level)
-        columns[at] = replace(columns[at], levels=recoded, codes=codes)
+        position = _place_of(table, name)
+        recoded, codes = generalized(columns[position], level)
+        columns[position] = replace(columns[position], levels=recoded, codes=codes)
     return replace(table, quasi_identifiers=tuple(columns))
 
 

@@ -50,10 +50,10 @@ def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
     low, high = column.min(), column.max()
     if high - low <= 4 * column.size + 1024 and (column.dtype.kind in "iu" or bool(np.all(column == np.rint(column)))):
         shifted = (column - low).astype(np.int64)
-        seen = np.zeros(int(high - low) + 1, dtype=np.bool_)
-        seen[shifted] = True
-        rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-        return np.flatnonzero(seen) + low, rank[shifted]
+        occurs = np.zeros(int(high - low) + 1, dtype=np.bool_)
+        occurs[shifted] = True
+        rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(occurs) + low, rank[shifted]
     present, inverse = np.unique(column, return_inverse=True)
     return present, inverse.astype(np.int32)
 

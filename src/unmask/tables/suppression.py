@@ -38,26 +38,32 @@ def suppress_cells(
             return of, np.bincount(of, weights=weight).astype(np.int64)[of]
         return of, np.diff(summed(people, of, int(of.max()) + 1).indptr)[of]
 
-    def suppressed(j: int, where: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def suppressed(j: int, rows: NDArray[np.bool_]) -> NDArray[np.int32]:
         trial = codes.copy()
-        trial[where, j] = stars[j]
+        trial[rows, j] = stars[j]
         return trial
 
     def violating(columns: NDArray[np.int32]) -> int:
         return int(weight[regroup(columns)[1] < k].sum())
 
     budget = int(rate * weight.sum() * len(places) + 1e-9)
-    left = list(dict.fromkeys(places))
-    while left and budget:
+    unused_columns = list(dict.fromkeys(places))
+    while unused_columns and budget:
         of, total = regroup(codes)
         small = total < k
         if not small.any():
             break
-        best = min(left, key=lambda j: violating(suppressed(j, small)))
-        left.remove(best)
-        chosen = _within_budget(of, total, np.where(codes[:, best] == stars[best], 0, weight), small, budget)
-        budget = budget - int(weight[chosen & (codes[:, best] != stars[best])].sum()) if chosen[small].all() else 0
-        codes = suppressed(best, chosen)
+        chosen_column = min(unused_columns, key=lambda j: violating(suppressed(j, small)))
+        unused_columns.remove(chosen_column)
+        chosen = _within_budget(
+            of, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
+        )
+        budget = (
+            budget - int(weight[chosen & (codes[:, chosen_column] != stars[chosen_column])].sum())
+            if chosen[small].all()
+            else 0
+        )
+        codes = suppressed(chosen_column, chosen)
     return codes
 
 

@@ -86,8 +86,12 @@ def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
     if any(map(_NAME.fullmatch, words)):
         return 0
     bare = [word for word in words if not _NUMBERS.fullmatch(word)]
-    alone = len(words) == 1 and (identifies or distinct >= FEW)
-    if bare and _PERSON.fullmatch(bare[-1]) and (alone or len(bare) < len(words) or re.search(_NUMBER + "$", bare[-1])):
+    only_generic = len(words) == 1 and (identifies or distinct >= FEW)
+    if (
+        bare
+        and _PERSON.fullmatch(bare[-1])
+        and (only_generic or len(bare) < len(words) or re.search(_NUMBER + "$", bare[-1]))
+    ):
         return 2
     return int(identifies or bool(_GENERIC.fullmatch("".join(words))))
 
@@ -109,11 +113,11 @@ def counting_unit(keys: Iterable[Key], n_rows: int) -> CountingUnit:
     shared = next((key for key in top if key.distinct + key.missing < n_rows), None)
     if shared is None:
         return ASSUMED
-    asked = (
+    question = (
         f"Is one row one person? Column {shared.name!r} has {shared.distinct:,} different values in {n_rows:,} rows. "
         f"If it is, say --person {ROW}. If equal values are one person, say --person {quote(shared.name)}"
     )
-    return CountingUnit("", asked, shared.name)
+    return CountingUnit("", question, shared.name)
 
 
 def stated_unit(person: str, *, shared: bool) -> CountingUnit:
@@ -143,8 +147,8 @@ def person_by(column: Column) -> NDArray[np.int64] | None:
     >>> person_by(table.columns[0])
     array([0, 1, 0, 6, 7])
     """
-    stated = column.codes != column.levels.missing
-    if np.bincount(column.codes[stated]).max(initial=0) < 2:
+    has_person = column.codes != column.levels.missing
+    if np.bincount(column.codes[has_person]).max(initial=0) < 2:
         return None
-    alone = len(column.levels) + np.arange(len(column.codes))
-    return np.where(stated, column.codes, alone)
+    row_person = len(column.levels) + np.arange(len(column.codes))
+    return np.where(has_person, column.codes, row_person)
