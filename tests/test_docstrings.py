@@ -7,6 +7,7 @@ import pytest
 from numpydoc.validate import validate
 
 PACKAGES: tuple[str, ...] = (
+    "unmask.data",
     "unmask.pseudonyms",
     "unmask.tables.attacks",
     "unmask.tables.criteria",

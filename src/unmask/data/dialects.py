@@ -48,14 +48,26 @@ _APOSTROPHES = re.compile(r"(^|[,;|\t])\s*'[^'\n]*'\s*([,;|\t]|$)", re.MULTILINE
 class Sample:
     """The start of a text file without the comments above its first row.
 
-    comments : lines above the first row that begin with a mark
-    n_above  : lines above the first row: skipped ones, comments and blank ones
-    skipped  : lines that the user skips
-    lines    : the first rows, a header included
-    windows  : rows further down, for scores only
-    comment  : the mark of comments that the user gave
-    trim     : what is cut from each line before it is split; its first group stays
-    note     : a sentence for what is cut
+    Parameters
+    ----------
+    file : TextFile
+        The file, made UTF-8.
+    comments : tuple of str
+        Lines above the first row that begin with a mark.
+    n_above : int
+        Lines above the first row: skipped ones, comments and blank ones.
+    skipped : int
+        Lines that the user skips.
+    lines : tuple of str
+        The first rows, a header included.
+    windows : tuple of str
+        Rows further down, for scores only.
+    comment : str or None
+        The mark of comments that the user gave.
+    trim : re.Pattern[str] or None
+        What is cut from each line before it is split; its first group stays.
+    note : str
+        A sentence for what is cut.
     """
 
     file: TextFile
@@ -70,11 +82,31 @@ class Sample:
 
 
 def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = None, trim: bool = True) -> Sample:
-    """Read the first lines of a file and 40 windows over the rest, with the comments on top split off.
+    """Read the first lines of a file and 40 windows over the rest, without the comments above the first row.
 
-    comment : the mark of comments, also of those below the first row; "none": no line is a comment; None: recognized
-        above the first row, and no line below it is one
-    trim    : cut brackets around lines and attributes at their ends
+    Parameters
+    ----------
+    file : TextFile
+        File of `decode_text`.
+    skip_lines : int
+        Lines that are skipped.
+    comment : str or None
+        Mark of comments, also below the first row. "none": no line is a comment. None: comments are recognized above
+        the first row, and no line below is one.
+    trim : bool
+        Whether brackets around lines and attributes at their ends are cut.
+
+    Returns
+    -------
+    Sample
+        The lines.
+
+    Raises
+    ------
+    UnmaskError
+        The file has no rows.
+    AmbiguousInput
+        Brackets are around some lines only.
     """
     with open_binary(file.path) as stream:
         start = stream.read(_FIRST_BYTES) + stream.readline(_LONGEST_LINE)
@@ -149,13 +181,28 @@ def _trim(sample: Sample) -> Sample:
 class Dialect:
     """A way to cut a sample.
 
-    quote   : the mark around cells that hold the delimiter
-    rows    : the cells of each record of the usual width; a header included
-    n_first : rows that stand in the first lines; the rest stands in windows
-    ragged  : whether shorter records are filled with empty cells
-    misfits : line numbers of records of another width
-    terms   : shares that `score` weighs
-    names   : cells of the last comment above, if they name the columns
+    Parameters
+    ----------
+    sample : Sample
+        The lines that are cut.
+    delimiter : str
+        Mark between cells; a blank is any run of blanks.
+    quote : str
+        The mark around cells that hold the delimiter.
+    rows : tuple[tuple of str, ...]
+        The cells of each record of the usual width; a header included.
+    width : int
+        Most frequent number of cells of a record.
+    misfits : tuple of int
+        Line numbers of records of another width.
+    terms : dict[str, float]
+        Shares that `score` weighs.
+    names : tuple of str
+        Cells of the last comment above, if they name the columns.
+    n_first : int
+        Rows that stand in the first lines; the rest stands in windows.
+    ragged : bool
+        Whether shorter records are filled with empty cells.
     """
 
     sample: Sample
@@ -184,6 +231,18 @@ class Dialect:
 def kind_of(cell: str) -> str:
     """Return the kind of a cell: missing, number, date or text.
 
+    Parameters
+    ----------
+    cell : str
+        Text of the cell.
+
+    Returns
+    -------
+    str
+        "missing", "number", "date" or "text".
+
+    Examples
+    --------
     >>> [kind_of(cell) for cell in ("NA", "1.5", "2024-05", "Ulm")]
     ['missing', 'number', 'date', 'text']
     """
@@ -209,29 +268,57 @@ def score_dialects(
 ) -> list[Dialect]:
     """Return every way to cut a sample that fits a line at all, best first.
 
-    delimiter : the only one that is tried
-    ragged    : whether shorter records are filled with empty cells
-    is_known  : whether a word names a column of such files; tells a comment with names from another one
+    Parameters
+    ----------
+    sample : Sample
+        Lines of a file.
+    delimiter : str or None
+        The only delimiter that is tried; by default all.
+    ragged : bool
+        Whether shorter records are filled with empty cells.
+    is_known : callable
+        Returns whether a word names a column of such files. It recognizes comments with names.
+
+    Returns
+    -------
+    list of Dialect
+        Dialects by falling score.
     """
     body = "\n".join(sample.lines)
-    tried = STRENGTH if delimiter is None else (delimiter,)
+    marks = STRENGTH if delimiter is None else (delimiter,)
     quotes = "'\"" if _APOSTROPHES.search(body) else '"'
-    found = [
+    dialects = [
         _dialect(sample, mark, quote, ragged, is_known)
         for quote in quotes
-        for mark in tried
+        for mark in marks
         if (mark in body if mark != " " else quote == '"')
     ]
-    if delimiter is None and all(dialect.width < 2 for dialect in found):
-        found += [_dialect(sample, mark, "", ragged, is_known) for mark in RARE if mark in body]
-    return sorted(found, key=lambda dialect: -dialect.score)
+    if delimiter is None and all(dialect.width < 2 for dialect in dialects):
+        dialects += [_dialect(sample, mark, "", ragged, is_known) for mark in RARE if mark in body]
+    return sorted(dialects, key=lambda dialect: -dialect.score)
 
 
 def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Cut lines into records of cells without blanks around them, each with the number of its last line from 1.
 
-    strict : whether a quote that is not closed, or is followed by text, is an error
+    Parameters
+    ----------
+    lines : iterable of str
+        Lines without line ends.
+    delimiter : str
+        Delimiter; a blank is any run of blanks.
+    quote : str
+        Mark around cells that hold the delimiter, or "".
+    strict : bool
+        Whether a quote that is not closed, or is followed by text, is an error.
 
+    Yields
+    ------
+    (int, list of str)
+        Number of the record's last line, and its cells.
+
+    Examples
+    --------
     >>> list(cut(['"Doe, J" , b'], ",", '"')), list(cut([' a  "b c" 2 '], " ", '"'))
     ([(1, ['Doe, J', 'b'])], [(1, ['a', 'b c', '2'])])
     """

@@ -38,7 +38,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _CHUNK, _PROBE = 1 << 20, 1 << 16
-_USUAL = (
+_SUGGESTED = (
     "utf-8", "utf-16-le", "utf-16-be", "cp1252", "cp1250", "cp1251", "latin-1", "mac-roman", "shift_jis", "gb18030",
 )  # fmt: skip
 _OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ\0": lzma.open}
@@ -49,11 +49,18 @@ _CERTAIN_GAP, _CERTAIN_CHAOS, _CERTAIN_BYTES = 0.15, 0.1, 64  # measured on 400 
 class TextFile:
     """A text file that every engine can read: UTF-8, and unpacked unless it is a plain .gz.
 
-    path    : the file itself, or a copy in a private folder
-    name    : of the file that the user named
-    note    : a sentence for an encoding that was recognized, or ""
-    n_bytes : unpacked
-    n_lines : physical lines, blank ones included
+    Parameters
+    ----------
+    path : Path
+        The file itself, or a copy in a private folder.
+    name : str
+        Of the file that the user named.
+    note : str
+        A sentence for an encoding that was recognized, or "".
+    n_bytes : int
+        Unpacked.
+    n_lines : int
+        Physical lines, blank ones included.
     """
 
     path: Path
@@ -70,40 +77,74 @@ class _Scan:
     encoding: str = ""
     n_bytes: int = 0
     n_lines: int = 0
-    usual_ends: bool = False
+    has_usual_ends: bool = False
 
 
 def check_encoding(name: str) -> str:
     """Return the canonical name of an encoding of text, or suggest one.
 
+    Parameters
+    ----------
+    name : str
+        Name of an encoding.
+
+    Returns
+    -------
+    str
+        Name that Python gives it.
+
+    Raises
+    ------
+    UnmaskError
+        No encoding has this name.
+
+    Examples
+    --------
     >>> check_encoding("cp125")
     Traceback (most recent call last):
     unmask.core.errors.UnmaskError: encoding 'cp125' is not known; did you mean 'cp1252'?
     """
     try:
-        known = codecs.lookup(name)
-        known.incrementaldecoder().decode(b"")
+        codec = codecs.lookup(name)
+        codec.incrementaldecoder().decode(b"")
         "".encode(name)  # of bytes to bytes, such as hex, is none of text
     except (LookupError, TypeError, ValueError):
-        raise UnmaskError(f"encoding {name!r} is not known; {nearest(name.lower(), _USUAL)}") from None
-    return known.name
+        raise UnmaskError(f"encoding {name!r} is not known; {nearest(name.lower(), _SUGGESTED)}") from None
+    return codec.name
 
 
 def decode_text(path: Path, folder: str, encoding: str | None = None) -> TextFile:
     """Return a file as UTF-8 text: the file itself, or a copy of the same name in a folder.
 
-    encoding : of a file that has no mark and is not UTF-8; None: recognized. A file that begins as UTF-8 and does not
-        go on so is damaged.
+    Parameters
+    ----------
+    path : Path
+        The file, possibly compressed.
+    folder : str
+        Private folder for a copy.
+    encoding : str or None
+        Encoding of a file that has no mark and is not UTF-8; by default recognized. A file that is UTF-8 up to some
+        line is damaged.
+
+    Returns
+    -------
+    TextFile
+        The file, with its lines counted.
+
+    Raises
+    ------
+    FailedError
+        The file is damaged, or in no known encoding.
     """
     name = f"file {path.name!r}"
     try:
-        mark, at = _mark(path), path.stat()
-        scan = _Scan(mark) if mark else _scan(path, encoding, (at.st_size, at.st_mtime_ns))
+        mark, status = _find_mark(path), path.stat()
+        scan = _Scan(mark) if mark else _scan(path, encoding, (status.st_size, status.st_mtime_ns))
         plain = not _packing(path) or (path.name.lower().endswith(".gz") and _packing(path) is gzip.open)
-        if scan.encoding == "utf-8" and plain and scan.usual_ends:
+        if scan.encoding == "utf-8" and plain and scan.has_usual_ends:
             return TextFile(path, path.name, "", scan.n_bytes, scan.n_lines)
-        known, doubt = (scan.encoding, "") if scan.encoding else (encoding, "") if encoding else _recognize(path)
-        copy = _copy(path, Path(folder), known or "utf-8")
+        recognized, doubt = (scan.encoding, "") if scan.encoding else (encoding, "") if encoding else _recognize(path)
+        copy = _copy(path, Path(folder), recognized or "utf-8")
     except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         raise FailedError(f"{name} is truncated or damaged; fetch it again") from None
     except gzip.BadGzipFile:
@@ -111,21 +152,32 @@ def decode_text(path: Path, folder: str, encoding: str | None = None) -> TextFil
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror or error}; check the path and the space") from None
     copied = _scan(copy, "utf-8", (0, 0))  # a new folder: no other file had this path
-    return TextFile(copy, path.name, _note(name, mark, encoding, known, doubt), copied.n_bytes, copied.n_lines)
+    return TextFile(copy, path.name, _note(name, mark, encoding, recognized, doubt), copied.n_bytes, copied.n_lines)
 
 
-def _note(name: str, mark: str | None, encoding: str | None, known: str | None, doubt: str) -> str:
+def _note(name: str, mark: str | None, encoding: str | None, recognized: str | None, doubt: str) -> str:
     if mark is not None:
         return f"the {name} is {mark.upper()}, as its first bytes say"
-    if encoding or known == "utf-8":
+    if encoding or recognized == "utf-8":
         return ""
     rival = f"; it may be {doubt}" if doubt else ""
-    return f"the {name} is not UTF-8; it was read as {known}{rival} (--encoding changes that)"
+    return f"the {name} is not UTF-8; it was read as {recognized}{rival} (--encoding changes that)"
 
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for its bytes, unpacked according to its first bytes and not to its name."""
+    """Open a file for its bytes, unpacked according to its first bytes and not to its name.
+
+    Parameters
+    ----------
+    path : Path
+        The file, possibly compressed.
+
+    Yields
+    ------
+    binary file
+        Its unpacked bytes.
+    """
     if zipfile.is_zipfile(path) and _start(path).startswith(b"PK"):
         with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path.name)) as file:
             yield cast("BinaryIO", file)
@@ -136,7 +188,18 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file of `decode_text` for its lines."""
+    """Open a file of `decode_text` for its lines.
+
+    Parameters
+    ----------
+    path : Path
+        A file in UTF-8, possibly compressed.
+
+    Yields
+    ------
+    text file
+        Its lines.
+    """
     with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
         yield text
 
@@ -160,7 +223,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _mark(path: Path) -> str | None:
+def _find_mark(path: Path) -> str | None:
     with open_binary(path) as file:
         start = file.read(4)
     return next((encoding for sign, encoding in _MARKS.items() if start.startswith(sign)), None)
@@ -189,8 +252,8 @@ def _scan(path: Path, encoding: str | None, _changed: tuple[int, int]) -> _Scan:
                 raise UnmaskError(f"file {path.name!r} unpacks to more than 16 GiB; unpack it and name the file")
     if decoder.getstate()[0]:
         return _refuse_damage(path, encoding, beyond, n_lines + 1)
-    usual = n_pairs in (0, n_lines) and not (n_returns and not n_lines)
-    return _Scan("utf-8", n_bytes, n_lines + (chunk[-1:] not in (b"\n", b"")), usual)
+    has_usual_ends = n_pairs in (0, n_lines) and not (n_returns and not n_lines)
+    return _Scan("utf-8", n_bytes, n_lines + (chunk[-1:] not in (b"\n", b"")), has_usual_ends)
 
 
 def _utf16(path: Path, chunk: bytes, n_lines: int) -> str:
@@ -221,20 +284,20 @@ def _recognize(path: Path) -> tuple[str, str]:
         for line in file:
             if not line.isascii() and probe.write(line) and probe.tell() > _PROBE:
                 break
-    seen = probe.getvalue()[:_PROBE]
-    macintosh = ["mac_roman"] if b"\r" in seen and b"\n" not in seen else []
-    found = from_bytes(
-        seen, cp_isolation=[*ENCODINGS, *macintosh], threshold=0.5, language_threshold=0.0, enable_fallback=False
+    content = probe.getvalue()[:_PROBE]
+    macintosh = ["mac_roman"] if b"\r" in content and b"\n" not in content else []
+    matches = from_bytes(
+        content, cp_isolation=[*ENCODINGS, *macintosh], threshold=0.5, language_threshold=0.0, enable_fallback=False
     )
     order = (*ENCODINGS, "mac_roman")
-    ranked = sorted(found, key=lambda match: (_cost(match), order.index(match.encoding)))
+    ranked = sorted(matches, key=lambda match: (_cost(match), order.index(match.encoding)))
     if not ranked:
         raise FailedError(f"file {path.name!r} is in no known encoding; name its encoding (--encoding)")
-    best = ranked[0]
-    rival = next((match for match in ranked[1:] if str(match) != str(best)), None)
-    gap = 1.0 if rival is None else _cost(rival) - _cost(best)
-    certain = gap >= _CERTAIN_GAP and best.chaos < _CERTAIN_CHAOS and len(seen) >= _CERTAIN_BYTES
-    likeliest = min(filter(order.__contains__, best.could_be_from_charset), key=order.index)  # of one text
+    match = ranked[0]
+    rival = next((other for other in ranked[1:] if str(other) != str(match)), None)
+    gap = 1.0 if rival is None else _cost(rival) - _cost(match)
+    certain = gap >= _CERTAIN_GAP and match.chaos < _CERTAIN_CHAOS and len(content) >= _CERTAIN_BYTES
+    likeliest = min(filter(order.__contains__, match.could_be_from_charset), key=order.index)  # of one text
     return likeliest, "" if certain else rival.encoding if rival else "another"
 
 

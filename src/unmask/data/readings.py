@@ -37,7 +37,17 @@ COMMENT_BELOW = rf"^({MARKS})(\s|$)"
 
 @dataclass(frozen=True)
 class Reading:
-    """A dialect, whether its first row names columns, and these names; () without names."""
+    """A way to read a file: a dialect and the names of its columns.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        The way to cut lines.
+    header : bool
+        Whether the first row names columns.
+    names : tuple of str
+        Names of the columns; () without names.
+    """
 
     dialect: Dialect
     header: bool
@@ -59,7 +69,22 @@ class Reading:
 class LineAccount:
     """Numbers of lines of a file; they add up to its lines.
 
-    n_continued : line breaks within quotes
+    Parameters
+    ----------
+    n_lines : int
+        All lines.
+    n_skipped : int
+        Lines that the user skips.
+    n_comments : int
+        Comments.
+    n_header : int
+        1 with a header, otherwise 0.
+    n_rows : int
+        Rows.
+    n_blank : int
+        Blank lines.
+    n_continued : int
+        Line breaks within quotes.
     """
 
     n_lines: int
@@ -82,9 +107,28 @@ def read_rows(
 ) -> dict[str, Any]:
     """Return the arrays of a query over the rows of a file: columns c0, c1, ... as texts, of a relation `rows`.
 
-    A line that does not fit the reading is refused by its number.
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+        DuckDB.
+    reading : Reading
+        Reading of the file.
+    select : str
+        The query.
+    folder : str
+        Private folder for a copy.
+    table : str or None
+        Name of a temporary table for the result, which is then not returned.
 
-    table : name of a temporary table for the result, which is not returned then
+    Returns
+    -------
+    dict of arrays
+        Column -> its cells.
+
+    Raises
+    ------
+    AmbiguousInput
+        A line does not fit the reading; the message has its number.
     """
     import duckdb
 
@@ -115,27 +159,35 @@ def _query(
     return dict(connection.execute(f"{create}with rows as ({rows}) {select}", marks).fetchnumpy())
 
 
-def verify_reading(connection: duckdb.DuckDBPyConnection, reading: Reading, folder: str) -> LineAccount:
-    """Return the account of all lines of a file; raise `AmbiguousInput` for a line that does not fit."""
-    check_comments(reading.dialect)
-    select = f"select count(*) as n, count_if(regexp_matches(c0, '{COMMENT_BELOW}')) as marked from rows"
-    counts = read_rows(connection, reading, select, folder)
-    if counts["marked"][0]:
-        refuse_comments(reading)
-    return account_lines(reading, int(counts["n"][0]))
-
-
 def account_lines(reading: Reading, n_rows: int) -> LineAccount:
-    """Return the account of a file of which this many rows were read; raise `AmbiguousInput` unless it adds up."""
+    """Return the account of the lines of a file.
+
+    Parameters
+    ----------
+    reading : Reading
+        Reading of the file.
+    n_rows : int
+        Number of rows that were read.
+
+    Returns
+    -------
+    LineAccount
+        Numbers that add up to all lines.
+
+    Raises
+    ------
+    AmbiguousInput
+        The reading does not explain all lines.
+    """
     sample, header = reading.dialect.sample, int(reading.header)
-    left = sample.file.n_lines - sample.n_above - header - n_rows
+    n_other = sample.file.n_lines - sample.n_above - header - n_rows
     n_blank = sample.n_above - sample.skipped - len(sample.comments)
     n_comments, n_below = len(sample.comments), 0
-    if left:
+    if n_other:
         for line, filled in zip(_lines_below(sample), _lines_below(sample, blank=True), strict=True):
             n_below += not filled.strip()
             n_comments += bool(line.strip()) and not filled.strip()
-    n_continued = left - n_below
+    n_continued = n_other - n_below
     if n_continued < 0 or (n_continued and not reading.dialect.quote):
         raise AmbiguousInput(
             f"the reading of {sample.file.name!r} explains {n_rows + n_below:,} of {sample.file.n_lines:,} lines, "
@@ -146,7 +198,18 @@ def account_lines(reading: Reading, n_rows: int) -> LineAccount:
 
 
 def check_comments(dialect: Dialect) -> None:
-    """Raise `AmbiguousInput` for a comment above the first row that may be a row: as wide, no blank after its mark."""
+    """Refuse a comment above the first row that may be a row: as wide, no blank after its mark.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Dialect of the file.
+
+    Raises
+    ------
+    AmbiguousInput
+        A comment may be a row.
+    """
     sample = dialect.sample
     for comment in sample.comments if sample.comment is None and not dialect.names else ():
         _, row = next(cut([comment], dialect.delimiter, dialect.quote))
@@ -158,7 +221,18 @@ def check_comments(dialect: Dialect) -> None:
 
 
 def refuse_comments(reading: Reading) -> None:
-    """Raise `AmbiguousInput` for the first line below the first row that looks like a comment."""
+    """Refuse the first line below the first row that looks like a comment.
+
+    Parameters
+    ----------
+    reading : Reading
+        Reading of the file.
+
+    Raises
+    ------
+    AmbiguousInput
+        A line looks like a comment.
+    """
     sample, mark = reading.dialect.sample, re.compile(rf"\s*({MARKS})(\s|$)")
     if sample.comment == "none":
         return
@@ -179,8 +253,8 @@ def _is_plain(reading: Reading) -> bool:
         or delimiter == ":"
     ):
         return False
-    above = "".join(sample.comments)
-    if sample.skipped or reading.dialect.quote in above:
+    comments = "".join(sample.comments)
+    if sample.skipped or reading.dialect.quote in comments:
         return False
     uneven = re.compile(r'^ | $|  |\t|"').search
     return delimiter != " " or not any(uneven(line) for line in (*sample.lines, *sample.windows))
@@ -198,9 +272,24 @@ def _rewrite(reading: Reading, folder: str) -> Path:
 
 
 def iterate_rows(dialect: Dialect, *, any_width: bool = False) -> Iterator[list[str]]:
-    """Yield every row of the whole file, a header included; refuse a line that does not fit by its number.
+    """Yield every row of the whole file, with a header.
 
-    any_width : whether rows may have other widths than most
+    Parameters
+    ----------
+    dialect : Dialect
+        Dialect of the file.
+    any_width : bool
+        Whether rows may have other widths than most.
+
+    Yields
+    ------
+    list of str
+        The cells of a row.
+
+    Raises
+    ------
+    AmbiguousInput
+        A line does not fit the dialect; the message has its number.
     """
     number = 0
     try:
@@ -252,9 +341,22 @@ def score_header(
 ) -> tuple[float, bool]:
     """Return the log odds that the first row names columns, and whether all its names are known.
 
-    is_known : whether a word names a column of such files
-    pooled   : whether a value that recurs in another column recurs, as ids of a network do
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        Rows of equal widths.
+    is_known : callable
+        Returns whether a word names a column of such files.
+    pooled : bool
+        Whether values recur over all columns, as ids of a network do.
 
+    Returns
+    -------
+    (float, bool)
+        Log odds, and whether all names are known.
+
+    Examples
+    --------
     >>> score_header([("age", "sex"), ("31", "f"), ("45", "m"), ("31", "f")], {"age", "sex"}.__contains__)
     (7.53..., True)
     """
