@@ -54,7 +54,7 @@ from unmask.tables import (
 )
 from unmask.tables.knowledge import attribute_truth
 from unmask.tables.membership import cross_fitted
-from unmask.tables.singling_trials import Tried, singling
+from unmask.tables.singling_trials import SinglingTrial, singling
 
 SEEDS = 6
 COLUMNS = tuple(name for name in datasets.ADULT_COLUMNS if name not in ("fnlwgt", "education"))
@@ -185,7 +185,7 @@ def questions() -> Section:
         found = _linked(table, everybody.take(np.concatenate([members[:1000], others[:1000]])), rng)
         predicates = SinglingOut()(table, rng=rng)
         parts = (everybody.take(members[:4000]), everybody.take(others[:4000]), everybody.take(others[4000:]))
-        single = singling(Tried.of(predicates, *parts, rng=rng))
+        single = singling(SinglingTrial.of(predicates, *parts, rng=rng))
         ends = f"{single.low:.4f} to {single.high:.4f}"
         rows.append((f"{name}: linkability", *_told(found)))
         alone = (f"{single.found:.4f}", f"{single.control:.4f}", f"{single.found - single.control:.4f}", ends)

@@ -127,9 +127,9 @@ def test_of_many_sets_those_that_say_most_are_kept():
     table = people(400)  # age and zip say the same
     columns = table.quasi_identifiers
     share = [shares(one, [], bins=32)[0] for one in columns]
-    kept = subsets(columns, share, largest=3, most=5)
+    kept = subsets(columns, share, largest=3, max_subsets=5)
     assert kept == [(0,), (1,), (2,), (3,), (0, 3)]
-    assert len(subsets(columns, share, largest=3, most=500)) == 4 + 6 + 4
+    assert len(subsets(columns, share, largest=3, max_subsets=500)) == 4 + 6 + 4
     a, b = np.random.default_rng(0).integers(0, 3, (2, 50))
     joint = np.histogram2d(a, b, bins=3)[0] / 50
     expected = sum(p * log(p / (joint[i].sum() * joint[:, j].sum())) for (i, j), p in np.ndenumerate(joint) if p > 0)

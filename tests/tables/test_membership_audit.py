@@ -21,7 +21,7 @@ from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables.control_similarity import shift_by
 from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import Judged, joined, vulnerability
+from unmask.tables.membership import MembershipSample, joined, vulnerability
 from unmask.tables.releasing import Released
 
 ROLES = {"quasi_identifiers": ("age", "sex"), "sensitive": "ill", "keep": ("city", "pay")}
@@ -143,7 +143,7 @@ def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversar
     both = Table.read(
         {name: np.r_[doubled[name][300:], control[name]] for name in members.names}, like=members, **ROLES
     )
-    judged = Judged.of(doubled, both, most=1000, rng=np.random.default_rng(0))
+    judged = MembershipSample.of(doubled, both, max_members=1000, rng=np.random.default_rng(0))
     records = list(zip(*(judged.people[name] for name in members.names), strict=True))
     inside = {cell for cell, one in zip(records, judged.inside, strict=True) if one}
     assert not inside & {cell for cell, one in zip(records, judged.inside, strict=True) if not one}
@@ -170,7 +170,7 @@ def test_judged_people_and_the_reference_are_disjoint_and_evenly_many():
     numbers = np.arange(900).astype(str)
     people = Table.read({"who": numbers}, quasi_identifiers="who", types={"who": "text"})
     members, control = people.take(slice(0, 400)), people.take(slice(400, 900))
-    judged = Judged.of(members, control, most=100, rng=np.random.default_rng(0))
+    judged = MembershipSample.of(members, control, max_members=100, rng=np.random.default_rng(0))
     asked, general = judged.people["who"], judged.reference["who"]
     assert set(asked[judged.inside]) <= set(members["who"])
     assert set(asked[~judged.inside]) <= set(control["who"])

@@ -171,7 +171,7 @@ def test_a_rounded_column_may_miss_cells_besides():
     released = [None if at % 7 == 0 else age // 10 * 10 for at, age in enumerate(ages)]
     original, release = (Table.read({"age": one}, quasi_identifiers="age") for one in (ages, released))
     (read,) = read_coarse(original, release, np.arange(len(ages))).values()
-    assert (read.how, read.hidden) == ("rounded down", released.count(None) / len(ages))
+    assert (read.rule, read.hidden) == ("rounded down", released.count(None) / len(ages))
     fits = compatible(original.column("age").levels, read.column.levels, missing="own")
     assert fits[original.column("age").codes, read.column.codes].all()
 

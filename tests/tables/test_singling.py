@@ -19,7 +19,7 @@ from unmask.reports.parts import Heading
 from unmask.reports.sections.wp216 import wp216_section
 from unmask.tables import Mondrian, SinglingOut, Table
 from unmask.tables.attacks.singling_out import Condition, matching
-from unmask.tables.singling_trials import Tried, most_by_chance, singling, singling_in_boxes
+from unmask.tables.singling_trials import SinglingTrial, most_by_chance, singling, singling_in_boxes
 
 NAMES = ("age", "sex", "city", "job")
 
@@ -126,7 +126,7 @@ def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
     members, control = everybody.take(slice(0, 200)), everybody.take(slice(200, 600))
     reference = everybody.take(slice(600, 6000))
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
-    found = singling(Tried.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
+    found = singling(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert (found.people, found.guesses + found.trivial) == (200, len(predicates))
     assert found.whole == found.found == 1  # the original itself
     assert found.control < 0.1
@@ -140,7 +140,7 @@ def test_fewer_control_people_make_a_sample_of_the_members():
     everybody = people(6000, ages=4000)
     members, control, reference = (everybody.take(slice(*ends)) for ends in ((0, 200), (200, 250), (600, 6000)))
     predicates = SinglingOut()(members, rng=np.random.default_rng(0))
-    found = singling(Tried.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
+    found = singling(SinglingTrial.of(predicates, members, control, reference, rng=np.random.default_rng(1)))
     assert found.people == 50
     assert found.whole == 1
     assert found.found == pytest.approx(0.25, abs=0.05)  # each guess is about somebody, who is one of four
@@ -156,12 +156,12 @@ def test_a_predicate_of_many_is_no_success():
     table = people(100)
     predicates = ((Condition("sex", "is", "f"),),) * 30
     with pytest.raises(UnmaskError, match="0 of them hold for at most 1 of 1,000 people"):
-        singling(Tried.of(predicates, table, table, table, rng=np.random.default_rng(0)))
+        singling(SinglingTrial.of(predicates, table, table, table, rng=np.random.default_rng(0)))
 
 
 def test_one_control_person_is_nobody_to_try_guesses_on():
     table = people(100)
-    tried = Tried.of(
+    tried = SinglingTrial.of(
         SinglingOut()(table, rng=np.random.default_rng(0)), table, table.take([]), table, rng=np.random.default_rng(1)
     )
     with pytest.raises(UnmaskError, match="no people were left to try guesses on"):

@@ -28,9 +28,9 @@ Numbers = NDArray[np.int64]
 
 
 def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
-    """Beliefs in values, of anybody and of control people, as somebody has them who saw what such beliefs were worth on
-    half of the control people. Everybody is told by the half that they are not of; others are halved by turns, too. So
-    nobody's own value has a part in what is believed of them, and no member's in anything:
+    """Return beliefs in values, of anybody and of control people, as somebody has them who saw what such beliefs were
+    worth on half of the control people. Everybody is told by the half that they are not of; others are halved by
+    turns, too. So nobody's own value has a part in what is believed of them, and no member's in anything:
 
         p'(s | x) = (h_s + a p(s | x)) / (n + a)
 
@@ -59,24 +59,27 @@ def held_against(belief: Posterior, control: Posterior, truth: Truth) -> tuple[P
     (array([0.6, 0.4]), 'calibrated')
     """
     possible = np.broadcast_to(np.isfinite(control.log_prior), control.n_candidates)
-    judged = np.flatnonzero((truth.candidate >= 0) & possible[truth.candidate] & (control.weight > 0))
-    if len(judged) < 4:  # two in a half, one to tell the other
+    targets = np.flatnonzero((truth.candidate >= 0) & possible[truth.candidate] & (control.weight > 0))
+    if len(targets) < 4:  # two in a half, one to tell the other
         return belief, control
     half = np.zeros(control.n_targets, dtype=np.int64)
-    half[judged] = np.arange(len(judged)) % 2
-    kinds, at = _Kinds.of_rows(control), control.observation
-    own = kinds.p[at, np.maximum(truth.candidate, 0)]
-    people = _People(kinds.of[at], truth.candidate, own, control.weight)
-    halves = [people.only(judged[half[judged] == number]) for number in (0, 1)]
-    told, strength = [_Told.by(some, kinds) for some in halves], tuple(_strength(some, kinds) for some in halves)
+    half[targets] = np.arange(len(targets)) % 2
+    kinds, observation = _Kinds.of_rows(control), control.observation
+    believed = kinds.p[observation, np.maximum(truth.candidate, 0)]
+    people = _People(kinds.of[observation], truth.candidate, believed, control.weight)
+    halves = [people.only(targets[half[targets] == number]) for number in (0, 1)]
+    models, strength = (
+        [_Calibration.fit(half_of_people, kinds) for half_of_people in halves],
+        tuple(_strength(half_of_people, kinds) for half_of_people in halves),
+    )
     if set(strength) == {STRENGTHS[-1]}:
         return belief, control
-    other = _believed(control, kinds, half, told, strength, status=control.status)
-    check = _kept(other, truth, judged)
-    status: Status = belief.status if check.refuted or len(judged) < HELD_OUT else "calibrated"
+    calibrated_control = _believed(control, kinds, half, models, strength, status=control.status)
+    check = _check(calibrated_control, truth, targets)
+    status: Status = belief.status if check.refuted or len(targets) < HELD_OUT else "calibrated"
     turn = np.arange(belief.n_targets) % 2
-    one = _believed(belief, _Kinds.of_rows(belief), turn, told, strength, status=status, check=str(check))
-    return one, other
+    calibrated = _believed(belief, _Kinds.of_rows(belief), turn, models, strength, status=status, check=str(check))
+    return calibrated, calibrated_control
 
 
 class _Kinds(NamedTuple):
@@ -93,7 +96,7 @@ class _Kinds(NamedTuple):
 
     @classmethod
     def of_rows(cls, belief: Posterior) -> Self:
-        """Of all rows, whether or not somebody is told by them."""
+        """Return the same for all rows, with or without a target."""
         n = belief.n_observations
         p = replace(belief, observation=np.arange(n), weight=equal_weights(n)).to_dense()
         top = p.argmax(axis=1)
@@ -101,13 +104,13 @@ class _Kinds(NamedTuple):
         order = np.lexsort((sure, top))
         first = np.ones(len(p), dtype=np.bool_)
         first[1:] = (np.diff(top[order]) != 0) | (np.diff(sure[order]) != 0)
-        of = np.empty(len(p), dtype=np.int64)
-        of[order] = np.cumsum(first) - 1
-        return cls(p, of, top[order][first], sure[order][first])
+        kind_of_row = np.empty(len(p), dtype=np.int64)
+        kind_of_row[order] = np.cumsum(first) - 1
+        return cls(p, kind_of_row, top[order][first], sure[order][first])
 
     @property
     def n_values(self) -> int:
-        """How many values there are."""
+        """Return the number of values."""
         return int(self.p.shape[1])
 
 
@@ -119,40 +122,42 @@ class _People(NamedTuple):
     own: Floats
     weight: Floats
 
-    def only(self, some: Numbers | NDArray[np.bool_]) -> Self:
-        """Some of them."""
-        return type(self)(self.kind[some], self.value[some], self.own[some], self.weight[some])
+    def only(self, rows: Numbers | NDArray[np.bool_]) -> Self:
+        """Return some of them."""
+        return type(self)(self.kind[rows], self.value[rows], self.own[rows], self.weight[rows])
 
 
-class _Told(NamedTuple):
-    """What some people told: by value t, the p(t | x) at which blocks begin, and (n_blocks, n_values) who has what."""
+class _Calibration(NamedTuple):
+    """Calibration by some people: by value t, the p(t | x) at which blocks begin, and (n_blocks, n_values) who has
+    what.
+    """
 
     blocks: Mapping[int, tuple[Floats, Floats]]
 
     @classmethod
-    def by(cls, people: _People, kinds: _Kinds) -> Self:
-        """What people tell of a belief about them; their weights are scaled to the effective n."""
+    def fit(cls, people: _People, kinds: _Kinds) -> Self:
+        """Fit to the beliefs about people; their weights are scaled to the effective n."""
         weight, cells = people.weight, (len(kinds.top), kinds.n_values)
         weight = weight * weight.sum() / (weight @ weight)
         place = people.kind * kinds.n_values + people.value
         counted = np.bincount(place, weights=weight, minlength=cells[0] * cells[1])
         has: Floats = counted.astype(np.float64).reshape(cells)
-        there = np.flatnonzero(np.bincount(people.kind, minlength=cells[0]))
-        has, top, sure = has[there], kinds.top[there], kinds.sure[there]
+        kinds_present = np.flatnonzero(np.bincount(people.kind, minlength=cells[0]))
+        has, top, sure = has[kinds_present], kinds.top[kinds_present], kinds.sure[kinds_present]
         ends = [0, *(np.flatnonzero(np.diff(top)) + 1).tolist(), len(top)]
         return cls({int(top[i]): _blocks(has[i:j], int(top[i]), sure[i:j]) for i, j in pairwise(ends)})
 
     def counts(self, kinds: _Kinds) -> tuple[Floats, Floats]:
-        """(n_kinds, n_values) h, and (n_kinds, 1) n; 0 where nobody told of the value that is believed most."""
+        """Return (n_kinds, n_values) h, and (n_kinds, 1) n; 0 where nobody told of the value that is believed most."""
         has = np.zeros((len(kinds.top), kinds.n_values))
         for t, (start, those) in self.blocks.items():
-            some = slice(*np.searchsorted(kinds.top, (t, t + 1)).tolist())
-            has[some] = those[np.maximum(np.searchsorted(start, kinds.sure[some], side="right") - 1, 0)]
+            block = slice(*np.searchsorted(kinds.top, (t, t + 1)).tolist())
+            has[block] = those[np.maximum(np.searchsorted(start, kinds.sure[block], side="right") - 1, 0)]
         return has, has.sum(axis=1, keepdims=True)
 
 
 def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
-    """Of who has what by how much t is believed, ascending."""
+    """Return the blocks of the isotonic regression of who has t on the belief in t, ascending."""
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
     people = has.sum(axis=1)
@@ -161,14 +166,14 @@ def _blocks(has: Floats, t: int, sure: Floats) -> tuple[Floats, Floats]:
 
 
 def _strength(people: _People, kinds: _Kinds) -> float:
-    """a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
+    """Return a: what makes the values of a half of the people likeliest, each told by four fifths of it."""
     likely, turn = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % TURNS
-    for mine in (turn == one for one in range(min(TURNS, len(turn)))):
-        some = people.only(mine)
-        has, n = _Told.by(people.only(~mine), kinds).counts(kinds)
-        has, n = has[some.kind, some.value], n[some.kind, 0]
-        each = [(has + a * some.own) / (n + a) for a in STRENGTHS]
-        likely += np.log(np.maximum(each, 1e-300)) @ some.weight
+    for mine in (turn == number for number in range(min(TURNS, len(turn)))):
+        left_out = people.only(mine)
+        has, n = _Calibration.fit(people.only(~mine), kinds).counts(kinds)
+        has, n = has[left_out.kind, left_out.value], n[left_out.kind, 0]
+        probability = [(has + a * left_out.own) / (n + a) for a in STRENGTHS]
+        likely += np.log(np.maximum(probability, 1e-300)) @ left_out.weight
     return STRENGTHS[-1 - int(np.argmax(likely[::-1]))]
 
 
@@ -176,28 +181,28 @@ def _believed(
     belief: Posterior,
     kinds: _Kinds,
     half: Numbers,
-    told: Sequence[_Told],
+    models: Sequence[_Calibration],
     strength: tuple[float, ...],
     *,
     status: Status,
-    **more: str,
+    **provenance: str,
 ) -> Posterior:
-    """The belief of people of either half, as the other told it; kinds : of its rows; more : of its provenance"""
+    """Return the belief about either half, calibrated by the other; kinds : of its rows."""
     p = kinds.p
-    counts = ((*by.counts(kinds), a) for by, a in zip(told[::-1], strength[::-1], strict=True))
+    counts = ((*model.counts(kinds), a) for model, a in zip(models[::-1], strength[::-1], strict=True))
     return Posterior.from_dense(
         np.concatenate([(has[kinds.of] + a * p) / (n[kinds.of] + a) for has, n, a in counts]),
         prior=np.exp(np.broadcast_to(belief.log_prior, belief.n_candidates)),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
         status=status,
-        provenance={**belief.provenance, "strength": strength, **more},
+        provenance={**belief.provenance, "strength": strength, **provenance},
         candidate_label=belief.candidate_label,
     )
 
 
-def _kept(control: Posterior, truth: Truth, judged: Numbers) -> Check:
-    """Whether what is announced of control people came true."""
+def _check(control: Posterior, truth: Truth, targets: Numbers) -> Check:
+    """Return whether what is announced of control people came true."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)
-    return Check.of(announced[judged], realized[judged], control.weight[judged], within=WITHIN)
+    return Check.of(announced[targets], realized[targets], control.weight[targets], within=WITHIN)

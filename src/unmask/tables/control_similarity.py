@@ -42,7 +42,7 @@ SIDES = ("attacked", "control")
 
 @dataclass(frozen=True, eq=False)
 class Shift:
-    """How well the people attacked and control people are told apart by what is known of them.
+    """Similarity of the people attacked and control people, by what is known of them.
 
     auc, interval : of a classifier that took no part in its own judgment, and its 95 % interval; 1/2: alike
     weight    : (n_control,) p / (1 - p), p that somebody like them is attacked, cut at the 99th percentile; sum 1
@@ -55,27 +55,29 @@ class Shift:
 
     @property
     def effective(self) -> float:
-        """How many control people are left by the weights."""
+        """Return the effective number of control people by their weights."""
         return 1.0 / float(self.weight @ self.weight)
 
     @property
     def alike(self) -> bool:
-        """Whether control people may stand for those attacked as they are: nothing shows that the AUC is above 0.52."""
+        """Return whether control people may stand for those attacked as they are: nothing shows that the AUC is above
+        0.52.
+        """
         return (self.auc if self.interval.low is None else self.interval.low) <= 0.5 + ALIKE
 
     @property
     def unlike(self) -> bool:
-        """Whether members are told from control people without any release: all of the interval is above 0.55."""
+        """Return whether members differ from control people without any release: the interval is above 0.55."""
         return self.interval.low is not None and self.interval.low > UNLIKE
 
     @property
     def apart(self) -> bool:
-        """Whether they may not, however they are weighted."""
+        """Return whether they may not, however they are weighted."""
         return not self.alike and (self.auc > APART or self.effective < FEWEST)
 
 
 def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
-    """Whether control people are like those attacked, by the columns that both have.
+    """Return whether control people are like those attacked, by the columns that both have.
 
     The people of each fold are told apart by `BackOff`, as it learns from the other folds who is who; the AUC compares
     the beliefs. DeLong's interval is of one classifier; those of k folds learn from much the same people, and the
@@ -97,7 +99,7 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     """
     if people.person is not None:
         people = people.take(np.sort(people.one_each(np.random.default_rng(0))))
-    everybody = _together(people, control)
+    everybody = _stack(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
     labels, belief = BackOff(str(SIDES)).crossed(everybody, np.random.default_rng(0).permutation(n) % folds)
     assert labels == SIDES
@@ -109,7 +111,7 @@ def shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
 
 
 def _wider(interval: Interval, value: float, times: float) -> Interval:
-    """The interval, its ends as many times as far from the value and within [0, 1]; none stays none."""
+    """Return the interval, its ends as many times as far from the value and within [0, 1]; none stays none."""
     if interval.low is None or interval.high is None:
         return interval
     low, high = (value + times * (end - value) for end in (interval.low, interval.high))
@@ -117,33 +119,33 @@ def _wider(interval: Interval, value: float, times: float) -> Interval:
 
 
 def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
-    """The same by columns of any role that both have; of at most `MOST` of either, drawn at random."""
+    """Return the same by columns of any role that both have; of at most `MOST` of either, drawn at random."""
     columns, rng = tuple(names), np.random.default_rng(0)
     rows = [table.one_each(rng) for table in (people, control)]
     n = min(MOST, *map(len, rows))
-    some = [table.take(those[:n]) for table, those in zip((people, control), rows, strict=True)]
+    tables = [table.take(those[:n]) for table, those in zip((people, control), rows, strict=True)]
     return shift(
-        *(replace(one, quasi_identifiers=tuple(map(one.column, columns)), sensitive=(), kept=()) for one in some)
+        *(replace(side, quasi_identifiers=tuple(map(side.column, columns)), sensitive=(), kept=()) for side in tables)
     )
 
 
-def _together(people: Table, control: Table) -> Table:
-    """Everybody, with the columns that both have and one that says who is who."""
+def _stack(people: Table, control: Table) -> Table:
+    """Return everybody, with the columns that both have and one that says who is who."""
     names = [column.name for column in people.quasi_identifiers if column.name in control.names]
     if not names:
         raise UnmaskError("control people have none of the quasi-identifiers; give a table with the same columns")
-    who = _read(str(SIDES), SIDES, people)
-    who = replace(who, codes=np.repeat(who.codes, [people.n_rows, control.n_rows]))
-    columns = tuple(_joined(people.column(name), control.column(name), people) for name in names)
-    return replace(people, quasi_identifiers=columns, sensitive=(who,), kept=(), weight=None, order=(), person=None)
+    side = _read(str(SIDES), SIDES, people)
+    side = replace(side, codes=np.repeat(side.codes, [people.n_rows, control.n_rows]))
+    columns = tuple(_stack_column(people.column(name), control.column(name), people) for name in names)
+    return replace(people, quasi_identifiers=columns, sensitive=(side,), kept=(), weight=None, order=(), person=None)
 
 
-def _joined(one: Column, other: Column, like: Table) -> Column:
-    """A column of the rows of both: what has been read is not read again, but for the levels where they differ."""
-    if other.levels is one.levels:
-        return replace(one, codes=np.concatenate([one.codes, other.codes]))
-    levels = _read(one.name, (*one.levels.labels, *other.levels.labels), like)
-    return replace(levels, codes=levels.codes[np.concatenate([one.codes, len(one.levels) + other.codes])])
+def _stack_column(first: Column, second: Column, like: Table) -> Column:
+    """Return a column of the rows of both; only levels that differ are read again."""
+    if second.levels is first.levels:
+        return replace(first, codes=np.concatenate([first.codes, second.codes]))
+    levels = _read(first.name, (*first.levels.labels, *second.levels.labels), like)
+    return replace(levels, codes=levels.codes[np.concatenate([first.codes, len(first.levels) + second.codes])])
 
 
 def _read(name: str, labels: Sequence[str | None], like: Table) -> Column:

@@ -42,35 +42,35 @@ def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = N
     >>> people.members.n_rows, people.held
     (8, array([6, 7]))
     """
-    able, who, people = _able(table)
+    able, person_of_row, people = _able(table)
     drawn = secret_unless(rng).choice(people, size=_number(share, len(people)), replace=False)
-    return _parted(table, able[np.isin(who, drawn)])
+    return _parted(table, able[np.isin(person_of_row, drawn)])
 
 
 def held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
-    """Who was held back from releases: the people of the table who are in none of them.
+    """Find the people who were held back: those of the table who are in no release.
 
     share : of the people who took part; where more are left out, a protection has dropped some, by what they are, and
             who was held back at random cannot be told: an error
     origins : of each release, the row of the table behind each of its records
     """
-    able, who, people = _able(table)
+    able, person_of_row, people = _able(table)
     released = np.concatenate([np.zeros(0, dtype=np.int64), *origins])
-    gone = np.setdiff1d(people, released if table.person is None else table.person[released])
+    absent = np.setdiff1d(people, released if table.person is None else table.person[released])
     wanted = _number(share, len(people))
-    if len(gone) != wanted:
+    if len(absent) != wanted:
         raise UnmaskError(
-            f"hold_back is {share:g}, which is {wanted:,} people, and {len(gone):,} are in no release; give the share "
-            "with which the release was made, or the table of those who were held back as control"
+            f"hold_back is {share:g}, which is {wanted:,} people, and {len(absent):,} are in no release; give the "
+            "share with which the release was made, or the table of those who were held back as control"
         )
-    return _parted(table, able[np.isin(who, gone)])
+    return _parted(table, able[np.isin(person_of_row, absent)])
 
 
 def _able(table: Table) -> tuple[Rows, Rows, Rows]:
-    """The rows that take part, who each of them is of, and those people."""
+    """Return the rows that take part, who each of them is of, and those people."""
     able = table.taking_part
-    who = able if table.person is None else table.person[able]
-    return able, who, np.unique(who)
+    person_of_row = able if table.person is None else table.person[able]
+    return able, person_of_row, np.unique(person_of_row)
 
 
 def _number(share: float, n: int) -> int:
@@ -81,6 +81,6 @@ def _number(share: float, n: int) -> int:
     return round(share * n)
 
 
-def _parted(table: Table, out: Rows) -> Sample:
-    member = np.setdiff1d(np.arange(table.n_rows), out)
-    return Sample(table.take(member), table.take(out), member, out)
+def _parted(table: Table, held_rows: Rows) -> Sample:
+    member = np.setdiff1d(np.arange(table.n_rows), held_rows)
+    return Sample(table.take(member), table.take(held_rows), member, held_rows)

@@ -31,7 +31,7 @@ WITHIN = 0.03
 
 
 def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
-    """One score of several: which of them tells depends on how a release was made.
+    """Return one score of several: which of them tells depends on how a release was made.
 
     It is the log-odds of a logistic regression of membership on the log-odds that each score is worth by `rising`. Each
     half of members and control people has it from the other half, so that nobody has a part in their own.
@@ -40,14 +40,14 @@ def joined(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior
     Its status is `scores`.
     """
     inside = _who_is_in(inside, beliefs, fewest=2)
-    scores, found = _scores(beliefs), np.empty(len(inside))
+    scores, score = _scores(beliefs), np.empty(len(inside))
     for half in _folds(inside, n=2):
-        found[half] = _joining(scores, inside, ~half)(half)
-    return scored(found, np.arange(len(found)), attack_name=_named(beliefs))
+        score[half] = _joining(scores, inside, ~half)(half)
+    return scored(score, np.arange(len(score)), attack_name=_attack_names(beliefs))
 
 
 def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
-    """Who is a member, of at least so many members and control people."""
+    """Return who is a member, and raise an error for too few members or control people."""
     inside = who_is_in(inside, beliefs[0].n_targets)
     members, control = np.bincount(~inside, minlength=2).tolist()
     if min(members, control) < fewest:
@@ -56,19 +56,25 @@ def _who_is_in(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> A
 
 
 def _scores(beliefs: Sequence[Posterior]) -> list[Floats]:
-    return [np.clip(log_odds(one), -1e3, 1e3) for one in beliefs]
+    return [np.clip(log_odds(belief), -1e3, 1e3) for belief in beliefs]
 
 
-def _named(beliefs: Sequence[Posterior]) -> str:
-    return " and ".join(one.provenance["attack"] for one in beliefs)
+def _attack_names(beliefs: Sequence[Posterior]) -> str:
+    return " and ".join(belief.provenance["attack"] for belief in beliefs)
 
 
 def _joining(scores: Sequence[Floats], inside: Among, people: Among) -> Callable[[Among], Floats]:
-    """The score of several that some people tell, of whomever."""
-    told = [rising(one[people], inside[people]) for one in scores]
+    """Return the score of several that some people tell, of whomever."""
+    calibrations = [rising(score[people], inside[people]) for score in scores]
 
-    def worth(of: Among) -> Floats:
-        return np.stack([_log_odds(np.interp(one[of], *by)) for one, by in zip(scores, told, strict=True)], axis=1)
+    def worth(chosen: Among) -> Floats:
+        return np.stack(
+            [
+                _log_odds(np.interp(score[chosen], *calibration))
+                for score, calibration in zip(scores, calibrations, strict=True)
+            ],
+            axis=1,
+        )
 
     constant, *weight = logistic(worth(people), inside[people])
     return lambda of: np.asarray(constant + worth(of) @ np.array(weight))
@@ -78,20 +84,20 @@ def _log_odds(p: Floats) -> Floats:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _folds(inside: Among, of: Among | None = None, n: int = FOLDS) -> list[Among]:
-    """Parts of the people, or of some of them, each with as large a part of the members as of the others; fewer than n
-    where there are fewer of a kind.
+def _folds(inside: Among, people: Among | None = None, n: int = FOLDS) -> list[Among]:
+    """Return parts of the people, or of some of them, each with as large a part of the members as of the others; fewer
+    than n where there are fewer of a kind.
     """
-    some = np.ones(len(inside), dtype=np.bool_) if of is None else of
-    counts, fold = np.bincount(~inside[some], minlength=2), np.full(len(inside), -1)
-    for who in (inside & some, ~inside & some):
-        fold[who] = np.arange(np.count_nonzero(who)) % min(n, counts.min())
+    is_chosen = np.ones(len(inside), dtype=np.bool_) if people is None else people
+    counts, fold = np.bincount(~inside[is_chosen], minlength=2), np.full(len(inside), -1)
+    for is_kind in (inside & is_chosen, ~inside & is_chosen):
+        fold[is_kind] = np.arange(np.count_nonzero(is_kind)) % min(n, counts.min())
     return [fold == number for number in range(fold.max() + 1)]
 
 
 def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
-    """The belief that rises with the scores as they held on other people: each fifth of members and control people is
-    told what the scores of the others were worth, at even odds before.
+    """Return the belief that rises with the scores as they held on other people: each fifth of members and control
+    people is told what the scores of the others were worth, at even odds before.
 
     inside : (n_targets,) who is a member
     The belief is `attacks.membership.worth` of the others. Of several scores, joined as in `joined`, the others are
@@ -108,37 +114,42 @@ def cross_fitted(belief: Posterior | Sequence[Posterior], inside: NDArray[np.boo
     inside = _who_is_in(inside, beliefs, fewest=2 if len(beliefs) == 1 else 3)  # one left out, and the rest halved
     scores, p = _scores(beliefs), np.empty(len(inside))
     for fold in _folds(inside):
-        p[fold] = _told(scores[0], inside, ~fold, fold) if len(scores) == 1 else _joined(scores, inside, ~fold, fold)
-    counts, by = np.bincount(~inside, minlength=2), {"attack": _named(beliefs)} if len(scores) > 1 else {}
+        p[fold] = (
+            _calibrated(scores[0], inside, ~fold, fold) if len(scores) == 1 else _joined(scores, inside, ~fold, fold)
+        )
+    counts, attack_names = (
+        np.bincount(~inside, minlength=2),
+        {"attack": _attack_names(beliefs)} if len(scores) > 1 else {},
+    )
     weight = 0.5 / counts[np.where(inside, 0, 1)]
-    right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
-    check = Check.of(np.maximum(p, 1 - p), right, weight / weight.max(), within=WITHIN)
+    is_right = np.where(p == 0.5, 0.5, (p > 0.5) == inside)
+    check = Check.of(np.maximum(p, 1 - p), is_right, weight / weight.max(), within=WITHIN)
     return Posterior.from_dense(
         np.stack([p, 1 - p], axis=1),
         weight=weight,
         status="calibrated" if not check.refuted and counts.min() >= HELD_OUT else "scores",
-        provenance={**beliefs[0].provenance, **by, "check": str(check)},
+        provenance={**beliefs[0].provenance, **attack_names, "check": str(check)},
         candidate_label=LABELS,
     )
 
 
-def _told(score: Floats, inside: Among, by: Among, of: Among) -> Floats:
-    """What some people tell of others."""
-    at, p = worth(score[by], inside[by])
-    return np.asarray(p[np.searchsorted(at, score[of])])
+def _calibrated(score: Floats, inside: Among, fitted_on: Among, targets: Among) -> Floats:
+    """Return the calibrated probabilities of some people from the scores of others."""
+    steps, p = worth(score[fitted_on], inside[fitted_on])
+    return np.asarray(p[np.searchsorted(steps, score[targets])])
 
 
-def _joined(scores: Sequence[Floats], inside: Among, by: Among, of: Among) -> Floats:
-    """The same of several scores, which either half of those who tell joins for the other."""
-    found, halves = [], _folds(inside, by, n=2)
-    for some, others in (halves, halves[::-1]):
-        score = _joining(scores, inside, some)(np.ones(len(inside), dtype=np.bool_))
-        found.append(_told(score, inside, others, of))
-    return np.asarray(np.mean(found, axis=0))
+def _joined(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: Among) -> Floats:
+    """Return the same of several scores, which either half of those who tell joins for the other."""
+    beliefs, halves = [], _folds(inside, fitted_on, n=2)
+    for first_half, second_half in (halves, halves[::-1]):
+        score = _joining(scores, inside, first_half)(np.ones(len(inside), dtype=np.bool_))
+        beliefs.append(_calibrated(score, inside, second_half, targets))
+    return np.asarray(np.mean(beliefs, axis=0))
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class MembershipSample:
     """People of whom it is asked who is in a release: as many members as control people, and people in general.
 
     people : those who are judged, by what is known of them; inside : (n_people,) who is a member
@@ -158,37 +169,37 @@ class Judged:
     twins: int = 0
 
     @classmethod
-    def of(cls, members: Table, control: Table, *, most: int, rng: np.random.Generator) -> Self:
-        """Half of the control people, at most so many, and as many members, by the columns that both tables have; of
-        people with several rows by one of these, drawn at random.
+    def of(cls, members: Table, control: Table, *, max_members: int, rng: np.random.Generator) -> Self:
+        """Return half of the control people, at most so many, and as many members, by the columns that both tables
+        have; of people with several rows by one of these, drawn at random.
         """
         names = [name for name in members.names if name in control.names]
-        n = min(most, members.n_people, control.n_people // 2)
-        drawn, others = members.one_each(rng)[:n], control.one_each(rng)
-        people = alike(members.take(drawn), control.take(others[:n]), names)
+        n = min(max_members, members.n_people, control.n_people // 2)
+        drawn, control_people = members.one_each(rng)[:n], control.one_each(rng)
+        people = alike(members.take(drawn), control.take(control_people[:n]), names)
         inside = np.arange(2 * n) < n
-        left = ~twins(people, inside)
-        kept = [np.flatnonzero(left & who) for who in (inside, ~inside)]
-        m = min(map(len, kept))
+        is_distinct = ~twins(people, inside)
+        rows_of_kind = [np.flatnonzero(is_distinct & is_kind) for is_kind in (inside, ~inside)]
+        m = min(map(len, rows_of_kind))
         return cls(
-            people=people.take(np.concatenate([rows[:m] for rows in kept])),
+            people=people.take(np.concatenate([rows[:m] for rows in rows_of_kind])),
             inside=np.arange(2 * m) < m,
-            reference=alike(control.take(others[n:]), None, names),
-            member=drawn[kept[0][:m]],
-            twins=int(np.count_nonzero(~left)),
+            reference=alike(control.take(control_people[n:]), None, names),
+            member=drawn[rows_of_kind[0][:m]],
+            twins=int(np.count_nonzero(~is_distinct)),
         )
 
     def known_by(self, names: Sequence[str]) -> Self:
-        """The same people by some of their columns."""
+        """Return the same people by some of their columns."""
         tables = (
-            replace(one, quasi_identifiers=tuple(map(one.column, names))) for one in (self.people, self.reference)
+            replace(table, quasi_identifiers=tuple(map(table.column, names))) for table in (self.people, self.reference)
         )
         people, reference = tables
         return replace(self, people=people, reference=reference)
 
     @property
     def truth(self) -> Truth:
-        """Which of "in" and "out" is right."""
+        """Return the truth: "in" or "out" for each person."""
         return Truth(np.where(self.inside, IN, OUT))
 
 
@@ -197,7 +208,7 @@ VULNERABLE = 0.05
 
 
 def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
-    """(n_people,) how rare somebody is among people in general, over all sets q of at most three columns:
+    """Return (n_people,) how rare somebody is among people in general, over all sets q of at most three columns:
 
         - mean over q of ln((R_q(x) + 1/2) / (|R| + 1)), R_q the people in general who agree with x in q.
 
@@ -210,9 +221,11 @@ def vulnerability(people: Table, reference: Table) -> NDArray[np.float64]:
 
 
 def twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(n_people,) who is alike, cell for cell, with somebody of the other kind: neither in nor out, to be left out."""
+    """Return (n_people,) who is alike, cell for cell, with somebody of the other kind: neither in nor out, to be left
+    out.
+    """
     alike, inside = classes_of(people.quasi_identifiers), who_is_in(inside, people.n_rows)
-    both = np.logical_and(
-        *(np.bincount(alike.of_row[who], minlength=len(alike.sizes)) > 0 for who in (inside, ~inside))
+    is_in_both = np.logical_and(
+        *(np.bincount(alike.of_row[is_kind], minlength=len(alike.sizes)) > 0 for is_kind in (inside, ~inside))
     )
-    return np.asarray(both[alike.of_row])
+    return np.asarray(is_in_both[alike.of_row])

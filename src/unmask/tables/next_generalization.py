@@ -18,7 +18,8 @@ _SECONDS = 86_400
 
 
 def next_level(released: Column, original: Column) -> float | str:
-    """What `Generalize` takes to make a released column coarser by one step; "*" where all that is left is everything.
+    """Return the argument of `Generalize` that makes a released column coarser by one step; "*" where all that is left
+    is everything.
 
     Numbers: the narrowest bins of 1, 2 or 5 times a power of ten that are wider than the released cells are on average,
     and than the mean gap between values of the original. Dates: the first of day, month, quarter and year that is
@@ -32,19 +33,21 @@ def next_level(released: Column, original: Column) -> float | str:
     (10.0, 10.0)
     """
     if released.hierarchy is not None:
-        return _above(released)
+        return _parent_step(released)
     if released.type == "number":
         return _bins(max(_mean(released, _lengths(released)), _gap(original)))
     if released.type in ("date", "datetime"):
         days = (_mean(released, _lengths(released)) + 1) / (1 if released.type == "date" else _SECONDS)
-        return next((unit for unit, least in zip(PERIODS, DAYS, strict=True) if least > days + 1e-6), EVERYTHING)
+        return next(
+            (unit for unit, least_days in zip(PERIODS, DAYS, strict=True) if least_days > days + 1e-6), EVERYTHING
+        )
     return _more_hidden(released) if released.type == "code" else EVERYTHING
 
 
 def _mean(column: Column, of_level: NDArray[np.float64]) -> float:
-    """Over the rows of whose cells it is known."""
-    known = np.isfinite(of_level) & (column.counts > 0)
-    return float(np.average(of_level[known], weights=column.counts[known])) if known.any() else 0.0
+    """Return over the rows of whose cells it is known."""
+    is_finite = np.isfinite(of_level) & (column.counts > 0)
+    return float(np.average(of_level[is_finite], weights=column.counts[is_finite])) if is_finite.any() else 0.0
 
 
 def _lengths(column: Column) -> NDArray[np.float64]:
@@ -54,14 +57,14 @@ def _lengths(column: Column) -> NDArray[np.float64]:
 
 
 def _gap(column: Column) -> float:
-    """Between the values of a column, on average."""
+    """Return between the values of a column, on average."""
     levels = column.levels
     values = np.unique(levels.low[levels.atomic & (column.counts > 0)]) if levels.kind == "numeric" else np.zeros(0)
     return float(np.ptp(values)) / (len(values) - 1) if len(values) > 1 else 0.0
 
 
 def _bins(width: float) -> float:
-    """The next of ..., 1, 2, 5, 10, 20, 50, ... above a width."""
+    """Return the next of ..., 1, 2, 5, 10, 20, 50, ... above a width."""
     if width <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))
@@ -70,15 +73,15 @@ def _bins(width: float) -> float:
 
 def _more_hidden(column: Column) -> float | str:
     levels = column.levels
-    shown = [len((levels.mask(at) or label).rstrip(EVERYTHING)) for at, label in enumerate(levels.labels)]
-    hidden = int(_mean(column, levels.longest - np.array(shown, dtype=np.float64))) + 1
+    n_shown = [len((levels.mask(level) or label).rstrip(EVERYTHING)) for level, label in enumerate(levels.labels)]
+    hidden = int(_mean(column, levels.longest - np.array(n_shown, dtype=np.float64))) + 1
     return hidden if hidden < levels.longest else EVERYTHING
 
 
-def _above(column: Column) -> float | str:
+def _parent_step(column: Column) -> float | str:
     tree = column.hierarchy
     assert tree is not None
-    height = {label: at for at, labels in reversed(list(enumerate(tree.ancestor))) for label in labels}
+    height = {label: step for step, labels in reversed(list(enumerate(tree.ancestor))) for label in labels}
     heights = np.array([height.get(label, np.nan) for label in column.levels.labels])
     level = int(_mean(column, heights)) + 1
     return level if level < tree.height else EVERYTHING

@@ -1,4 +1,4 @@
-"""What makes a release of a table: a protection, whose rows are people's, or a generator, whose rows are nobody's."""
+"""Releases of a table by a protection, whose rows are people's, or by a generator, whose rows are not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Released(NamedTuple):
 
 
 def released(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-    """What a protection or a generator makes of a table.
+    """Make a release of a table by a protection or a generator.
 
     maker : called with the table and `rng`, it returns a release and its origin, or a release alone: then no row is
             anybody's. Or it has `fit(frame)` and `sample(n)`, as generators of other packages do; those draw by
@@ -34,18 +34,18 @@ def released(maker: Any, table: Table, *, rng: np.random.Generator | None = None
     (['a', 'b', 'b'], None)
     """
     if callable(maker):
-        made = maker(table, rng=secret_unless(rng))
+        result = maker(table, rng=secret_unless(rng))
     else:
         maker.fit(table.to_frame())
-        made = maker.sample(table.n_rows)
-    release, origin = made if isinstance(made, tuple) else (made, None)
+        result = maker.sample(table.n_rows)
+    release, origin = result if isinstance(result, tuple) else (result, None)
     return Released(read_like(release, table), None if origin is None else np.asarray(origin), maker)
 
 
-def read_like(made: Any, table: Table) -> Table:
-    """A release with the roles of the table; a table as it is."""
-    if isinstance(made, Table):
-        return made
+def read_like(release: Any, table: Table) -> Table:
+    """Return a release with the roles of the table; a table as it is."""
+    if isinstance(release, Table):
+        return release
     roles = {"quasi_identifiers": table.quasi_identifiers, "sensitive": table.sensitive, "keep": table.kept}
     names: dict[str, Any] = {role: [column.name for column in columns] for role, columns in roles.items()}
-    return Table.read(made, **names, missing=table.missing, like=table)
+    return Table.read(release, **names, missing=table.missing, like=table)

@@ -1,4 +1,4 @@
-"""What releases state of sensitive values: bands of a salary, groups of diseases."""
+"""Bands of sensitive values in releases: of a salary, or groups of diseases."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TOLERATED = 0.1
 
 
 def as_coarse(original: Table, releases: Collection[Table]) -> tuple[Table, dict[str, bool]]:
-    """The original with its sensitive values as releases state them, and the columns where these state less: whether
-    values became cells.
+    """Return the original with its sensitive values as releases state them, and the columns where these state less:
+    whether values became cells.
 
     Of a salary in bands an adversary infers the band. So each value becomes the cell that it is in. Where more than a
     tenth of the people are in several cells, of one release or of some, values stay, and nobody can be right about a
@@ -39,35 +39,39 @@ def as_coarse(original: Table, releases: Collection[Table]) -> tuple[Table, dict
     ['[20, 29]', '[30, 39]']
     """
     columns, coarser = {column.name: column for column in original.sensitive}, {}
-    for name, known in columns.items():
-        stated = [one.column(name) for one in releases if any(column.name == name for column in one.sensitive)]
-        if known.hierarchy is None and not several(known) and any(map(several, stated)):
-            found = _stated(known, stated)
-            columns[name], coarser[name] = found or known, found is not None
+    for name, original_column in columns.items():
+        released_columns = [
+            release.column(name) for release in releases if any(column.name == name for column in release.sensitive)
+        ]
+        if original_column.hierarchy is None and not several(original_column) and any(map(several, released_columns)):
+            banded = _banded(original_column, released_columns)
+            columns[name], coarser[name] = banded or original_column, banded is not None
     return replace(original, sensitive=tuple(columns.values())) if any(coarser.values()) else original, coarser
 
 
-def _stated(known: Column, stated: Sequence[Column]) -> Column | None:
-    """The column in cells of the releases, None where they overlap."""
-    held: dict[str, NDArray[np.bool_]] = {}
-    for column in stated:
-        if len(known.levels) * len(column.levels) > PAIRS:
+def _banded(original: Column, released_columns: Sequence[Column]) -> Column | None:
+    """Return the column in cells of the releases, None where they overlap."""
+    values_of_cell: dict[str, NDArray[np.bool_]] = {}
+    for column in released_columns:
+        if len(original.levels) * len(column.levels) > PAIRS:
             return None
-        fits = compatible(known.levels, column.levels, missing="own")
+        fits = compatible(original.levels, column.levels, missing="own")
         used = (column.counts > 0) & ~column.levels.gaps & ~column.levels.suppressed
-        held |= {column.levels.labels[cell]: fits[:, cell] for cell in np.flatnonzero(used).tolist()}
-    cells = np.array(list(held.values()))
-    if not held or known.counts[cells.sum(axis=0) > 1].sum() > TOLERATED * len(known.codes):
+        values_of_cell |= {column.levels.labels[cell]: fits[:, cell] for cell in np.flatnonzero(used).tolist()}
+    cells = np.array(list(values_of_cell.values()))
+    if not values_of_cell or original.counts[cells.sum(axis=0) > 1].sum() > TOLERATED * len(original.codes):
         return None
-    first, labels = np.where(cells.any(axis=0), cells.argmax(axis=0), -1), list(held)
-    texts = [labels[cell] if cell >= 0 else own for cell, own in zip(first.tolist(), known.levels.labels, strict=True)]
-    levels, code = new_cells(known, texts)
-    return replace(known, levels=levels, codes=code[known.codes])
+    first, labels = np.where(cells.any(axis=0), cells.argmax(axis=0), -1), list(values_of_cell)
+    texts = [
+        labels[cell] if cell >= 0 else label for cell, label in zip(first.tolist(), original.levels.labels, strict=True)
+    ]
+    levels, code = new_cells(original, texts)
+    return replace(original, levels=levels, codes=code[original.codes])
 
 
 def without_stars(column: Column) -> Column:
-    """The column with a missing cell for each that hides a secret and is none: `*`, and a group of values some of which
-    are stated, too.
+    """Return the column with a missing cell for each that hides a secret and is none: `*`, and a group of values some
+    of which are stated, too.
     """
     levels = column.levels
     hides = levels.suppressed.copy()
@@ -82,19 +86,19 @@ def without_stars(column: Column) -> Column:
 
 
 def without_shared_ends(column: Column) -> Column:
-    """The column where a number that two cells share is in the first alone: a secret is in one cell."""
+    """Return the column where a number that two cells share is in the first alone: a secret is in one cell."""
     levels = column.levels
     if levels.kind != "numeric":
         return column
     low, labels = levels.low.copy(), list(levels.labels)
     order = np.flatnonzero(np.isfinite(levels.high) | np.isfinite(levels.low))
-    for before, at in pairwise(order[np.argsort(levels.high[order], kind="stable")].tolist()):
-        if levels.high[before] == low[at] < levels.high[at]:
-            low[at] = levels.scale.after(low[at])
-            labels[at] = levels.scale.write(low[at], levels.high[at])
+    for previous, level in pairwise(order[np.argsort(levels.high[order], kind="stable")].tolist()):
+        if levels.high[previous] == low[level] < levels.high[level]:
+            low[level] = levels.scale.after(low[level])
+            labels[level] = levels.scale.write(low[level], levels.high[level])
     return replace(column, levels=replace(levels, low=low, labels=tuple(labels)))
 
 
 def several(column: Column) -> bool:
-    """Whether some cells stand for several values, and not for all."""
+    """Return whether some cells stand for several values, and not for all."""
     return bool(column.levels.sets.any())

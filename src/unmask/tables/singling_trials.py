@@ -1,4 +1,4 @@
-"""Whether guesses single somebody out: of the people of a release, and of as many control people."""
+"""Trials of guesses that single people out: on the people of a release, and on as many control people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FEWEST = 10
 
 
 class SingledOut(NamedTuple):
-    """What guesses reach.
+    """Success of guesses that single people out.
 
     guesses  : those that count; trivial : others, which hold for too many people in general
     people   : N, on whom they are tried: of the release, and control people
@@ -51,17 +51,17 @@ class SingledOut(NamedTuple):
     high: float
 
 
-class Tried(NamedTuple):
-    """Guesses that were tried on members and control people, as many of either; what is more is left out at random.
+class SinglingTrial(NamedTuple):
+    """Guesses that were tried on members and control people, as many of either. Further people are left out at random.
 
-    whole, found, control : (n_guesses,) how many people of the release satisfy each, how many of N of them, and of N
-                            control people
+    all_members, as_many_members, control : (n_guesses,) people of the release who satisfy each, of N of them, and of N
+        control people
     general  : (n_guesses,) the same of people in general, neither members nor control people
     members, people, reference : how many people of the release there are, N, and people in general
     """
 
-    whole: Counts
-    found: Counts
+    all_members: Counts
+    as_many_members: Counts
     control: Counts
     general: Counts
     members: int
@@ -78,50 +78,58 @@ class Tried(NamedTuple):
         *,
         rng: np.random.Generator,
     ) -> Self:
-        """All guesses at once, of whatever kinds: each condition is looked up once."""
+        """Return all guesses at once, of whatever kinds: each condition is looked up once."""
         n, order = min(members.n_rows, control.n_rows), rng.permutation(members.n_rows)
-        as_many, others = (members.take(order[:n]), control.take(rng.permutation(control.n_rows)[:n]))
-        found, more, other, general = matching((as_many, members.take(order[n:]), others, reference), predicates)
-        return cls(found + more, found, other, general, members.n_rows, n, reference.n_rows)
-
-    def only(self, some: slice) -> Self:
-        """Some of the guesses."""
-        return self._replace(**{name: getattr(self, name)[some] for name in ("whole", "found", "control", "general")})
-
-
-def singling(tried: Tried) -> SingledOut:
-    """What guesses reach. By people in general weights are measured: a predicate counts if it holds for at most 1 of
-    10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then control people alone say
-    what predicates reach without the release.
-    """
-    if not tried.people:
-        raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
-    weight = 1 / (NEGLIGIBLE * tried.people)
-    kept = tried.general * NEGLIGIBLE * tried.people <= tried.reference
-    if (guesses := int(kept.sum())) < FEWEST:
-        raise UndefinedError(
-            f"{len(kept)} guesses fit one released row only, and {guesses} of them hold for at most 1 of "
-            f"{NEGLIGIBLE * tried.people:,} people; expected at least {FEWEST}"
+        as_many, as_many_control = (members.take(order[:n]), control.take(rng.permutation(control.n_rows)[:n]))
+        in_members, in_further_members, in_control, general = matching(
+            (as_many, members.take(order[n:]), as_many_control, reference), predicates
         )
-    whole, found, control = (float(np.mean(one[kept] == 1)) for one in (tried.whole, tried.found, tried.control))
-    low, high = _apart(found, control, guesses)
+        return cls(
+            in_members + in_further_members, in_members, in_control, general, members.n_rows, n, reference.n_rows
+        )
+
+    def only(self, rows: slice) -> Self:
+        """Return some of the guesses."""
+        return self._replace(
+            **{name: getattr(self, name)[rows] for name in ("all_members", "as_many_members", "control", "general")}
+        )
+
+
+def singling(trial: SinglingTrial) -> SingledOut:
+    """Judge guesses that single people out. By people in general weights are measured: a predicate counts if it holds
+    for at most 1 of 10 N of them. Fewer people than that cannot tell such a weight from a larger one, and then
+    control people alone say what predicates reach without the release.
+    """
+    if not trial.people:
+        raise UndefinedError("no people were left to try guesses on; give at least 2 control people, better 1,000")
+    weight = 1 / (NEGLIGIBLE * trial.people)
+    counts = trial.general * NEGLIGIBLE * trial.people <= trial.reference
+    if (guesses := int(counts.sum())) < FEWEST:
+        raise UndefinedError(
+            f"{len(counts)} guesses fit one released row only, and {guesses} of them hold for at most 1 of "
+            f"{NEGLIGIBLE * trial.people:,} people; expected at least {FEWEST}"
+        )
+    share_all, share, control = (
+        float(np.mean(matches[counts] == 1)) for matches in (trial.all_members, trial.as_many_members, trial.control)
+    )
+    low, high = _excess_interval(share, control, guesses)
     return SingledOut(
         guesses=guesses,
-        trivial=len(kept) - guesses,
-        people=tried.people,
-        whole=whole,
-        found=found,
+        trivial=len(counts) - guesses,
+        people=trial.people,
+        whole=share_all,
+        found=share,
         control=control,
-        baseline=most_by_chance(weight, tried.people),
-        of_all=most_by_chance(weight, tried.members),
+        baseline=most_by_chance(weight, trial.people),
+        of_all=most_by_chance(weight, trial.members),
         low=low,
         high=high,
     )
 
 
 def most_by_chance(weight: float, n: int) -> float:
-    """max over w up to `weight` of n w (1 - w)^(n - 1): how often a guess of such a weight, made without the release,
-    fits exactly one of n people. At most about 1 / e, at w = 1 / n.
+    """Return max over w up to `weight` of n w (1 - w)^(n - 1): how often a guess of such a weight, made without the
+    release, fits exactly one of n people. At most about 1 / e, at w = 1 / n.
 
     >>> round(most_by_chance(1 / 1000, 100), 4), round(most_by_chance(1.0, 100), 4)
     (0.0906, 0.3697)
@@ -130,13 +138,13 @@ def most_by_chance(weight: float, n: int) -> float:
     return float(n * w * (1 - w) ** (n - 1))
 
 
-def _apart(found: float, control: float, guesses: int) -> tuple[float, float]:
-    return difference(*((share, *wilson(share, guesses)) for share in (found, control)))
+def _excess_interval(of_members: float, control: float, guesses: int) -> tuple[float, float]:
+    return difference(*((share, *wilson(share, guesses)) for share in (of_members, control)))
 
 
 def singling_in_boxes(release: Table, members: Table, control: Table, *, rng: np.random.Generator) -> SingledOut:
-    """For each class of a release the guess that exactly one person is in its box, the values that its cells stand for,
-    and has a hash of the whole record that one of the n rows of the class has on average.
+    """Judge for each class of a release the guess that exactly one person is in its box, the values that its cells
+    stand for, and has a hash of the whole record that one of the n rows of the class has on average.
 
     A random key makes the hash hold for each different record with probability p, independently, so that it holds for
     exactly one of M people with probability u p (1 - p)^(d - 1), where d different records of theirs are in the box and
@@ -151,26 +159,26 @@ def singling_in_boxes(release: Table, members: Table, control: Table, *, rng: np
     prevent predicate singling out, where boxes hold few people but those in the release.
     """
     control = control.take(rng.permutation(control.n_rows)[: members.n_rows])
-    found, other = (_by_key(release, people, n=members.n_rows) for people in (members, control))
-    share, beside, boxes = float(found.mean()), float(other.mean()), len(found)
-    low, high = _apart(share, beside, boxes)
-    return SingledOut(boxes, 0, members.n_rows, share, share, beside, beside, beside, low, high)
+    of_members, of_control = (_by_key(release, people, n=members.n_rows) for people in (members, control))
+    share, control_share, boxes = float(of_members.mean()), float(of_control.mean()), len(of_members)
+    low, high = _excess_interval(share, control_share, boxes)
+    return SingledOut(boxes, 0, members.n_rows, share, share, control_share, control_share, control_share, low, high)
 
 
 def _by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float64]:
-    """(n_classes,) probability that exactly one of some people is picked, who stand for n people."""
+    """Return (n_classes,) probability that exactly one of some people is picked, who stand for n people."""
     pairing = pair(people, release)
     p = np.minimum(n / (people.n_rows * pairing.sizes), 1.0)
-    different, alone = _records(pairing, people, release)
-    return np.asarray(alone * p * (1 - p) ** np.maximum(different - 1, 0))
+    different, n_single = _records(pairing, people, release)
+    return np.asarray(n_single * p * (1 - p) ** np.maximum(different - 1, 0))
 
 
 def _records(pairing: Pairing, people: Table, release: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(n_classes,) different records of the people in the box of each class, and how many are one person's."""
+    """Return (n_classes,) different records of the people in the box of each class, and how many are one person's."""
     records = classes_of(people.columns)
     of_record, n = pairing.observation[records.first], len(pairing.observed)
-    each = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
+    counts = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
     fits = fits_of(pairing.columns, missing=release.missing)
-    row, box = (np.concatenate(some) for some in zip(*chunks_where(pairing, fits), strict=True))
+    row, box = (np.concatenate(chunks) for chunks in zip(*chunks_where(pairing, fits), strict=True))
     inside = csr_array((np.ones(len(row), dtype=np.int64), (box, row)), shape=(len(pairing.sizes), n))
-    return np.asarray(inside @ each[0]), np.asarray(inside @ each[1])
+    return np.asarray(inside @ counts[0]), np.asarray(inside @ counts[1])

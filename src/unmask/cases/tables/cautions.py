@@ -108,9 +108,9 @@ def read_so(readings: Mapping[str, Mapping[str, Reading]]) -> Iterator[str]:
     """How columns of releases are read whose cells, as they are written, fit few people."""
     for name, columns in readings.items():
         for column, read in columns.items():
-            if read.how:
+            if read.rule:
                 yield (
-                    f"cells of {column} in {release_name(name)} were {read.how}: as they are written, "
+                    f"cells of {column} in {release_name(name)} were {read.rule}: as they are written, "
                     f"{percent(read.misfit)} of them are nobody's, and an adversary reads each as all that it stands "
                     "for"
                 )

@@ -42,7 +42,7 @@ from unmask.tables.background import Attack, Background
 from unmask.tables.control_similarity import shift_by
 from unmask.tables.holdout import Sample
 from unmask.tables.knowledge import Knowledge
-from unmask.tables.membership import VULNERABLE, Judged, cross_fitted, joined
+from unmask.tables.membership import VULNERABLE, MembershipSample, cross_fitted, joined
 from unmask.tables.releasing import Released
 from unmask.tables.table import Table
 
@@ -89,7 +89,7 @@ def membership(scene: Scene, evidence: Evidence) -> Audit:
     members, control = evidence.original.take(inside), evidence.control.take(evidence.control.taking_part)
     if min(members.n_people, control.n_people // 2, most) < FEWEST:
         return Audit((), ((QUESTION, TOO_FEW),))
-    judged = Judged.of(members, control, most=most, rng=np.random.default_rng(evidence.seed))
+    judged = MembershipSample.of(members, control, max_members=most, rng=np.random.default_rng(evidence.seed))
     if len(judged.inside) < 2 * FEWEST:
         return Audit(
             (), ((QUESTION, f"{judged.twins:,} of those judged have the same record as one of the other kind"),)
@@ -122,7 +122,7 @@ def _members(scene: Scene, original: Table) -> NDArray[np.int64]:
     return inside if len(inside) else everybody
 
 
-def _known(scene: Scene, judged: Judged) -> dict[str, list[str]]:
+def _known(scene: Scene, judged: MembershipSample) -> dict[str, list[str]]:
     """By adversary, the columns by which they know people: of those that are released."""
     there, table = set(judged.people.names), scene.table
     some = [column.name for column in table.quasi_identifiers if column.name in there]
@@ -140,12 +140,12 @@ class _Judgment:
 
     release: str
     adversary: str
-    judged: Judged
+    judged: MembershipSample
     scores: Mapping[str, Posterior]
     rarity: NDArray[np.float64]
 
     @classmethod
-    def of(cls, name: str, adversary: str, judged: Judged, release: Table, margins: Margins) -> Self:
+    def of(cls, name: str, adversary: str, judged: MembershipSample, release: Table, margins: Margins) -> Self:
         """By the columns that people are judged by; margins : of the release and of the reference, by all of theirs"""
         names = judged.people.names
         closest = ClosestRecord()(release, Background(judged.people))
@@ -229,7 +229,9 @@ class _Judgment:
         )
 
 
-def asked_of(scene: Scene, adversary: str, judged: Judged, attack: Attack, *, rng: np.random.Generator) -> Audit:
+def asked_of(
+    scene: Scene, adversary: str, judged: MembershipSample, attack: Attack, *, rng: np.random.Generator
+) -> Audit:
     """The rows of any attack whose candidates are "in" and "out": its own belief if it announces one, else that which
     its scores are worth, and how far it tells people apart.
     """
@@ -250,7 +252,7 @@ def _rates(found: Told) -> Sequence[Row]:
     return [row for row in found.rows if row.measure != epsilon_at_least.name]
 
 
-def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> Judged:
+def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.random.Generator) -> MembershipSample:
     """Members who are in the release, and as many control people, the others of whom are the reference: those held
     back, else those whom a protection that samples has left out. targets : how many of either kind
     """
@@ -266,4 +268,4 @@ def judged_of(population: Sample, made: Released, knows: Knowledge, rng: np.rand
         raise UnmaskError(
             "everybody of the population is in the release, so nobody is told from them; hold people back"
         )
-    return Judged.of(members, control, most=knows.targets or MOST, rng=rng).known_by(names)
+    return MembershipSample.of(members, control, max_members=knows.targets or MOST, rng=rng).known_by(names)

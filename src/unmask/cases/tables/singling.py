@@ -22,7 +22,7 @@ from unmask.results import Row
 from unmask.tables.attacks import SinglingOut
 from unmask.tables.attacks.singling_out import Predicate
 from unmask.tables.control_similarity import shift_by
-from unmask.tables.singling_trials import SingledOut, Tried, singling, singling_in_boxes
+from unmask.tables.singling_trials import SingledOut, SinglingTrial, singling, singling_in_boxes
 from unmask.tables.table import Table
 
 NEEDS_PEOPLE = "needs the original table, on whose people guesses are tried (--original)"
@@ -68,7 +68,7 @@ Asked = tuple[str, Callable[[], SingledOut]]
 def _by_rows(release: Table, members: Table, control: Table, rng: np.random.Generator) -> Iterator[Asked]:
     people = members, *_halves(control, rng)
     kinds = dict(_guesses(release, rng))
-    tried = Tried.of([*chain.from_iterable(kinds.values())], *people, rng=rng)
+    tried = SinglingTrial.of([*chain.from_iterable(kinds.values())], *people, rng=rng)
     ends = pairwise(accumulate(map(len, kinds.values()), initial=0))
     for kind, some in zip(kinds, ends, strict=True):
         yield kind, partial(singling, tried.only(slice(*some)))
@@ -93,7 +93,7 @@ def guessed(
     if why := unlike(release.names, shift_by(release.names, members, control)):
         raise UnmaskError(why)
     tables = members, *_halves(control, rng)
-    tried = Tried.of(attack(release, rng=rng), *tables, rng=rng)
+    tried = SinglingTrial.of(attack(release, rng=rng), *tables, rng=rng)
     return list(_rows(scene.release, adversary, singling(tried)))
 
 

@@ -74,11 +74,11 @@ class AttributeInference:
     outside: BackOff | None = field(default=None, repr=False)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """The belief about the sensitive value of each person known."""
+        """Return the belief about the sensitive value of each person known."""
         return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
 
     def knowing(self, protection: Any) -> Self:
-        """The same, by a link that is told what made the release, where it is one that wants to know."""
+        """Return the same, by a link that is told what made the release, where it is one that wants to know."""
         return replace(self, link=self.link.knowing(protection)) if hasattr(self.link, "knowing") else self
 
     def through(
@@ -89,7 +89,7 @@ class AttributeInference:
         *,
         learned: Posterior | None = None,
     ) -> Posterior:
-        """The belief that follows from one about records that is there already, made by `link`; learned : that
+        """Return the belief that follows from one about records that is there already, made by `link`; learned : that
         of `outside` about the same people, where it is there, too.
         """
         column, background = release.column(self.sensitive), Background.of(knowledge)
@@ -109,8 +109,8 @@ class AttributeInference:
         return belief if means is None or belief.status != "exact" else replace(belief, status="model")
 
     def values_of_records(self, release: Table, background: Background) -> tuple[NDArray[np.int32], csr_array | None]:
-        """(n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and what
-        that means, see `compose`, None where nobody hides theirs.
+        """Return (n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and
+        what that means, see `compose`, None where nobody hides theirs.
         """
         column = release.column(self.sensitive)
         share, hidden = hidden_values(release, column, background.population)
@@ -132,7 +132,7 @@ class AttributeInference:
         prior: NDArray[np.float64],
         learned: Posterior | None,
     ) -> NDArray[np.float64] | None:
-        """(n_observations, n_values) what is believed of those whom no record fits; None where there are none."""
+        """Return (n_observations, n_values) the belief about people whom no record fits; None if there are none."""
         nobody = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
         if background.people is None or not nobody[link.used_rows].any():

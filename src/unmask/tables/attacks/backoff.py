@@ -1,4 +1,6 @@
-"""What do people like this one have? An attacker who learns from a release as from any data, whosever its rows are."""
+"""Inference of a sensitive value from all rows: an adversary who learns from a release as from any data, whosever its
+rows are.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ class BackOff:
         object.__setattr__(self, "strengths", tuple(self.strengths))
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about the sensitive value of each person known, or of everybody by their own row."""
+        """Return the belief about the sensitive value of each person known, or of everybody by their own row."""
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
@@ -111,8 +113,8 @@ class BackOff:
     def of_rows(
         self, release: Table, shares: Floats, population: Table | None = None
     ) -> tuple[NDArray[np.int64], Floats] | None:
-        """What its other cells say of the value of each row, or combination, of a release: which of the beliefs, and
-        (n_beliefs, n_values) the beliefs; None where they are too many.
+        """Return the beliefs about the value of each row, or combination, of a release from its other cells: which of
+        the beliefs, and (n_beliefs, n_values) the beliefs; None where they are too many.
 
         shares : (n_values,) of the values among the rows asked about, in the place of the population's
         """
@@ -123,21 +125,21 @@ class BackOff:
         return observation, _shifted(p, shares, counts)
 
     def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
-        """The same with the strengths of a release, for several calls about it."""
+        """Return the same with the strengths of a release, for several calls about it."""
         secret = release.column(self.sensitive)
         labels, _, _ = before(secret, Background.of(knowledge).population)
         columns, counts = self._counted(release, knowledge, len(labels))
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
     def _strengths(self, columns: Sequence[Shared], counts: Sequence[csr_array]) -> Iterable[Sequence[float]]:
-        """a_j of each column, by each of some counts."""
+        """Return a_j of each column, by each of some counts."""
         if self.strengths:
             return ([item] * len(counts) for item in self.strengths)
         return _strengths(columns, counts, _tallied([item.itself for item in columns], counts))
 
     def crossed(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
-        """The values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of this
-        table; fold : (n_rows,) the fold of each.
+        """Return the values, and (n_rows, n_values) what the other folds say of each row, as if they were a release of
+        this table; fold : (n_rows,) the fold of each.
         """
         secret = table.column(self.sensitive)
         labels, prior, _ = before(secret, table)
@@ -163,7 +165,7 @@ class BackOff:
         return labels, probability
 
     def _counted(self, release: Table, knowledge: Background | None, n_values: int) -> tuple[list[Shared], csr_array]:
-        """The columns, those that say most of the secret first, with classes of rows in the place of rows; and
+        """Return the columns, those that say most of the secret first, with classes of rows in the place of rows; and
         (n_classes, n_values) the rows of each, without missing cells where some of them hide a value.
         """
         background, secret = Background.of(knowledge), release.column(self.sensitive)
@@ -177,7 +179,7 @@ class BackOff:
         return [columns[j] for j in _order([column.itself for column in columns], counts)], counts
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Why nothing is learned from a release about the people known; "" where it is."""
+        """Return the reason why nothing can be learned about the people known; "" if something can."""
         if release.counts is not None:
             return "rows are asked what they say of people like others, and this table is counted; read its rows"
         background = Background.of(knowledge)
@@ -206,11 +208,11 @@ class Shared(NamedTuple):
 
     @property
     def itself(self) -> Shared:
-        """The same with the released rows for people, each in the bin that has most of its cell."""
+        """Return the same with the released rows for people, each in the bin that has most of its cell."""
         return self._replace(people=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
 
     def equals(self, second: Shared) -> bool:
-        """Whether people are known by the same in both: a walk along the columns is then one for both."""
+        """Return whether people are known by the same in both: a walk along the columns is then one for both."""
         pairs = zip(
             *((column.people, column.holds.indptr, column.holds.indices) for column in (self, second)), strict=True
         )
@@ -233,7 +235,7 @@ def _shared(release: Table, people: Table, population: Table | None, bins: int) 
 
 
 def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
-    """The columns with classes of rows in the place of rows, and (n_rows,) the class of each."""
+    """Return the columns with classes of rows in the place of rows, and (n_rows,) the class of each."""
     rows, _, levels = group(
         [column.row.astype(np.int32, copy=False) for column in columns], [column.share.shape[0] for column in columns]
     )
@@ -241,7 +243,7 @@ def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int
 
 
 def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
-    """The places of the columns, with the released rows for people, those that say most of the secret first."""
+    """Return the places of the columns, with the released rows for people, those that say most of the secret first."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
     information = [
         mutual_information(column.people[row].astype(np.int64), value, weight=counts.data) for column in columns
@@ -250,18 +252,18 @@ def _order(columns: Sequence[Shared], counts: csr_array) -> tuple[int, ...]:
 
 
 def _rows_of(counts: csr_array) -> NDArray[np.int64]:
-    """(n_values,) rows of each value, which the sum of a sparse matrix takes four times as long to tell."""
+    """Return (n_values,) rows of each value, which the sum of a sparse matrix takes four times as long to tell."""
     return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
 
 
 def _overall(counts: csr_array) -> Floats:
-    """p_0, of the rows of classes."""
+    """Return p_0, of the rows of classes."""
     n = _rows_of(counts) + 0.5
     return np.asarray(n / n.sum())
 
 
 def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
-    """Beliefs p that the rows of classes give, moved to other shares of the values."""
+    """Return beliefs p that the rows of classes give, moved to other shares of the values."""
     nobodys = 0.5 / (_rows_of(counts) + 0.5)
     shifted = ((1 - nobodys) * p / _overall(counts) + nobodys) * shares
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
@@ -270,8 +272,8 @@ def _shifted(p: Floats, shares: Floats, counts: csr_array) -> Floats:
 def _learned(
     tallied: Iterable[Tallied], counts: Sequence[csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
-    """(n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by each of
-    some counts. tallied, strengths : of each column, one strength for each of the counts
+    """Return (n_people,) the observation that each person is, and (n_observations, n_values) what is believed of it by
+    each of some counts. tallied, strengths : of each column, one strength for each of the counts
     """
     p = [_overall(item)[None] for item in counts]
     for (step, rows), strength in zip(tallied, strengths, strict=True):
@@ -317,8 +319,8 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 def _strengths(
     columns: Sequence[Shared], counts: Sequence[csr_array], tallied: Iterable[Tallied]
 ) -> Iterator[Sequence[float]]:
-    """a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest, each
-    given the others. tallied : of the columns with the released rows for people
+    """Yield a_j of one column after the other, by each of some counts: what makes the values of all rows likeliest,
+    each given the others. tallied : of the columns with the released rows for people
     """
     models, weight_of_row = [_ValueModel.of(item) for item in counts], np.ones(len(columns[0].row))
     for item, (step, rows) in zip(columns, tallied, strict=True):
@@ -344,8 +346,8 @@ class _ValueModel(NamedTuple):
         return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
 
     def updated(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
-        """The same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each class
-        is; weight_of_row : how far a row agrees with itself
+        """Return the same with a column more, and its strength. n : of those alike, and (n_classes,) which of them each
+        class is; weight_of_row : how far a row agrees with itself
         """
         observation, weight_of_row = observation[self.row], weight_of_row[self.row]
         alike, n_same_value = n.sum(axis=1)[observation] - weight_of_row, n[observation, self.value] - weight_of_row

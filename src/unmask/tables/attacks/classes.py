@@ -71,11 +71,11 @@ class ClassAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about each person known, or about every record's own person without any."""
+        """Return the belief about each person known, or about the person of each record without any."""
         return self.of_classes(release, knowledge).expand_classes()
 
     def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
-        """The same belief with one record of each class for all of it, in the memory of what is known and released."""
+        """Return the same belief with one record of each class, in memory of distinct rows."""
         provenance = {"attack": repr(self), "missing": release.missing}
         people = Background.of(knowledge).people
         if release.counts is not None:
@@ -138,7 +138,9 @@ def _meets_several(pairing: Pairing, missing: Missing) -> bool:
 
 
 def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
-    """Whether the release misses cells of a column of which nobody's value is missing; columns : (known, released)."""
+    """Return whether the release misses cells of a column of which nobody's value is missing; columns : (known,
+    released).
+    """
     return any(
         known_column.levels.missing < 0 <= cell.levels.missing and bool((cell.codes == cell.levels.missing).any())
         for known_column, cell in columns
@@ -146,7 +148,7 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
 
 
 def _log_share(known_column: Column, cell: Column, fits: NDArray[np.bool_], *, missing: Missing) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) log p(value given the cell), 0 for open ones; see `ClassAttack`.
+    """Return (n_known_levels, n_released_levels) log p(value given the cell), 0 for open ones; see `ClassAttack`.
 
     fits : of the same shape, whether the cell contains the value. It says nothing of cells that do not.
     """
@@ -162,7 +164,7 @@ def _log_share(known_column: Column, cell: Column, fits: NDArray[np.bool_], *, m
 
 
 def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
-    """(n_known_levels,) the same of open cells, where the others are exact values."""
+    """Return (n_known_levels,) the same of open cells, where the others are exact values."""
     cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(
         np.maximum(equal_values.candidate, 0), weights=cells, minlength=int(equal_values.observed.max(initial=-1)) + 1
@@ -173,7 +175,7 @@ def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.flo
 
 
 def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of values that `shared` of these cells state, half a cell at least of each, the log of the part of each."""
+    """Return the log of the share of each value among `shared` cells, with half a cell at least."""
     weight = np.maximum(shared, 0.5)
     return np.asarray(np.log(weight / (cells.sum() + (weight - shared).sum())))
 
@@ -221,7 +223,7 @@ class RegisterAttack:
             raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about the person behind each released record; the people known are the register."""
+        """Return the belief about the person behind each released record; the people known are the register."""
         people, provenance = people_of(knowledge, self), {"attack": repr(self), "missing": release.missing}
         if release.counts is not None or people.counts is not None:
             return linked(release, people, coverage=self.coverage, provenance=provenance)

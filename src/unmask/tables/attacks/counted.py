@@ -111,7 +111,7 @@ def linked(release: Table, register: Table, *, coverage: float, provenance: dict
 
 
 def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
-    """Records of each observation, people of each class, and the observation and class of all pairs that fit."""
+    """Return records of each observation, people of each class, and the observation and class of all pairs that fit."""
     pairing = pair(release, register)
     chunks, n = [], 0
     for chunk in chunks_where(pairing, fits_of(pairing.columns, missing=release.missing)):
@@ -137,7 +137,7 @@ def _listed(
     coverage: float,
     provenance: dict[str, Any],
 ) -> Posterior:
-    """A belief whose candidates go by no number of their own: targets that as many people fit alike share a row.
+    """Return a belief whose candidates go by no number of their own: targets that as many people fit alike share a row.
 
     unlike : for targets whose candidates differ
     """

@@ -1,4 +1,4 @@
-"""What do people like this one have? Anybody's estimator, trained on the release."""
+"""Inference of a sensitive value by an estimator that is trained on the release."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ModelAttribute:
             raise UnmaskError(f"estimator is {self.estimator!r}, expected one of scikit-learn, such as {default!r}")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """The belief about the sensitive value of each person known, or of everybody by their own row."""
+        """Return the belief about the sensitive value of each person known, or of everybody by their own row."""
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         background, secret = Background.of(knowledge), release.column(self.sensitive)
@@ -97,11 +97,11 @@ class ModelAttribute:
         )
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Why nothing is learned from a release about the people known; "" where it is."""
+        """Return the reason why nothing can be learned about the people known; "" if something can."""
         return BackOff(self.sensitive).refusal(release, knowledge)
 
     def _made(self) -> Any:
-        """A copy of the estimator, not yet fitted."""
+        """Return a copy of the estimator, not yet fitted."""
         model = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
         if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(model, verb)]:
             raise UnmaskError(f"{self.estimator!r} has no {lacking[0]}, expected fit(X, y) and predict_proba(X)")
@@ -125,7 +125,7 @@ def _of_scikit_learn(text: str) -> type:
 def _features(
     people: Table, release: Table, population: Table | None, bins: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """(n_rows, n_features) of the released rows, and (n_people, n_features) of the people."""
+    """Return (n_rows, n_features) of the released rows, and (n_people, n_features) of the people."""
     rows, targets = [], []
     for known_column, released in shared_columns(people, release):
         is_in_population = population is not None and known_column.name in population.names
@@ -140,14 +140,14 @@ def _features(
 
 
 def _drawn(share: csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
-    """(n_rows,) a bin of each row, drawn by the shares of its level."""
+    """Return (n_rows,) a bin of each row, drawn by the shares of its level."""
     reached = np.cumsum(share.toarray(), axis=1)
     reached[:, -1] = np.inf
     return np.asarray((reached[codes] <= rng.random(len(codes))[:, None]).sum(axis=1), dtype=np.int64)
 
 
 def _predicted(estimator: Any, rows: Floats, value: NDArray[np.int32], targets: Floats, n_values: int) -> Floats:
-    """(n_asked, n_values) what the estimator predicts; a release with one value has nothing to be trained on."""
+    """Return (n_asked, n_values) what the estimator predicts; a release with one value has nothing to be trained on."""
     p = np.zeros((len(targets), n_values))
     if value.min() == value.max():
         p[:, value[0]] = 1.0

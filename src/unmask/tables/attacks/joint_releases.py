@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Crossing:
-    """Which released record is this person's, for an adversary who has other releases of the same people?
+    """Linkage attack of an adversary who has other releases of the same people.
 
     A *way* is one record of each release that fits a person, all of them alike in the columns `by`, which every
     release leaves as they are. A world gives each person a way and each record a person; the adversary, who knows the
@@ -71,7 +71,7 @@ class Crossing:
     by: tuple[str, ...] | None = None
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about each person known, by their quasi-identifiers alone."""
+        """Return the belief about each person known, by their quasi-identifiers alone."""
         people, releases = people_of(knowledge, self), (release, *self.others)
         links = [ClassAttack().of_classes(table, Background(people)) for table in releases]
         observations, observed = np.unique(np.stack([link.observation for link in links]), axis=1, return_inverse=True)
@@ -84,7 +84,7 @@ class Crossing:
 
 
 def _said(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
-    """For each release (n_rows,) a number for what a row says in the columns left as they are: equal where they are."""
+    """Return (n_rows,) for each release, equal for rows that are equal in the unchanged columns."""
     names = columns_by
     if names is None:
         released_names = [[column.name for column in (*table.sensitive, *table.kept)] for table in releases]
@@ -125,7 +125,7 @@ class _Side(NamedTuple):
 
     @classmethod
     def by(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
-        """By what is believed of the release alone; values : (n_rows,) as of `_said`; observations : as above."""
+        """Build from the belief about the release alone; values : (n_rows,) as of `_said`; observations : as above."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
         says = values.astype(np.int32)
@@ -170,7 +170,7 @@ class _Ways(NamedTuple):
 
 
 def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
-    """All ways of all people; share : (n_said,) of the records that say each."""
+    """Return all ways of all people; share : (n_said,) of the records that say each."""
     fits = np.diff(sides[0].first)[sides[0].seen] + 1
     parts, n_ways = [], 0
     for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), AT_ONCE):
@@ -187,7 +187,7 @@ def _ways(sides: Sequence[_Side], share: Floats) -> _Ways:
 
 
 def _fitted(way: _Ways, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
-    """(n_ways,) how many people are expected of each, by proportional fitting; those of each o sum to n_o."""
+    """Return (n_ways,) how many people are expected of each, by proportional fitting; those of each o sum to n_o."""
     f = way.weight.copy()
     for _ in range(SWEEPS):
         previous = f.copy()
@@ -200,7 +200,7 @@ def _fitted(way: _Ways, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
 
 
 def _believed(side: _Side, way: _Ways, f: Floats, observation: Ints, *, provenance: Mapping[str, Any]) -> Posterior:
-    """What follows for the records of a release; observation : (n_people,) as which o each is known."""
+    """Return the belief about the records of a release; observation : (n_people,) as which o each is known."""
     n_o, n_groups, is_listed = np.bincount(observation), len(side.sizes), (way.group[0] > 0) & (f > 0)
     lone = np.flatnonzero(np.bincount(way.o, weights=f, minlength=len(n_o)) == 0)
     fits = np.diff(side.first)[side.seen[lone]]
@@ -237,6 +237,6 @@ def _few_enough(n_ways: int) -> None:
 
 
 def _ranges(first: Ints, size: Ints) -> Ints:
-    """first[0], first[0] + 1, ..., `size[0]` of them, then the same of the next."""
+    """Return first[0], first[0] + 1, ..., `size[0]` of them, then the same of the next."""
     ends = np.cumsum(size)
     return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))

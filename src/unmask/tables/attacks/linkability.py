@@ -89,7 +89,7 @@ class Linkability:
             check_parts(self.parts)
 
     def __call__(self, release: Table, knowledge: Parts | None = None, *, rng: Rng = None) -> Posterior:
-        """The belief about the other part of each person known; candidates are the rows of `other`."""
+        """Return the belief about the other part of each person known; candidates are the rows of `other`."""
         if not isinstance(knowledge, Parts) or knowledge.people is None or knowledge.other is None:
             raise UnmaskError(f"{self!r} was told of one part of the people; give Parts(people, other=...)")
         people, candidates = knowledge.people, knowledge.other
@@ -115,6 +115,6 @@ class Linkability:
 
 
 def _rows(belief: Posterior) -> csr_array:
-    """(n_observations, n_released_rows) the listed probabilities."""
+    """Return (n_observations, n_released_rows) the listed probabilities."""
     p: NDArray[np.float64] = np.exp(belief.log_probability, dtype=np.float64)
     return csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates))

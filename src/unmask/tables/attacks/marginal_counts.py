@@ -27,7 +27,7 @@ Subset = tuple[int, ...]
 def shares(
     reference: Column, other_columns: Sequence[Column], *, bins: int, missing: Missing = "own"
 ) -> list[csr_array]:
-    """For the reference, then each other column: (n_levels, n_bins) the share of each level that is in each bin.
+    """Return (n_levels, n_bins) shares of each level in each bin, for the reference and each other column.
 
     Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
     several values is spread over their bins as the reference is, and an open one (`Levels.open`) over all of them; one
@@ -94,7 +94,7 @@ def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) ->
 
 
 def _normalized(share: csr_array) -> csr_array:
-    """Rows that sum to 1."""
+    """Return rows that sum to 1."""
     share.sort_indices()
     share.data /= np.repeat(share.sum(axis=1), np.diff(share.indptr))
     return share
@@ -102,8 +102,7 @@ def _normalized(share: csr_array) -> csr_array:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """How many rows of some tables agree with people in sets of columns; each set is counted once, whoever of several
-    adversaries knows its columns.
+    """Numbers of rows of some tables that agree with people in sets of columns.
 
     general, share : the columns of the reference, and the bins of each, see `shares`
     at, of_row     : (n_columns, n) the bins of each different person, and (n_people,) which of these each is
@@ -126,7 +125,7 @@ class Margins:
         *,
         bins: int,
     ) -> Self:
-        """known, general, tables : the same columns, in one order, of people, of the reference and of each table"""
+        """Count from the same columns, in one order, of people, of the reference and of each table."""
         columns_of_each = zip(general, *tables, known_columns, strict=True)
         share, *of_tables, of_known = zip(
             *(shares(first, others_columns, bins=bins) for first, *others_columns in columns_of_each), strict=True
@@ -141,8 +140,8 @@ class Margins:
     def log_shares(
         self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500
     ) -> list[NDArray[np.float64]]:
-        """(n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows agreeing
-        with a person in them; expected, where cells hold several values.
+        """Return (n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows
+        agreeing with a person in them; expected, where cells hold several values.
 
         names : of the columns that are known; None: all. columns, sets : as of `MarginalRatio`
         """
@@ -172,7 +171,7 @@ class _Rows(NamedTuple):
         return cls(binned_columns, alike.sizes, len(columns[0].codes))
 
     def log_share(self, bins: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
-        """(n,) ln((c + 1/2) / (n + 1)) of each person in some columns."""
+        """Return (n,) ln((c + 1/2) / (n + 1)) of each person in some columns."""
         return np.log((_agreeing(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
 
 
@@ -197,7 +196,7 @@ class _BinnedColumn(NamedTuple):
 def _agreeing(
     columns: Sequence[_BinnedColumn], sizes: NDArray[np.int64], bins: NDArray[np.int64], subset: Subset
 ) -> NDArray[np.float64]:
-    """(n_people,) how many rows agree with each in these columns; sizes : (n_classes,) the rows of each class."""
+    """Return (n_people,) the rows that agree with each in these columns; sizes : (n_classes,) rows of each class."""
     chosen = [columns[j] for j in subset]
     cells = prod(column.size for column in chosen)
     key, weight = distinct(
@@ -214,19 +213,19 @@ def _agreeing(
 
 
 def bins_of(share: csr_array) -> NDArray[np.int64]:
-    """(n_levels,) the bin that has most of each level."""
+    """Return (n_levels,) the bin that has most of each level."""
     if np.all(np.diff(share.indptr) == 1):  # as is usual, and scipy would walk from level to level
         return share.indices.astype(np.int64)
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
 def own_bins(n: int) -> csr_array:
-    """The shares of n levels each of which is a bin."""
+    """Return the shares of n levels each of which is a bin."""
     return csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
 def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One number for the codes of some columns, the last one fastest."""
+    """Return one number for the codes of some columns, the last one fastest."""
     key = np.zeros_like(codes[0])
     for code, size in zip(codes, sizes, strict=True):
         key = key * size + code
@@ -236,7 +235,7 @@ def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence
 def _equal(
     key: NDArray[np.int64], weight: NDArray[np.number], wanted: NDArray[np.int64], cells: int
 ) -> NDArray[np.float64]:
-    """The weight of each key asked for, of so many keys."""
+    """Return the weight of each key asked for, of so many keys."""
     if cells <= COUNTABLE:
         return np.asarray(np.bincount(key, weight, minlength=cells)[wanted])
     order = np.argsort(key)
@@ -245,7 +244,9 @@ def _equal(
 
 
 def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: int, max_subsets: int) -> list[Subset]:
-    """All sets of 1 to `largest` columns; of more than `most`, those with the pairs that say most of one another."""
+    """Return all sets of 1 to `largest` columns; of more than `most`, those with the pairs that say most of one
+    another.
+    """
     all_subsets = [item for size in range(1, largest + 1) for item in combinations(range(len(columns)), size)]
     if len(all_subsets) <= max_subsets:
         return all_subsets
@@ -258,7 +259,8 @@ def subsets(columns: Sequence[Column], share: Sequence[csr_array], *, largest: i
 def mutual_information(
     first: NDArray[np.int64], second: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
 ) -> float:
-    """Of two columns of bins, in nats: sum p log(p / (q q')); 0 of no rows. weight : rows that each is; 1 when left out
+    """Return the mutual information of two columns of bins, in nats: sum p log(p / (q q')); 0 of no rows. weight : rows
+    that each is; 1 when left out
 
     >>> round(mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])), 4)
     0.6931

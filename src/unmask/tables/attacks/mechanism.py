@@ -1,4 +1,4 @@
-"""Which record is this person's, and are they in it? The adversary knows how the release was made."""
+"""Linkage and membership attack of an adversary who knows the protection."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DROPPED = 1e-4
 
 
 class Evidence(NamedTuple):
-    """What the release says of each person: of observation i, of the rows candidate[indptr[i]:indptr[i + 1]].
+    """Evidence of the release about each person: of observation i, of the rows candidate[indptr[i]:indptr[i + 1]].
 
     log_ratio  : (n_entries,) log K(r given x) - log out(r)
     left_out   : (n_observations,) share of the mass that is not listed
@@ -110,7 +110,7 @@ class MechanismAttack:
             raise UnmaskError(f"asks is {self.asks!r}, expected 'identity' or 'membership'")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """The belief about each person known."""
+        """Return the belief about each person known."""
         people, population = people_of(knowledge, self), Background.of(knowledge).in_general
         pairing, protection = pair(people, release), self.protection
         if hasattr(protection, "row_kernel"):
@@ -128,7 +128,7 @@ class MechanismAttack:
         return self._membership(evidence, pairing) if self.asks == "membership" else self._identity(evidence, pairing)
 
     def knowing(self, protection: Any) -> Self:
-        """The same, told what made the release, unless that is said."""
+        """Return the same, told what made the release, unless that is said."""
         return replace(self, protection=protection) if self.protection is None else self
 
     def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
@@ -165,7 +165,7 @@ LARGEST = 700.0
 
 
 def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
-    """The belief with the mass of what is not listed shared by it."""
+    """Return the belief with the mass of what is not listed shared by it."""
     shares = (left_out > 0) & (belief.row_length < belief.n_candidates)
     mass = np.where(shares, left_out, 0.0)
     return replace(
@@ -177,7 +177,7 @@ def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
 
 
 def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
-    """Of a protection that treats each row, and each column, on its own."""
+    """Return the evidence of a protection that treats each row and each column independently."""
     seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # what is simulated is the same for everybody
     kernels = _kernels(protection, [known_column for known_column, _ in pairing.columns], pairing, seeds)
     released_cells = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
@@ -200,7 +200,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
 
 
 def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: list[int]) -> list[Kernel]:
-    """How each released column comes from that of people."""
+    """Return the kernel of each released column."""
     triples = zip(people, pairing.columns, seeds, strict=True)
     return [
         protection.row_kernel(true, released_column, rng=np.random.default_rng(seed))
@@ -211,8 +211,8 @@ def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: lis
 def _outside(
     protection: Any, pairing: Pairing, population: Table | None, released_cells: NDArray[np.int32], seeds: list[int]
 ) -> Floats:
-    """(J,) the density of each class of released rows by people in general put through K; without any by the released
-    rows themselves, protected once more, each but for itself.
+    """Return (J,) the density of each class of released rows by people in general put through K; without any by the
+    released rows themselves, protected once more, each but for itself.
     """
     people = [released if population is None else population.column(released.name) for _, released in pairing.columns]
     kernels, alike = _kernels(protection, people, pairing, seeds), classes_of(people)
@@ -226,12 +226,12 @@ def _outside(
 
 
 def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
-    """(n_rows,) the sum of one number for each code, over columns."""
+    """Return (n_rows,) the sum of one number for each code, over columns."""
     return np.asarray(np.sum([table[codes[:, j]] for j, table in enumerate(tables)], axis=0))
 
 
 def _by_fit(protection: Any, pairing: Pairing, people: Table, population: Table | None, release: Table) -> Evidence:
-    """Of a protection whose rule says which rows can be whose."""
+    """Return the evidence of a protection whose rule decides which rows fit a person."""
     row, klass = _fitting(protection, pairing, release)
     general = people if population is None else population
     population_pairing = pairing if population is None else pair(population, release)
@@ -258,7 +258,7 @@ def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, I
 
 
 def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
-    """Of a protection that groups those who are near one another; log_ratio is log p(row)."""
+    """Return the evidence of a protection that groups near people; log_ratio is log p(row)."""
     gaps = [known_column.levels.unknown[pairing.observed[:, j]] for j, (known_column, _) in enumerate(pairing.columns)]
     unknown = np.stack(gaps, axis=1)
     weights, missed = learned(protection, pairing, unknown[pairing.observation], population, rng)

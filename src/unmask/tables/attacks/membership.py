@@ -78,20 +78,22 @@ class MarginalRatio:
         check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The scores of the people known, as log-odds."""
+        """Return the scores of the people known, as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
         if release.counts is not None or reference.counts is not None:
             raise UnmaskError("margins are of rows, and one of the tables is counted; read its rows")
         return self.by(margins_of(people, (release, reference), reference, bins=self.bins))
 
     def by(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:
-        """The same by margins of the release and of the reference; names : of the columns known, all when left out"""
+        """Return the same by margins of the release and of the reference; names : of the columns known, all when left
+        out
+        """
         of_release, of_reference = margins.log_shares(names, columns=self.columns, sets=self.sets)
         return scored(of_release - of_reference, np.arange(len(of_release)), attack_name=repr(self))
 
 
 def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Margins:
-    """Those of some tables, by the columns that people share with the first one."""
+    """Return those of some tables, by the columns that people share with the first one."""
     columns, _ = zip(*shared_columns(people, tables[0]), strict=True)
     general, *rows = ([table.column(column.name) for column in columns] for table in (reference, *tables))
     return Margins.of(columns, general, rows, bins=bins)
@@ -125,7 +127,7 @@ class ClosestRecord:
     asks: ClassVar = "membership"
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The scores of the people known, as log-odds."""
+        """Return the scores of the people known, as log-odds."""
         pairing = pair(people_of(knowledge, self), release)
         distance = _least_distance(pairing, wildcard=release.missing == "wildcard")
         return scored(-distance, pairing.observation, attack_name=repr(self))
@@ -144,7 +146,7 @@ DISTANCES = 1 << 22
 
 
 def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
-    """(n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
+    """Return (n_observations,) the least sum of the columns' Gower distances over the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _together(pairing.classes)]
     of_class = [part for _, part, _ in parts]
     levels, distances = int(pairing.classes.max()) + 1, []
@@ -163,7 +165,7 @@ def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
 
 
 def _pieces(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
-    """Of at most so many rows each."""
+    """Split rows into pieces of at most `size` rows."""
     return np.array_split(rows, max(-(-len(rows) // max(size, 1)), 1))
 
 
@@ -172,8 +174,8 @@ def _met(
     parts: Sequence[NDArray[np.int32]],
     people: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """(n_people,) who is at no distance of some class, as most people are of a release that generalizes: asked on bits,
-    128 of them in the time of one distance or two.
+    """Return (n_people,) who is at no distance of some class, as most people are of a release that generalizes: asked
+    on bits, 128 of them in the time of one distance or two.
     """
     near = [np.bitwise_and.reduce([distance.near(cells, people) for distance, cells in those]) for those in sets]
     bits_of_people = np.bitwise_or.reduce(
@@ -183,7 +185,9 @@ def _met(
 
 
 def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
-    """(n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a table."""
+    """Return (n_people,) the least sum over tables of each class's row; parts : (n_classes,) the row of each in a
+    table.
+    """
     minimum = np.full(tables[0].shape[1], np.inf)
     for block in (slice(first, first + CLASSES) for first in range(0, len(parts[0]), CLASSES)):
         total = _sum(table[part[block]] for table, part in zip(tables, parts, strict=True))
@@ -192,7 +196,7 @@ def _least(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) ->
 
 
 def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The sum, in the first one's place."""
+    """Return the sum, in the first one's place."""
     total = next(terms)
     for term in terms:
         total += term
@@ -200,7 +204,7 @@ def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _together(classes: NDArray[np.int32]) -> list[list[int]]:
-    """Sets of columns whose cells have few combinations in the classes, which are compared once for all of them."""
+    """Return sets of columns with few combinations of cells in the classes, which are compared once."""
     sets: list[list[int]] = [[]]
     for j in np.argsort(classes.max(axis=0), kind="stable").tolist():
         longer = [*sets[-1], j]
@@ -212,7 +216,7 @@ def _together(classes: NDArray[np.int32]) -> list[list[int]]:
 
 
 def _distinct(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The distinct row that each row is, and these: (n, d) codes."""
+    """Return the distinct row that each row is, and these: (n, d) codes."""
     of_row, _, distinct = group(list(codes.T), (codes.max(axis=0) + 1).tolist())
     return of_row, distinct
 
@@ -232,23 +236,23 @@ class _Distances(NamedTuple):
     def of(
         cls, columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
     ) -> Self:
-        """people, cells : the levels of the first column and of the second; wildcard : see `gower`."""
+        """Return people, cells : the levels of the first column and of the second; wildcard : see `gower`."""
         (known_column, known_place), (released, place) = (
             _used(*side) for side in zip(columns, (people, cells), strict=True)
         )
         return cls(gower(known_column, released, wildcard=wildcard).T, place, known_place[people])
 
     def __call__(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_cells, n_people) of some released levels and of some people."""
+        """Return (n_cells, n_people) of some released levels and of some people."""
         return np.asarray(self.table[:, self.known[people]][self.place[cells]])
 
     def near(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """The same on bits: which distances are none."""
+        """Return the same on bits: which distances are none."""
         return np.packbits((self.table == 0)[:, self.known[people]], axis=1)[self.place[cells]]
 
 
 def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
-    """The column with no other levels than those used, and (n_levels,) where each of them is among these."""
+    """Return the column with no other levels than those used, and (n_levels,) where each of them is among these."""
     used = np.flatnonzero(np.bincount(codes))
     place = np.zeros(len(column.levels), dtype=np.int64)
     place[used] = np.arange(len(used))
@@ -256,8 +260,8 @@ def _used(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.
 
 
 def alike(people: Table, reference: Table | None, names: Sequence[str]) -> Table:
-    """Some people, and others below them, by columns of these names, which are quasi-identifiers. Only the levels that
-    somebody has are read again, as a table of these people alone would have them.
+    """Return some people, and others below them, by columns of these names, which are quasi-identifiers. Only the
+    levels that somebody has are read again, as a table of these people alone would have them.
     """
     sides = [people] if reference is None else [people, reference]
     columns = tuple(_below([side.column(name) for side in sides], people) for name in names)
@@ -266,7 +270,7 @@ def alike(people: Table, reference: Table | None, names: Sequence[str]) -> Table
 
 
 def _below(columns: Sequence[Column], like: Table) -> Column:
-    """A column of the rows of several, one below the other."""
+    """Return a column of the rows of several, one below the other."""
     name, codes = columns[0].name, []
     labels: list[str] = []
     for column in columns:
@@ -280,7 +284,7 @@ def _below(columns: Sequence[Column], like: Table) -> Column:
 
 
 def reference_of(knowledge: Background | None, attack: Attack) -> Table:
-    """The people in general whom an attack compares the release with."""
+    """Return the people in general whom an attack compares the release with."""
     reference = Background.of(knowledge).population
     if reference is None:
         raise UnmaskError(f"{attack!r} was told of no people in general; give Background(people, population)")
@@ -302,7 +306,8 @@ def scored(score: NDArray[np.float64], observation: NDArray[np.integer], *, atta
 
 
 def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What scores are worth at even odds: the distinct scores, ascending, and p(in) at each, which rises with them.
+    """Calibrate scores at even odds by isotonic regression: the distinct scores, ascending, and p(in) at each, which
+    rises with them.
 
     Isotonic regression (pool adjacent violators) of membership on the score, members and others of equal weight; a
     block with m of M members and c of C others has odds (m + 2) / (M + 4) : (c + 2) / (C + 4) of "in", and is made to
@@ -321,7 +326,8 @@ def rising(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArr
 
 
 def worth(score: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same in steps that chance does not explain: the scores at which p(in) rises, and (n_steps + 1,) p between.
+    """Return the same in steps that chance does not explain: the scores at which p(in) rises, and (n_steps + 1,) p
+    between.
 
     Where a score says nothing of most people, as of those whose record a bootstrap left out, `rising` rises all the
     same, by chance, and believes the last before a true step too much. So neighboring blocks are merged, those first
@@ -354,8 +360,8 @@ SIGNIFICANT = 1.92
 def _blocks(
     score: NDArray[np.float64], inside: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """The distinct scores, ascending, (2, n_scores) the members and the others of each, and the first of each block of
-    an isotonic regression.
+    """Return the distinct scores, ascending, (2, n_scores) the members and the others of each, and the first of each
+    block of an isotonic regression.
     """
     from scipy.optimize import isotonic_regression  # not at the top: half a second that only a calibration needs
 
@@ -369,7 +375,7 @@ def _blocks(
 
 
 def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n_blocks,) p(in) in blocks of (2, n_blocks) members and others; one block says nothing."""
+    """Return (n_blocks,) p(in) in blocks of (2, n_blocks) members and others; one block says nothing."""
     from scipy.optimize import isotonic_regression
 
     if blocks.shape[1] == 1:
@@ -380,7 +386,7 @@ def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Log-likelihood that two blocks of members and others have more as two than as one."""
+    """Return log-likelihood that two blocks of members and others have more as two than as one."""
     merged = (first[0] + second[0], first[1] + second[1])
     return sum(
         n * log(n / sum(block)) * sign for block, sign in ((first, 1), (second, 1), (merged, -1)) for n in block if n
@@ -388,7 +394,7 @@ def _apart(first: tuple[float, float], second: tuple[float, float]) -> float:
 
 
 def logistic(x: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
+    """Return (1 + n_scores,) the constant and the weights of a logistic regression of membership on scores.
 
     x : (n, n_scores). A ridge of weight 1 keeps it finite where members are told from others without a mistake.
     """

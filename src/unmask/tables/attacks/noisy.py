@@ -90,7 +90,7 @@ class BayesAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about each person known."""
+        """Return the belief about each person known."""
         pairing = pair(people_of(knowledge, self), release)
         tables = [
             self.log_table(known_column, released, missing=release.missing)
@@ -113,7 +113,7 @@ class BayesAttack:
         )
 
     def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
-        """(n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
+        """Return (n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known_column)
         is_kept = _kept(known_column, released, error, missing)
         vague = known_column.levels.open(missing)
@@ -126,7 +126,7 @@ class BayesAttack:
         return np.asarray(table)
 
     def log_redrawn(self, known_column: Column, released: Column) -> NDArray[np.float64]:
-        """(n_known_levels,) log of redraw q(v): the part of p(v given r) that is due to a redrawn cell."""
+        """Return (n_known_levels,) log of redraw q(v): the part of p(v given r) that is due to a redrawn cell."""
         log_rate = float(np.log(max(self._error_of(known_column).redraw, 1e-300)))
         return np.asarray(log_rate + _log_marginal(known_column, released))
 
@@ -135,8 +135,8 @@ class BayesAttack:
 
 
 def _kept(known_column: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was not
-    redrawn.
+    """Return (n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was
+    not redrawn.
     """
     fits = compatible(known_column.levels, released.levels, missing=missing).astype(np.float64)
     if not error.width or not known_column.levels.kind == released.levels.kind == "numeric":
@@ -154,8 +154,8 @@ def _kept(known_column: Column, released: Column, error: CellError, missing: Mis
 
 
 def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]:
-    """(n_known_levels,) log share of released cells that fit each known value, with half a record for what is never
-    released.
+    """Return (n_known_levels,) log share of released cells that fit each known value, with half a record for what is
+    never released.
     """
     counts = released.counts.astype(np.float64)
     fits = compatible(known_column.levels, released.levels, missing="own").astype(np.float64)
@@ -192,7 +192,7 @@ class NearestNeighbor:
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about each person known: the nearest records, alike."""
+        """Return the belief about each person known: the nearest records, alike."""
         pairing = pair(people_of(knowledge, self), release)
         tables = [
             gower(known_column, released, wildcard=release.missing == "wildcard")
@@ -204,7 +204,7 @@ class NearestNeighbor:
 
 
 def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
-    """(n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
+    """Return (n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
     fits = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(fits, 0.0, 1.0)
     if known_column.levels.kind == released.levels.kind == "numeric":
@@ -225,7 +225,7 @@ def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[
 def sums_over(
     pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """(observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
+    """Return (observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
     observations.
 
     tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.

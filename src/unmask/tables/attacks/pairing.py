@@ -1,4 +1,4 @@
-"""What every attack on a table starts from: distinct observations, distinct candidates, and how their cells relate."""
+"""Pairs of observations and candidates: distinct rows of two tables, and the cells that are compatible."""
 
 from __future__ import annotations
 
@@ -60,26 +60,27 @@ class Pairing:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(J,) candidates in each class."""
+        """Return (J,) candidates in each class."""
         return np.diff(self.first)
 
     def expand(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in each
-        row.
+        """Return entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in
+        each row.
         """
         return expanded(row, klass, value, self.members, self.first, len(self.observed))
 
     @cached_property
     def representative(self) -> NDArray[np.int32]:
-        """(n_candidates,) the first candidate of the class of each, see `Posterior`."""
+        """Return (n_candidates,) the first candidate of the class of each, see `Posterior`."""
         return self.members[self.first[:-1]][self.klass]
 
     def merged(
         self, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> tuple[Pairing, NDArray[np.int64], NDArray[np.int64]]:
-        """The same with one observation for all who fit one class alone, which is all that a release says of them.
+        """Return the same with one observation for all who fit one class alone, which is all that a release says of
+        them.
 
         row, klass : (observation, class) of every pair that fits, by observation then class; what is left of them
         """
@@ -98,12 +99,12 @@ class Pairing:
     def represented(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The same over the first candidate of each class, who stands for all of it."""
+        """Return the same over the first candidate of each class, who stands for all of it."""
         ends = np.arange(len(self.sizes) + 1)
         return expanded(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
     def all_alike(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
-        """The belief that holds all listed candidates of an observation alike; its status is `scores`."""
+        """Return the belief that holds all listed candidates of an observation alike; its status is `scores`."""
         sizes = np.diff(indptr)
         return Posterior(
             indptr=indptr,
@@ -121,8 +122,8 @@ class Pairing:
 
 
 def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Column], ...]:
-    """The quasi-identifiers that two tables share, by name: (observed column, candidate column), in the order of the
-    candidates' table.
+    """Return the quasi-identifiers that two tables share, by name: (observed column, candidate column), in the order of
+    the candidates' table.
     """
     names = {column.name for column in observed.quasi_identifiers}
     shared = [column for column in candidates.quasi_identifiers if column.name in names]
@@ -165,7 +166,7 @@ class EqualValues:
 
     @classmethod
     def of(cls, observed: Column, candidate: Column, *, missing: Missing = "own") -> EqualValues:
-        """Number the values of two columns by label."""
+        """Return the numbers of the values of two columns by label."""
         sides = [column.levels for column in (observed, candidate)]
         number = {
             label: number_of_level
@@ -180,7 +181,7 @@ class EqualValues:
         )
 
     def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Whether levels of the first column and of the second go together, one by one."""
+        """Return whether levels of the first column and of the second go together, one by one."""
         first_value, second_value = self.observed[first], self.candidate[second]
         return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
 
@@ -238,13 +239,13 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
 
 
 def pairs_where(pairing: Pairing, fits: Sequence[Fit]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(observation, class) of every pair that all columns allow, by observation then class; fits : by column."""
+    """Return (observation, class) of every pair that all columns allow, by observation then class; fits : by column."""
     rows, classes = zip(*chunks_where(pairing, fits), strict=True)
     return np.concatenate(rows), np.concatenate(classes)
 
 
 def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The pairs of `pairs_where` a chunk at a time, at least one."""
+    """Yield the pairs of `pairs_where` a chunk at a time, at least one."""
     near = pairs_near(pairing.observed, pairing.classes, fits)
     yield from _on_bits(pairing, [fit for fit in fits if not isinstance(fit, EqualValues)]) if near is None else near
 
@@ -252,8 +253,8 @@ def chunks_where(pairing: Pairing, fits: Sequence[Fit]) -> Iterator[tuple[NDArra
 def pairs_near(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
-    """The pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that `separated`
-    leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
+    """Return the pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that
+    `separated` leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
 
     left, right : (n, d) codes.
     """
@@ -277,7 +278,7 @@ class _Lots(NamedTuple):
 
 
 def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]) -> _Lots:
-    """Who is asked about whom: those whom `separated` leaves together."""
+    """Return the candidates of each observed row that `separated` leaves in its group."""
     nobody, n = np.zeros(0, dtype=np.int64), 0
     lots = [(nobody,) * 4]
     for mine, candidate_rows, columns in _split_by_open_columns(observed, candidates, fits):
@@ -297,8 +298,8 @@ def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequ
 def _split_by_open_columns(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins all
-    values of a wide column, and one such cell would have everybody asked about everybody.
+    """Yield left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins
+    all values of a wide column, and one such cell would have everybody asked about everybody.
     """
     stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (observed, candidates)]
     for i, fit in enumerate(fits):
@@ -319,7 +320,7 @@ def _split_by_open_columns(
 def _fitting_pairs(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit], lots: _Lots
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Of the right rows of the lots those that fit, by left row, and then by right row."""
+    """Yield the pairs of the lots that fit, by observed row and then by candidate."""
     ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(observed)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
     tests = [_test(fit, observed[:, i], candidates[:, i]) for i, fit in enumerate(fits)]
@@ -339,7 +340,7 @@ def _fitting_pairs(
 def _test(
     fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
-    """Which rows on the left and on the right go together in a column, pair by pair."""
+    """Return a test of pairs of rows in one column."""
     if isinstance(fit, EqualValues):
         return lambda row, column: fit.meets(observed[row], candidates[column])
     flat, start, candidates = fit.ravel(), observed.astype(np.int64) * fit.shape[1], candidates.copy()
@@ -349,7 +350,7 @@ def _test(
 def _on_bits(
     pairing: Pairing, fits: Sequence[NDArray[np.bool_]]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """For each column and observed level, the set of classes it allows, eight to a byte."""
+    """Yield pairs by bit sets: for each column and observed level the classes that it allows, eight to a byte."""
     packed = [np.packbits(fit[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, fit in enumerate(fits)]
     step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
     for start in range(0, len(pairing.observed), step):
@@ -365,7 +366,7 @@ def _on_bits(
 def separated(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Fit]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
+    """Return (n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
 
     left, right : (n, d) codes. Two rows do not fit if in a column their cells are in different connected components of
     the cells that go together there. Each group is parted so again, by its own cells, as long as that parts it and it
@@ -394,7 +395,7 @@ def separated(
 
 
 def _components(fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The connected component of each cell of one column, the left ones first.
+    """Return the connected component of each cell of one column, the left ones first.
 
     Of a run of right cells that a left cell meets only the first is linked to it, and the others to those before them.
     """
@@ -420,7 +421,7 @@ def _components(fit: Fit, observed: NDArray[np.int32], candidates: NDArray[np.in
 
 
 def _numbered(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The codes there are, of n, ascending, and the place of each among them."""
+    """Return the codes there are, of n, ascending, and the place of each among them."""
     used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
     place = np.empty(n, dtype=np.int64)
     place[used_codes] = np.arange(len(used_codes))

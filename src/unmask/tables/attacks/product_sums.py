@@ -34,7 +34,7 @@ WALKED = 1 << 20
 
 
 class Kernel(NamedTuple):
-    """How likely the released cells of one column are, given the true ones.
+    """Probabilities of the released cells of one column, given the true cells.
 
     log_k    : (n_rows, n_columns) log K(r given x), up to a factor of r alone, which no belief depends on
     true     : (n_true_levels,) the row of each true level
@@ -47,13 +47,14 @@ class Kernel(NamedTuple):
 
     @classmethod
     def of(cls, k: Floats) -> Self:
-        """A row and a column for each level; k : K itself."""
+        """Return a row and a column for each level; k : K itself."""
         with np.errstate(divide="ignore"):
             return cls(np.log(k), *(np.arange(n, dtype=np.int32) for n in k.shape))
 
 
 def density(tables: Sequence[Floats], weight: Floats, true: Codes, released: Codes) -> Floats:
-    """(J,) sum over people x of weight_x times the product over columns c of K_c[x_c, r_c], for each released row r.
+    """Return (J,) sum over people x of weight_x times the product over columns c of K_c[x_c, r_c], for each released
+    row r.
 
     tables : for each column (n_true_levels, n_released_levels); weight : (n,); true : (n, d); released : (J, d) codes
 
@@ -81,7 +82,7 @@ class _Side:
 
     @classmethod
     def of(cls, tables: Sequence[Floats], true: Codes, released: Codes, columns: Sequence[int]) -> _Side:
-        """Of the columns with these numbers."""
+        """Build the side of the columns with these numbers."""
         sides = []
         for side, codes in enumerate((true, released)):
             if not columns:
@@ -96,7 +97,7 @@ class _Side:
         return len(self.true) * len(self.released) * len(self.tables)
 
     def kernel(self, parts: NDArray[np.integer]) -> Floats:
-        """(n_some, n_true) product of the tables, for some of the distinct released parts."""
+        """Return (n_some, n_true) product of the tables, for some of the distinct released parts."""
         total = np.ones((len(parts), len(self.true)))
         for j, table in enumerate(self.tables):
             total *= np.ascontiguousarray(table.T)[self.released[parts, j]][:, self.true[:, j]]
@@ -111,7 +112,7 @@ class _Parting:
     b: _Side
 
     def work(self) -> int:
-        """Multiplications, about."""
+        """Return multiplications, about."""
         through = len(self.a.released) * len(self.a.of_true) + len(self.a.of_released) * len(self.b.true)
         return through + self.a.work() + self.b.work()
 
@@ -134,7 +135,7 @@ class _Parting:
 
 
 def _partings(tables: Sequence[Floats], true: Codes, released: Codes) -> Iterator[_Parting]:
-    """The columns with most levels on one side, the others on the other."""
+    """Yield the columns with most levels on one side, the others on the other."""
     order = sorted(range(len(tables)), key=lambda j: -tables[j].size)
     for cut in range(1, len(order) + 1):
         yield _Parting(*(_Side.of(tables, true, released, columns) for columns in (order[:cut], order[cut:])))
@@ -145,8 +146,8 @@ def _chunks(rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
 
 
 def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) -> float:
-    """The share s of `first` that makes rows most likely under s first + (1 - s) second, by expectation-maximization;
-    at most n / (n + 1) of n rows.
+    """Return the share s of `first` that makes rows most likely under s first + (1 - s) second, by
+    expectation-maximization; at most n / (n + 1) of n rows.
 
     first, second : (J,) densities of distinct rows; weight : (J,) how many rows are like each
 
@@ -165,7 +166,7 @@ def mixed(first: Floats, second: Floats, weight: Floats, *, steps: int = 200) ->
 def likeliest(
     tables: Sequence[Floats], people: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]:
-    """For each person, the candidates and the sum over columns of the tables + log_weight of the candidate's class, as
+    """Return the candidates of each person and the sum over columns of the tables + log_weight of their class, as
     (indptr, candidate, value); and (n_people,) the share of each person's mass that is left out.
 
     tables : for each column (n_known_levels, n_released_levels) logarithms; people : (n_people, d), released : (J, d)
@@ -200,8 +201,8 @@ def likeliest(
 
 
 def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """How far each is below the likeliest of its row, in quarters of a nat, and its share of the row; 0 where nothing
-    is possible.
+    """Return the gap of each to the likeliest of its row, in quarters of a nat, and its share of the row, 0 if
+    impossible.
     """
     top = log_mass.max(axis=1, keepdims=True)
     log_gap = np.where(np.isfinite(top), top, 0.0) - log_mass
@@ -214,7 +215,7 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def product(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
-    """Columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
+    """Return columns `at` of one times columns `to` of another, whose rows are rows of a table; no zeros; pairs ascend.
 
     Of each two columns the shorter one is walked and looked up in the other: one of both is short where the other says
     little, as a common value does.
@@ -238,7 +239,7 @@ def product(agree: csc_array, left_column: Integers, table: csr_array, row: Inte
 
 
 def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Integers, to: Integers) -> csc_array:
-    """The same where each row of the table has one entry at most: each entry of the first stays in one column."""
+    """Return the same if each row of the table has at most one entry."""
     width, level = table.shape[1], row[agree.indices]
     says = np.diff(table.indptr)[level] > 0
     entry, level = np.flatnonzero(says), level[says]
@@ -254,7 +255,7 @@ def _divided(agree: csc_array, left_column: Integers, table: csr_array, row: Int
 def _walked(
     matrix: csc_array, columns: Integers, to: Integers, lookup: Callable[[Integers, Integers], Floats]
 ) -> Iterator[csc_array]:
-    """Columns `at` times the entries of another matrix in columns `to`, in blocks."""
+    """Yield columns `at` times the entries of another matrix in columns `to`, in blocks."""
     ends = np.cumsum(np.diff(matrix.indptr)[columns]) // WALKED
     for block in np.split(np.arange(len(columns)), np.flatnonzero(np.diff(ends)) + 1):
         chunk = csc_array(matrix[:, columns[block]])
@@ -265,7 +266,7 @@ def _walked(
 
 
 def _entries(table: csr_array, row: Integers, column: Integers) -> Floats:
-    """The entries of a sparse table at some places."""
+    """Return the entries of a sparse table at some places."""
     if table.shape[0] * table.shape[1] <= DENSE:
         return np.asarray(table.toarray()[row, column])
     table.sort_indices()

@@ -1,4 +1,4 @@
-"""Who of a register owns which record: records compete for people, and people for records.
+"""Linkage to a register: records compete for people, and people for records.
 
 A partial one-to-one matching says which record is whose. Each of its pairs weighs t = c / ((1 - c) lam) against "the
 owner is not in the register, and the person owns no record", where an owner is in the register with probability c, and
@@ -45,7 +45,7 @@ LARGEST_TERMS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Owners:
-    """What the holder of a register believes.
+    """Belief of the holder of a register.
 
     each    : (n_pairs,) probability that one given person of the class owns one given record of the observation
     inside  : (n_observations,) that the owner of a record is in the register: the sum of each over all who fit
@@ -58,7 +58,7 @@ class Owners:
 
 
 def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: float) -> Owners:
-    """The belief of the holder of a register about every pair of a record and a person who fit.
+    """Return the belief of the holder of a register about every pair of a record and a person who fit.
 
     records, people : (n_observations,) records that look alike, at least 1; (n_classes,) people who do
     row, klass      : (n_pairs,) observation and class that go together
@@ -103,7 +103,7 @@ def owners(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: flo
 
 
 def outsiders(inside: Callable[[float], float], expected: float, matched: int) -> float:
-    """z, by which the owners in the register are as many as expected: t = 1 / (z (n + N)) in each box.
+    """Return z, by which the owners in the register are as many as expected: t = 1 / (z (n + N)) in each box.
 
     inside : owners in the register at z, falling. expected : c M. Where no more than so many records can have an owner
     there, all of these have: 0.
@@ -120,7 +120,9 @@ def outsiders(inside: Callable[[float], float], expected: float, matched: int) -
 
 
 def refuse_contradiction(matched: int, *, coverage: float, released: int) -> None:
-    """UnmaskError where fewer records can have an owner in the register than the coverage says, by three deviations."""
+    """Return UnmaskError where fewer records can have an owner in the register than the coverage says, by three
+    deviations.
+    """
     expected = coverage * released
     if matched < expected - 3 * math.sqrt(expected * (1.0 - coverage)) - SETTLED:
         share_matched = math.floor(1000 * matched / released) / 1000
@@ -136,7 +138,7 @@ def refuse_contradiction(matched: int, *, coverage: float, released: int) -> Non
 
 
 def expected_inside(records: ArrayLike, people: ArrayLike, z: float) -> Floats:
-    """E[I] of boxes that have nobody in common, with t = 1 / (z (n + N)); min(n, N) at z = 0.
+    """Return E[I] of boxes that have nobody in common, with t = 1 / (z (n + N)); min(n, N) at z = 0.
 
     >>> expected_inside([3, 3], [3, 0], 0.0)
     array([3., 0.])
@@ -149,7 +151,7 @@ def expected_inside(records: ArrayLike, people: ArrayLike, z: float) -> Floats:
 
 
 def in_boxes(n: Floats, n_people: Floats, t: Floats) -> Floats:
-    """E[I] by its formula: n records, `of` people and the weight t of a pair, for each box.
+    """Return E[I] by its formula: n records, `of` people and the weight t of a pair, for each box.
 
     Terms farther from the largest than 12 deviations and 40 are left out.
 
@@ -175,7 +177,7 @@ def in_boxes(n: Floats, n_people: Floats, t: Floats) -> Floats:
 
 
 def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
-    """The pairs of observations and classes that hang together."""
+    """Yield the pairs of observations and classes that hang together."""
     if not len(row):
         return
     rows, row = np.unique(row, return_inverse=True)
@@ -188,9 +190,7 @@ def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
 
 
 def _solver(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Floats], Floats]:
-    """From the weight of each pair to its probability, in boxes that hang together; classes that fit the same boxes are
-    taken as one.
-    """
+    """Return a function from the weight of each pair to its probability, for connected boxes."""
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
     n, n_people = records[rows], people[classes]
@@ -215,7 +215,8 @@ def _solver(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Fl
 
 
 def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
-    """(n_rows, n_classes) probability that one given record is of one given person, by the sum over all matchings.
+    """Return (n_rows, n_classes) probability that one given record is of one given person, by the sum over all
+    matchings.
 
     The state is how many people of each class are taken; before and after a record, log sums over all ways to get
     there and to go on. weight : (n_rows, n_classes), 0 where the two do not go together.
@@ -257,13 +258,13 @@ def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
 
 
 def _step(n: int, k: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """States in which somebody of class k is taken, and those one before."""
+    """Return states in which somebody of class k is taken, and those one before."""
     index = [slice(None)] * n
     return (*index[:k], slice(1, None), *index[k + 1 :]), (*index[:k], slice(None, -1), *index[k + 1 :])
 
 
 def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Floats) -> Floats:
-    """(n_pairs,) the same by belief propagation: all records of a row, and all people of a class, say the same.
+    """Return (n_pairs,) the same by belief propagation: all records of a row, and all people of a class, say the same.
 
     a = t / (1 + (sum of t b over all who fit the record, but this one)), b = 1 / (1 + (sum of a over the records that
     the person fits, but this one)), p = t b / (1 + sum of t b). The messages of matchings have one fixed point; rows
@@ -287,7 +288,7 @@ def propagate(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Float
 
 
 def _most(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
-    """How many records of overlapping boxes can have an owner of their own at once: the largest flow to people."""
+    """Return how many records of overlapping boxes can have different owners: the largest flow to people."""
     if not len(row):
         return 0
     rows, row = np.unique(row, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Which classes of a table may be about one person: criteria and adversaries count the rows of all of them."""
+"""Relation of classes that may be of one person: criteria and attacks count the rows of all of them."""
 
 from __future__ import annotations
 

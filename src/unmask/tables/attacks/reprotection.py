@@ -1,4 +1,4 @@
-"""How likely each nearby record is somebody's, learned by protecting other people again."""
+"""Probabilities of nearby records, learned by protecting other people again."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Near(NamedTuple):
 def nearest(
     protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
 ) -> Near:
-    """By the protection's `coordinates`, in which the distance is Euclid's; cells of other columns must agree. What is
-    not known of somebody has no part in their distances.
+    """Find the nearest classes by the protection's `coordinates`, in Euclidean distance; cells of other columns must
+    agree. What is not known of somebody has no part in their distances.
 
     cells : (n_people, d) codes; unknown : (n_people, d) which of them are not
     """
@@ -74,7 +74,7 @@ def _described(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> Near:
 
 
 def _gaps(lines: list[Floats], n: int) -> Floats:
-    """(n,) distance of the place of each class from the next other place; 1 where there is none."""
+    """Return (n,) distance of the place of each class from the next other place; 1 where there is none."""
     places, place_of_class = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
     if len(places) == 1:
         return np.ones(n)
@@ -90,9 +90,7 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 def _away(
     protection: Any, mine: Column, released_column: Column, general: Column, theirs: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int32]], Floats]:
-    """From codes of known cells to (n, J) squared distances from those of each class; 0 or infinite where cells must
-    agree.
-    """
+    """Return a function from known cells to (n, J) squared distances of the classes, infinite for cells that differ."""
     place, released_place = (protection.coordinates(column, like=general) for column in (mine, released_column))
     if place is not None:
         return lambda codes: np.asarray((place[codes][:, None] - released_place[theirs]) ** 2)
@@ -103,7 +101,7 @@ def _away(
 
 
 def _closest(d: Floats) -> tuple[Ints, Floats]:
-    """(n, NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
+    """Return (n, NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
     n = min(NEAREST, d.shape[1])
     classes = np.argpartition(d, n - 1, axis=1)[:, :n]
     classes = np.take_along_axis(
@@ -115,7 +113,8 @@ def _closest(d: Floats) -> tuple[Ints, Floats]:
 def learned(
     protection: Any, pairing: Pairing, unknown: NDArray[np.bool_], population: Table, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """The weights of the features by which a class is somebody's, and the share of people whose class is none of the
+    """Return the weights of the features by which a class is somebody's, and the share of people whose class is none of
+    the
     nearest: of people in general, protected again, as many as were released.
 
     unknown : (n, d) which cells are not known, of people like whom the others are known
@@ -133,9 +132,7 @@ def learned(
 
 
 def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Pairing:
-    """As many people in general as were released, known as those looked for are, and what is released of them, row by
-    row.
-    """
+    """Protect as many people in general as were released, and pair them with their release."""
     rows = rng.choice(population.n_rows, min(pairing.n_candidates, population.n_rows), replace=False)
     release, origin = protection(population.take(rows), rng=rng)
     people = population.take(rows[origin])
@@ -144,7 +141,7 @@ def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.
 
 
 def log_shares(near: Near, weights: Floats) -> Floats:
-    """(n_people, NEAREST) logarithm of p(class), proportional to its rows times exp(features . weights)."""
+    """Return (n_people, NEAREST) logarithm of p(class), proportional to its rows times exp(features . weights)."""
     value = np.where(near.possible, near.features @ weights + near.log_size, -np.inf)
     top = value.max(axis=1, keepdims=True)
     value = value - np.where(np.isfinite(top), top, 0.0)
@@ -153,8 +150,8 @@ def log_shares(near: Near, weights: Floats) -> Floats:
 
 
 def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
-    """(n_features,) the weights by which people's own classes are most likely, by Newton's method; people without one
-    are left out. A ridge of weight 1 keeps it finite.
+    """Return (n_features,) the weights by which people's own classes are most likely, by Newton's method; people
+    without one are left out. A ridge of weight 1 keeps it finite.
 
     is_own : (n_people, NEAREST) which class is theirs
 

@@ -33,10 +33,10 @@ WITHIN = 0.03
 
 
 class Protection(Protocol):
-    """What makes a release of a table, and makes it again."""
+    """Protection of a table that can be run again."""
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, NDArray[np.int64]]:
-        """The release, and the row behind each of its rows; of a generator, any."""
+        """Return the release, and the row behind each of its rows; of a generator, any."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class ShadowMembership:
             raise UnmaskError(f"{self.shadows} shadows and {len(self.scores)} scores, expected at least 8 and 1")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """The belief about the people known, with even odds before."""
+        """Return the belief about the people known, with even odds before."""
         if self.protection is None:
             raise UnmaskError(f"{self!r} was told of no protection; name the one that made the release")
         rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
@@ -117,11 +117,11 @@ class ShadowMembership:
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
     def knowing(self, protection: Protection) -> Self:
-        """The same, told of the protection unless one is named."""
+        """Return the same, told of the protection unless one is named."""
         return self if self.protection is not None else replace(self, protection=protection)
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
-        """(n_people, n_scores)."""
+        """Return (n_people, n_scores)."""
         scores = [log_odds(attack(release, knowledge, rng=rng)) for attack in self.scores]
         return np.clip(np.stack(scores, axis=1), -700, 700)
 
@@ -129,7 +129,7 @@ class ShadowMembership:
 def _worlds(
     people: Table, reference: Table, inside: NDArray[np.bool_], *, n_rows: int, rng: np.random.Generator
 ) -> Iterator[Table]:
-    """For each row of `inside`, a table of n_rows people: those targets, and people of the reference."""
+    """Yield a table of n_rows people for each row of `inside`: those targets, and people of the reference."""
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
     everybody = alike(people, reference, names)
     for targets in inside:
@@ -138,7 +138,7 @@ def _worlds(
 
 
 def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
-    """The evidence of each world by those of the other half, and whether what it announces comes true."""
+    """Return the evidence of each world by those of the other half, and whether what it announces comes true."""
     evidence, p, half = np.empty(scores.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
     for part in (half, ~half):
         evidence[part] = _evidence(scores[~part], inside[~part], scores[part])
@@ -148,7 +148,7 @@ def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]
 
 
 def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """(n_asked, n_people, n_scores) log L of scores, by the worlds seen.
+    """Return (n_asked, n_people, n_scores) log L of scores, by the worlds seen.
 
     scores : (n_worlds, n_people, n_scores); inside : (n_worlds, n_people); wanted : (n_asked, n_people, n_scores)
     """
@@ -165,12 +165,12 @@ def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floa
 
 
 def _believed(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """(n_asked, n_people) p(in), as far as the evidence was right."""
+    """Return (n_asked, n_people) p(in), as far as the evidence was right."""
     of_known, of_asked = (_joined(evidence, inside, item) for item in (evidence, wanted))
     return np.asarray(np.interp(of_asked, *rising(of_known.ravel(), inside.ravel())))
 
 
 def _joined(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """(n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
+    """Return (n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
     constant, *weight = logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
     return np.asarray(constant + wanted @ np.array(weight))

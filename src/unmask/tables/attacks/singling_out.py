@@ -27,8 +27,8 @@ Relation = Literal["is", "at least", "at most", "within"]
 
 @dataclass(frozen=True)
 class Condition:
-    """What a predicate says of one column: the cell is this value, for numbers at least or at most this value, or it is
-    one of the values that a released cell stands for.
+    """Condition of a predicate on one column: the cell is this value, for numbers at least or at most this value, or it
+    is one of the values that a released cell stands for.
 
     cells, at : the cells of the release that stand for several values, and which of them it is; None for a value
     """
@@ -40,7 +40,7 @@ class Condition:
     at: int = field(default=0, compare=False, repr=False)
 
     def among(self, column: Column) -> NDArray[np.bool_]:
-        """(n_levels,) which levels of a column satisfy it, all that they stand for."""
+        """Return (n_levels,) which levels of a column satisfy it, all that they stand for."""
         levels = column.levels
         if self.relation == "is":
             return np.asarray(np.asarray(levels.labels, dtype=object) == self.label)
@@ -59,7 +59,7 @@ AT_A_TIME = 1 << 23
 
 
 def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
-    """(n_predicates,) how many rows of each table satisfy each."""
+    """Yield (n_predicates,) how many rows of each table satisfy each."""
     conditions = {
         id(condition): condition for condition in chain.from_iterable(predicates)
     }  # guesses share their conditions
@@ -86,7 +86,7 @@ class _Rows:
     runs: dict[tuple[Levels, tuple[int, ...]], _Runs] = field(default_factory=dict)
 
     def counts(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n_predicates,) how many rows satisfy each.
+        """Return (n_predicates,) how many rows satisfy each.
 
         predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
         """
@@ -99,7 +99,9 @@ class _Rows:
         return n_rows
 
     def _at_once(self, number: int) -> int:
-        """The rows that have one value, of which a column of numbers has as many as rows; -1 for other conditions."""
+        """Return the rows that have one value, of which a column of numbers has as many as rows; -1 for other
+        conditions.
+        """
         column, condition = self.conditions[number]
         if condition is None or condition.relation != "is":
             return -1
@@ -107,7 +109,7 @@ class _Rows:
         return 0 if level < 0 else int(column.counts[level])
 
     def _count_together(self, predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n_predicates,) how many rows satisfy each."""
+        """Return (n_predicates,) how many rows satisfy each."""
         used, inverse = np.unique(predicates, return_inverse=True)
         of_column = defaultdict(list)
         for number in used.tolist():
@@ -121,7 +123,7 @@ class _Rows:
         return n_rows
 
     def _runs(self, numbers: Sequence[int]) -> _Runs:
-        """The levels that satisfy conditions on one column."""
+        """Return the levels that satisfy conditions on one column."""
         column = self.conditions[numbers[0]][0]
         key = column.levels, tuple(numbers)
         if key not in self.runs:
@@ -138,8 +140,8 @@ class _Rows:
         return _Runs.of(len(numbers), *map(np.concatenate, zip(*parts, strict=True)))
 
     def _fits(self, column: Column, numbers: Sequence[int]) -> NDArray[np.bool_]:
-        """(n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all values
-        and of all cells of a release at once.
+        """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it: `Condition.among`, of all
+        values and of all cells of a release at once.
         """
         place, levels_of_cells, cells = self._places[column.name], {}, None
         is_fitting = np.zeros((len(numbers), len(column.levels)), dtype=np.bool_)
@@ -158,7 +160,7 @@ class _Rows:
 
     @cached_property
     def _places(self) -> dict[str, dict[str | None, int]]:
-        """By column, the level that a label is."""
+        """Return the level of each label, by column."""
         columns = {column.name: column for column, _ in self.conditions}
         return {
             name: {label: level for level, label in enumerate(place.levels.labels)} for name, place in columns.items()
@@ -166,7 +168,7 @@ class _Rows:
 
 
 def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n_predicates,) how many rows satisfy each. bits : (n_conditions, n_words) of rows, a bit each"""
+    """Return (n_predicates,) how many rows satisfy each. bits : (n_conditions, n_words) of rows, a bit each"""
     n_rows = np.empty(len(predicates), dtype=np.int64)
     step = max(AT_A_TIME // (64 * bits.shape[1]), 1)
     for block in (slice(first, first + step) for first in range(0, len(predicates), step)):
@@ -192,7 +194,9 @@ class _Runs(NamedTuple):
 
     @classmethod
     def of(cls, n_conditions: int, condition: NDArray[np.int64], end: NDArray[np.int64]) -> Self:
-        """of, end : of which condition each end is, and which level; those of a condition together, and ascending"""
+        """Return of, end : of which condition each end is, and which level; those of a condition together, and
+        ascending
+        """
         ends, end_number = np.unique(end.astype(np.int32), return_inverse=True)
         condition, begin, stop = condition[::2], end_number[::2], end_number[1::2]
         turn = np.arange(len(condition)) - np.searchsorted(condition, condition)
@@ -200,7 +204,7 @@ class _Runs(NamedTuple):
         return cls(n_conditions, ends, [(condition[those], begin[those], stop[those]) for those in is_turn])
 
     def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """(n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
+        """Return (n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
         bits_below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
         bits_below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
         words = bits_below.view(np.uint64)
@@ -268,7 +272,7 @@ class SinglingOut:
         *,
         rng: Rng = None,
     ) -> tuple[Predicate, ...]:
-        """The predicates, those of one column first."""
+        """Return the predicates, those of one column first."""
         chance = secret_unless(rng)
         different = release.classes.first
         conditions = [
@@ -290,8 +294,8 @@ class SinglingOut:
     def _drawn(
         self, release: Table, conditions: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """(n_predicates, n_columns) the predicates drawn, each once, by the number of their condition on each column,
-        -1 for none; of rows that have no equal, whose predicates hold for that one, too.
+        """Return (n_predicates, n_columns) the predicates drawn, each once, by the number of their condition on each
+        column, -1 for none; of rows that have no equal, whose predicates hold for that one, too.
         """
         columns, alike = release.quasi_identifiers, release.classes
         rows = rng.integers(0, release.n_rows, self.tries)
@@ -321,7 +325,7 @@ def _of_one_column(release: Table) -> Iterator[Predicate]:
 
 
 def _conditions_of(column: Column, *, exact: bool) -> list[Condition | None]:
-    """What a cell of each level says; None for a missing one, and for one that may be anything."""
+    """Return the condition of each level; None for a missing cell and for an open one."""
     median, wide = None if exact else _median(column), np.flatnonzero(~column.levels.atomic)
     cells, place = column.levels.select(wide), np.cumsum(~column.levels.atomic) - 1
     return [_condition_of(column, level, median, (cells, int(place[level]))) for level in range(len(column.levels))]

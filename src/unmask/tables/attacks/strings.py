@@ -44,7 +44,7 @@ class StringLinkage:
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about each person known: the records of the nearest classes, alike."""
+        """Return the belief about each person known: the records of the nearest classes, alike."""
         pairing = pair(people_of(knowledge, self), release)
         row, klass, _ = sums_over(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
@@ -52,7 +52,7 @@ class StringLinkage:
 
 
 def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
-    """For each column (n_known_levels, n_released_levels): the two cells are the same text, neither missing."""
+    """Return (n_known_levels, n_released_levels) for each column: whether two cells are equal texts."""
     labels = [[np.array(c.levels.labels, dtype=object) for c in sides] for sides in pairing.columns]
     is_stated = [[~column.levels.gaps for column in sides] for sides in pairing.columns]
     return [
@@ -62,7 +62,7 @@ def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
 
 
 def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
-    """Half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is
+    """Return half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is
     missing.
     """
     missing = [

@@ -1,6 +1,4 @@
-"""Whose pseudonym is this? The adversary knows some rows of a person, and the release says which of its rows are one
-person's.
-"""
+"""Linkage to pseudonyms: the adversary knows several rows of a person."""
 
 from __future__ import annotations
 
@@ -76,7 +74,7 @@ class SeveralRows:
             raise UnmaskError(f"times is {self.times}, expected at least 1")
 
     def __call__(self, release: Table, knowledge: Traces | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """The belief about the pseudonym of each person known."""
+        """Return the belief about the pseudonym of each person known."""
         if not isinstance(knowledge, Traces) or knowledge.seen is None or knowledge.pseudonym is None:
             raise UnmaskError(f"{self!r} was not told what was seen; give Traces(people, seen=..., pseudonym=...)")
         link = ClassAttack().of_classes(release, None if knowledge.people is None else Background(knowledge.people))
@@ -141,7 +139,7 @@ def of_pseudonyms(
 
 
 def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> csr_array:
-    """(n_observations, n) what is believed, by observation, of all rows of each pseudonym together."""
+    """Return (n_observations, n) the belief about all rows of each pseudonym together, by observation."""
     pairs = link.representatives, pseudonym
     theirs = coo_array((np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)).tocsr()
     entries = np.exp(link.log_probability.astype(np.float64)), link.candidate, link.indptr
@@ -149,7 +147,7 @@ def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> csr_array
 
 
 def _products(rows: csr_array, observation: NDArray[np.int64]) -> Iterator[csr_array]:
-    """The product of the rows that each person's observations name, some people at a time."""
+    """Yield the product of the rows that each person's observations name, some people at a time."""
     people = max(AT_ONCE // rows.shape[1], 1)
     for start in range(0, len(observation), people):
         first, *further_rows = observation[start : start + people].T

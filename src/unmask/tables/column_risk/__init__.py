@@ -1,4 +1,4 @@
-"""What a table gives away by its columns: who is singled out, what restores what, who is seen to be inside."""
+"""Risk of single columns: people that they single out, columns that they determine, members that they reveal."""
 
 from unmask.tables.column_risk.dependence import dependencies, restored_cells
 from unmask.tables.column_risk.roles import column_facts, known_as_values, printed_values

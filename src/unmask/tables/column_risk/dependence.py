@@ -1,4 +1,4 @@
-"""What one column says of another: guesses by the commonest value among other rows."""
+"""Dependence of columns: guesses by the commonest value among other rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ MARGIN = 0.01
 
 
 def right_by_others(counts: csr_array) -> NDArray[np.float64]:
-    """Chance that the commonest value among the *other* rows of its class is a row's own; equally common ones share it.
+    """Return chance that the commonest value among the *other* rows of its class is a row's own; equally common ones
+    share it.
 
     counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
     its whole class. Leaving the row itself out keeps a class of one from "guessing" its own value.
@@ -52,7 +53,8 @@ def right_by_others(counts: csr_array) -> NDArray[np.float64]:
 
 
 def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
-    """Which columns determine which others, exactly or nearly; `Restored.column` is determined by `Restored.by`.
+    """Return the pairs of columns of which one determines the other, exactly or nearly; `Restored.column` is determined
+    by `Restored.by`.
 
     Exactly: no value of the one goes with two of the other, and at least half of the rows share their value with
     another row (a column of distinct values determines everything, and says nothing by it). Nearly: it puts at least
@@ -83,24 +85,28 @@ class _Side:
 
     @property
     def enough(self) -> float:
-        """Share of its cells that must be right for it to be determined nearly."""
+        """Return share of its cells that must be right for it to be determined nearly."""
         return self.guessed + NEAR * (1 - self.guessed)
 
     @cached_property
     def shared(self) -> float:
-        """Share of rows whose value another row has."""
+        """Return share of rows whose value another row has."""
         return float(self.sizes[self.sizes > 1].sum() / len(self.column.codes))
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """(n_rows,) the rows, value by value: sorted by half a code at a time, which NumPy does without comparing."""
+        """Return (n_rows,) the rows, value by value: sorted by half a code at a time, which NumPy does without
+        comparing.
+        """
         order = np.argsort((self.column.codes & 0xFFFF).astype(np.uint16), kind="stable")
         if self.n_levels <= 1 << 16:
             return order
         return order[np.argsort((self.column.codes[order] >> 16).astype(np.uint16), kind="stable")]
 
     def may_give(self, target: _Side) -> bool:
-        """Whether so few rows are wrong, each itself among those it is guessed from, that it may determine another."""
+        """Return whether so few rows are wrong, each itself among those it is guessed from, that it may determine
+        another.
+        """
         n_unshared = 1 - self.shared
         if self.shared < SUPPORTED and self.shared + min(n_unshared, target.guessed) < target.enough:
             return False  # who is alone is guessed without it
@@ -108,7 +114,9 @@ class _Side:
         return self._wrong_of(target, max_wrong) <= max_wrong
 
     def _wrong_of(self, target: _Side, max_wrong: int) -> int:
-        """Rows that do not have the commonest value of their class, class after class until they are more than most."""
+        """Return rows that do not have the commonest value of their class, class after class until they are more than
+        most.
+        """
         ends, n_wrong, first = np.cumsum(self.sizes), 0, 0
         while n_wrong <= max_wrong and first < self.n_levels:
             begin = ends[first] - self.sizes[first]
@@ -121,12 +129,12 @@ class _Side:
 
     @property
     def varied(self) -> bool:
-        """Whether it holds several values."""
+        """Return whether it holds several values."""
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
 def _may_determine(pair: tuple[_Side, _Side]) -> bool:
-    """Whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
+    """Return whether counting two columns is worth it: class by class, until too many rows are wrong in both ways."""
     first, second = pair
     return first.may_give(second) or second.may_give(first)
 
@@ -148,8 +156,7 @@ def _dependence(source: _Side, target: _Side, counts: csr_array) -> Restored | N
 
 
 def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -> tuple[Restored, ...]:
-    """Which generalized cells a column beside them restores, of those that leave unchanged or are sensitive; the weight
-    is one of them.
+    """Return the generalized cells that an unchanged or sensitive column restores; the weight is one of these.
 
     For each quasi-identifier c and each such column d, over the cells of c that were generalized: how often the
     commonest original value among the other rows of the same released cell and the same d is the right one, against

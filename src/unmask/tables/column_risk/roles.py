@@ -33,7 +33,8 @@ RARE = 0.05
 
 
 def known_as_values(column: Column, hides: bool = False) -> Column:
-    """The column as somebody knows it who knows what was released: each cell a value of its own, a missing one, too;
+    """Return the column as somebody knows it who knows what was released: each cell a value of its own, a missing one,
+    too;
     hides : a missing one may be any.
 
     Labels get a mark, so that neither `*` nor the empty text has a meaning.
@@ -48,7 +49,8 @@ def known_as_values(column: Column, hides: bool = False) -> Column:
 def column_facts(
     columns: Sequence[Column], *, roles: Mapping[str, str], classes: Classes | None = None
 ) -> tuple[ColumnFacts, ...]:
-    """What each column gives away, and the role that fits it. roles : name -> role, for the columns that have one;
+    """Return the facts about each column, and the role that fits it. roles : name -> role, for the columns that have
+    one;
     classes : those of the quasi-identifiers, where they are known.
 
     A suggestion is made from what was counted and from the column's name; it is a place to start from, no finding.
@@ -97,13 +99,15 @@ def _plausible(facts: Sequence[ColumnFacts]) -> Iterator[ColumnFacts]:
 
 
 def _alone(classes: Classes, column: Column | None) -> int:
-    """Rows that are alone in their class, or with their value of a column that does not tell classes apart already."""
+    """Return rows that are alone in their class, or with their value of a column that does not tell classes apart
+    already.
+    """
     sizes = classes.sizes if column is None else classes.counts(column).data
     return int(np.count_nonzero(sizes == 1))
 
 
 def _designs(columns: Sequence[Column]) -> dict[str, str]:
-    """The part of columns in a survey design, by their names and values.
+    """Return the part of columns in a survey design, by their names and values.
 
     A bare "weight" is that of a body unless other columns are of a design, or it is on no scale of bodies.
     """
@@ -122,7 +126,7 @@ def _designs(columns: Sequence[Column]) -> dict[str, str]:
 
 
 def _of_design(part: str, facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> tuple[Role, str]:
-    """The role of a column of a survey design; previous : the columns to its left."""
+    """Return the role of a column of a survey design; previous : the columns to its left."""
     share_unique = _share(int(facts.alone), facts.rows)
     if part == "weight" and not any(column.suggestion == "weight" for column in previous):
         return (
@@ -187,7 +191,7 @@ CHOSEN = 0.05
 
 
 def _is_prose(column: Column) -> bool:
-    """Whether most of the cells that are there have `PROSE` words or more."""
+    """Return whether most of the cells that are there have `PROSE` words or more."""
     if column.type != "text" or column.hierarchy is not None:
         return False
     words = np.array([len(label.split()) for label in column.levels.labels])
@@ -199,7 +203,7 @@ HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{16,}|(?=.*\d)(?=.*[A-F])[0-9A-F]
 
 
 def _is_hashed(column: Column) -> bool:
-    """Whether most of the cells that are there are digests, as of names: of one length, in hexadecimal digits."""
+    """Return whether most stated cells are digests, as of names: of one length, in hexadecimal digits."""
     if column.levels.kind == "numeric" or column.hierarchy is not None:
         return False
     length = np.array([len(label) for label in column.levels.labels])
@@ -209,7 +213,7 @@ def _is_hashed(column: Column) -> bool:
 
 
 def _measured(column: Column) -> bool:
-    """Whether the column holds dates, or numbers with fractions: measured, not dealt out."""
+    """Return whether the column holds dates, or numbers with fractions: measured, not dealt out."""
     if column.levels.type in ("date", "datetime"):
         return True
     low = column.levels.low[np.isfinite(column.levels.low)]
@@ -217,7 +221,7 @@ def _measured(column: Column) -> bool:
 
 
 def _twin(facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> str:
-    """The name of a column to the left that says exactly the same, if there is one."""
+    """Return the name of a column to the left that says exactly the same, if there is one."""
     mine = {item.column for item in facts.determines if item.exact}
     likewise = (item.name for item in previous if any(d.exact and d.column == facts.name for d in item.determines))
     return next((name for name in likewise if name in mine), "")
@@ -228,7 +232,7 @@ def _share(part: int, total: int) -> str:
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:
-    """For each quasi-identifier: how many exact values its released cells print, and how many people are alone in one.
+    """Count for each quasi-identifier the exact values that its released cells print, and the people alone in one.
 
     A cell prints the value that it is, the members of a set `{a, b}` and the closed ends of an interval `[a, b]`, which
     are tight when a class is written from its smallest to its largest value. Nodes of a hierarchy, open ends, masks and
@@ -261,7 +265,7 @@ def _printed(column: Column, original: Table | None) -> Printed:
 
 
 def _texts(levels: Levels, level: int) -> Iterator[str]:
-    """The values that a cell prints, as they are written."""
+    """Yield the values that a cell prints, as they are written."""
     label = levels.labels[level]
     if level == levels.missing or label == EVERYTHING:
         return
@@ -274,13 +278,13 @@ def _texts(levels: Levels, level: int) -> Iterator[str]:
 
 
 def _is_exact(levels: Levels, text: str) -> bool:
-    """Whether a text is one value, and not a period such as a year."""
+    """Return whether a text is one value, and not a period such as a year."""
     bounds = levels.scale.read(text)
     return bounds is not None and bounds[0] == bounds[1]
 
 
 def _closed_ends(label: str) -> Iterator[str]:
-    """What stands at the closed ends of an interval."""
+    """Return the closed ends of an interval."""
     if ends := _INTERVAL.fullmatch(label):
         yield from (text for closed, text in ((ends[1], ends[2]), (ends[4], ends[3])) if closed in ("[", "]"))
     elif label.startswith(("<=", ">=")):

@@ -1,4 +1,4 @@
-"""What a release guarantees without naming an adversary: k, l, t and their relatives, read off one count matrix.
+"""Criteria of a release, without an adversary: k, l, t and their relatives, read off one count matrix.
 
 Notation: class c holds n_c rows, n_cs of them with sensitive value s; p_s = n_cs / n_c inside the class, q_s over all
 evaluated rows; n rows, J classes, m values that occur. Every criterion below is a function of the matrix n_cs and

@@ -1,4 +1,4 @@
-"""How far the sensitive values of a class are from those of the whole table: p_s against q_s."""
+"""Distances of the sensitive values of a class from those of the whole table: p_s against q_s."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
 def _distance_to_steps(
     level: Floats, begin: NDArray[np.int64], end: NDArray[np.int64], Q: Floats, total: Floats
 ) -> Floats:
-    """sum_{begin <= i < end} |level - Q_i| for ascending Q with prefix sums `total`."""
+    """Return sum_{begin <= i < end} |level - Q_i| for ascending Q with prefix sums `total`."""
     cross = np.clip(np.searchsorted(Q, level), begin, end)
     area_below = level * (cross - begin) - (total[cross] - total[begin])
     area_above = (total[end] - total[cross]) - level * (end - cross)
@@ -301,6 +301,6 @@ def _relative_gain(view: Histograms | Dense) -> Floats:
 
 
 def _log_ratio(view: Histograms | Dense) -> Floats:
-    """ln(p_s / q_s), 0 for absent values."""
+    """Return ln(p_s / q_s), 0 for absent values."""
     ratio = view.over_q(view.p)
     return np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)

@@ -1,4 +1,4 @@
-"""What each quasi-identifier gives the adversary: which one to drop, or to coarsen, first."""
+"""Contributions of quasi-identifiers to the success of an adversary: which one to drop or to coarsen first."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
 
 def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """By target the Shapley values, and how far off they may be: not at all."""
+    """Return the exact Shapley values by target, with error 0."""
     d, shapley = game.d, {target: np.zeros(game.d) for target in game.targets}
     value = game.values_of_all_subsets()
     for subset in range(1 << d):
@@ -102,7 +102,7 @@ def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float
 
 
 def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """The same from orders drawn, each with its reverse: the mean of the pairs, and a 95 % half-width of it."""
+    """Return the same from orders drawn, each with its reverse: the mean of the pairs, and a 95 % half-width of it."""
     rng, pairs = np.random.default_rng(0), ORDERS // 2
     added = {target: np.zeros((pairs, game.d)) for target in game.targets}
     for i in range(pairs):
@@ -138,7 +138,7 @@ class _Game:
         self._found: dict[int, dict[str, float]] = {}
 
     def value(self, subset: int) -> dict[str, float]:
-        """By target the success of those who know these columns."""
+        """Return the success by target of an adversary who knows these columns."""
         if subset not in self._found:
             members = [j for j in range(self.d) if subset >> j & 1]
             key = (
@@ -150,20 +150,20 @@ class _Game:
         return self._found[subset]
 
     def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
-        """(2^d,) by target."""
+        """Return (2^d,) by target."""
         self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__), *self._nothing)
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
     def _refine(self, subset: int, joining: Sequence[int], key: NDArray[np.int64], space: int) -> None:
-        """The values of a subset and of all that more columns make of it; those of many levels join last, as only
-        classes that others refine have to be numbered.
+        """Return the values of a subset and of all that more columns make of it; those of many levels join last, as
+        only classes that others refine have to be numbered.
         """
         self._found[subset] = self._success(key, space)
         for position, j in enumerate(joining):
             self._refine(subset | 1 << j, joining[position + 1 :], *self._finer(key, space, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
-        """Column after column as it becomes known: the success before, and after; none adds to what all give."""
+        """Yield column after column as it becomes known: the success before, and after; none adds to what all give."""
         known, before, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
         for j in order:
             after = before
@@ -174,7 +174,7 @@ class _Game:
             before = after
 
     def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
-        """Keys of classes, 0 to space - 1, that know one more column."""
+        """Return keys of classes, 0 to space - 1, that know one more column."""
         if space > NUMBERED:
             of_row, count, _ = rank(key, space)
             key, space = of_row.astype(np.int64), len(count)

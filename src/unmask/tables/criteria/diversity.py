@@ -1,4 +1,4 @@
-"""How many sensitive values a class holds, and how large a share its commonest one has."""
+"""Diversity of the sensitive values of a class, and the share of the commonest one."""
 
 from __future__ import annotations
 
@@ -246,19 +246,19 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
 
 
 def _bounded(column: Column) -> NDArray[np.bool_]:
-    """(L,) intervals with two ends."""
+    """Return (L,) intervals with two ends."""
     low, high = column.levels.low, column.levels.high
     return np.asarray((low < high) & np.isfinite(low) & np.isfinite(high))
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
-    """(n_rows,) the number of each cell; nan of one that is none."""
+    """Return (n_rows,) the number of each cell; nan of one that is none."""
     low, high = column.levels.low, column.levels.high
     return np.where((low == high) & np.isfinite(low), low, np.nan)[column.codes]
 
 
 def _covered(of_row: NDArray[np.integer], numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each class that has rows, the most rows that one guess is near, and how many it has."""
+    """Return the most rows of each class that one guess is near, and the rows of the class."""
     classes, of_row, sizes = np.unique(of_row, return_inverse=True, return_counts=True)
     numeric_rows = np.flatnonzero(~np.isnan(numbers))
     x = numbers[numeric_rows]

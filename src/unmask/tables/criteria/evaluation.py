@@ -300,7 +300,7 @@ LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_erro
 
 
 def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
-    """A number of the column where it is weakest; None where no column has it."""
+    """Return a number of the column where it is weakest; None where no column has it."""
     values: list[float | None] = [getattr(column, name) for column in columns.values()]
     defined = [value for value in values if value is not None]
     if not defined:
@@ -333,7 +333,9 @@ class Frame:
         return counts if relation is None else relation.sums(sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
-        """Counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by place."""
+        """Return counts of a sensitive column in each of these classes, its levels at the places (L,); overall : by
+        place.
+        """
         counts, relation = self.table.histogram(column), relation_of(self.table)
         reordered = sparse.csr_array(
             (counts.data, place[counts.indices], counts.indptr), shape=(len(self.rows), len(overall))
@@ -341,14 +343,14 @@ class Frame:
         return Histograms.of(reordered if relation is None else relation.sums(reordered), overall=overall)
 
     def survey_risk(self, weight: Floats) -> Risk:
-        """Risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
+        """Return risk of a sample whose rows, by (n_rows,) weights, stand for people of the population."""
         of_row = self.table.classes.of_row
         risk = sample_weight_risk(self.sizes, self.summed(np.bincount(of_row, weight, len(self.rows))))
         return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
 
 
 def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:
-    """The columns of the reference by name, if they know every released value; else none."""
+    """Return the columns of the reference by name, if they know every released value; else none."""
     by_name = {} if reference is None else {column.name: column for column in reference.columns}
     is_complete = all(column.name in by_name and _values(column) <= _values(by_name[column.name]) for column in columns)
     return by_name if is_complete else {}

@@ -57,17 +57,17 @@ class Histograms:
 
     @cached_property
     def start(self) -> NDArray[np.int64]:
-        """(J,) position of the first stored entry of each class."""
+        """Return (J,) position of the first stored entry of each class."""
         return np.asarray(self.matrix.indptr[:-1], dtype=np.int64)
 
     @cached_property
     def width(self) -> NDArray[np.int64]:
-        """(J,) number of different values in each class."""
+        """Return (J,) number of different values in each class."""
         return np.diff(self.matrix.indptr).astype(np.int64)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """(J,) rows of each class."""
+        """Return (J,) rows of each class."""
         return np.asarray(np.add.reduceat(self.matrix.data, self.start), dtype=np.int64)
 
     @cached_property
@@ -77,22 +77,22 @@ class Histograms:
 
     @cached_property
     def q_all(self) -> Floats:
-        """(m,) overall shares."""
+        """Return (m,) overall shares."""
         return np.asarray(self.overall / self.overall.sum(), dtype=np.float64)
 
     @property
     def count(self) -> NDArray[np.int64]:
-        """(nnz,) rows with each stored value."""
+        """Return (nnz,) rows with each stored value."""
         return self.matrix.data
 
     @cached_property
     def p(self) -> Floats:
-        """(nnz,) share of each stored value in its class."""
+        """Return (nnz,) share of each stored value in its class."""
         return np.asarray(self.count / np.repeat(self.sizes, self.width), dtype=np.float64)
 
     @cached_property
     def q(self) -> Floats:
-        """(nnz,) overall share of each stored value."""
+        """Return (nnz,) overall share of each stored value."""
         return self.q_all[self.matrix.indices]
 
     def add(self, values: Floats) -> Floats:
@@ -100,15 +100,15 @@ class Histograms:
         return np.asarray(np.add.reduceat(values, self.start), dtype=np.float64)
 
     def largest(self, values: NDArray[Any]) -> Floats:
-        """Maximum over the stored values of each class, of numbers from 0."""
+        """Return maximum over the stored values of each class, of numbers from 0."""
         return np.asarray(np.maximum.reduceat(values, self.start), dtype=np.float64)
 
     def over_q(self, values: Floats) -> Floats:
-        """Numbers of the stored values over their overall shares."""
+        """Return numbers of the stored values over their overall shares."""
         return values / self.q
 
     def beyond(self, n: int) -> NDArray[np.int64]:
-        """(J,) rows without one of the n commonest values of their class."""
+        """Return (J,) rows without one of the n commonest values of their class."""
         data, limit = self.count, int(self.count.max()) + 1
         word = np.repeat(np.arange(len(self.width)), self.width) * limit + (limit - 1 - data)
         word.sort()
@@ -117,7 +117,7 @@ class Histograms:
         return np.asarray(descending[end] - descending[np.minimum(self.start + n, end)])
 
     def merged(self, nodes: NDArray[np.int32]) -> Histograms:
-        """The same with values of one node as one; nodes : (m,)."""
+        """Return the same with values of one node as one; nodes : (m,)."""
         return Histograms.of(self.matrix @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64))
 
 
@@ -133,12 +133,12 @@ class Dense:
 
     @cached_property
     def sizes(self) -> NDArray[Any]:
-        """(J,) rows of each class, 1 for one without."""
+        """Return (J,) rows of each class, 1 for one without."""
         return np.asarray(np.maximum(self.count.sum(axis=1), 1))
 
     @property
     def width(self) -> NDArray[np.int64]:
-        """(J,) number of different values in each class."""
+        """Return (J,) number of different values in each class."""
         return np.asarray(np.count_nonzero(self.count, axis=1))
 
     @property
@@ -148,12 +148,12 @@ class Dense:
 
     @cached_property
     def p(self) -> Floats:
-        """(J, m) share of each value in its class."""
+        """Return (J, m) share of each value in its class."""
         return np.asarray(self.count / self.sizes[:, None], dtype=np.float64)
 
     @cached_property
     def q(self) -> Floats:
-        """(m,) overall shares."""
+        """Return (m,) overall shares."""
         return np.asarray(self.overall / max(self.overall.sum(), 1), dtype=np.float64)
 
     def add(self, values: Floats) -> Floats:
@@ -161,26 +161,26 @@ class Dense:
         return np.asarray(values.sum(axis=1))
 
     def largest(self, values: NDArray[Any]) -> Floats:
-        """Maximum over the values of each class, of numbers from 0."""
+        """Return maximum over the values of each class, of numbers from 0."""
         return np.asarray(values.max(axis=1, initial=0.0))
 
     def over_q(self, values: Floats) -> Floats:
-        """(J, m) numbers over overall shares; 0 / 0 is 0."""
+        """Return (J, m) numbers over overall shares; 0 / 0 is 0."""
         if self.domain == len(self.q):
             return values / self.q
         return np.divide(values, self.q, out=np.where(values > 0, np.inf, 0.0), where=self.q > 0)
 
     def beyond(self, n: int) -> NDArray[Any]:
-        """(J,) rows without one of the n commonest values of their class."""
+        """Return (J,) rows without one of the n commonest values of their class."""
         return np.asarray(np.sort(self.count, axis=1)[:, ::-1][:, n:].sum(axis=1))
 
     def merged(self, nodes: NDArray[np.int32]) -> Dense:
-        """The same with values of one node as one; nodes : (m,)."""
+        """Return the same with values of one node as one; nodes : (m,)."""
         return Dense(self.count @ _to_nodes(nodes), np.bincount(nodes, self.overall))
 
 
 def view_of(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Histograms | Dense:
-    """What the criteria are computed on."""
+    """Return the view on which criteria are computed."""
     return counts if isinstance(counts, Dense) else Histograms.of(counts, overall=overall)
 
 

@@ -206,7 +206,7 @@ SERIES_FROM = 30
 
 
 def _risk_by_series(f: Floats, p: Floats) -> Floats:
-    """(p / f) sum_n t_n with t_0 = 1 and t_n = t_(n-1) (1 - p) n / (f + n), up to terms that change nothing."""
+    """Return (p / f) sum_n t_n with t_0 = 1 and t_n = t_(n-1) (1 - p) n / (f + n), up to terms that change nothing."""
     total, term, n = np.ones(f.shape), np.ones(f.shape), 0
     while term.max(initial=0.0) > np.finfo(np.float64).eps / 8:
         n += 1
@@ -216,7 +216,7 @@ def _risk_by_series(f: Floats, p: Floats) -> Floats:
 
 
 def _risk_by_recursion(f: Floats, p: Floats) -> Floats:
-    """r_1 = s ln(1/p), r_f = s (1 / (f - 1) - r_(f-1)), s = p / (1 - p), for p below 1/2."""
+    """Return r_1 = s ln(1/p), r_f = s (1 / (f - 1) - r_(f-1)), s = p / (1 - p), for p below 1/2."""
     s = p / (1 - p)
     risk = -s * np.log(p)
     for step in range(2, int(f.max(initial=1)) + 1):
@@ -282,7 +282,7 @@ def own_rows(release: Table, original: Table) -> float:
 
 
 def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
-    """For each quasi-identifier (population levels, released levels): can the two cells be about the same person?"""
+    """Return (population levels, released levels) for each quasi-identifier: whether two cells may be of one person."""
     rule: Missing = "wildcard" if table.missing == "wildcard" else "own"
     return [compatible(population.column(c.name).levels, c.levels, missing=rule) for c in table.quasi_identifiers]
 
@@ -290,7 +290,7 @@ def fitting_cells(table: Table, population: Table) -> list[NDArray[np.bool_]]:
 def fitting_people(
     levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
-    """How many people fit each class, (J,), where classes and people are combinations of codes.
+    """Return (J,) the number of people who fit each class; classes and people are combinations of codes.
 
     levels : (J, d) of the classes. known, people : (m, d), (m,) combinations and the people of each. fits : for each
     column (known levels, released levels), whether the two go together. People of whom every cell fits at most one
@@ -314,7 +314,7 @@ def fitting_people(
 def _compared(
     levels: NDArray[np.int32], cells: NDArray[np.int32], people: NDArray[np.int64], fits: Sequence[NDArray[np.bool_]]
 ) -> NDArray[np.int64]:
-    """For each column and released cell the set of people whom it allows, as bits, eight to a byte."""
+    """Count by bit sets: for each column and released cell the people that it allows, eight to a byte."""
     sets = [np.packbits(fit.T[:, cells[:, j]], axis=1) for j, fit in enumerate(fits)]
     weight = np.zeros((sets[0].shape[1], 8), dtype=np.int64)
     weight.ravel()[: len(people)] = people
@@ -469,14 +469,14 @@ def correctly_disclosed(release: Table, original: Table, sensitive: str) -> floa
 
 
 def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
-    """The combination of each person and of each released row, numbered over both, and how many there are."""
+    """Return the combination of each person and of each released row, numbered over both, and how many there are."""
     pairs = [_alike(*pair) for pair in shared_columns(original, release)]
     key_of_row, sizes, _ = group([np.concatenate(pair) for pair, _ in pairs], [n for _, n in pairs])
     return key_of_row[: original.n_rows], key_of_row[original.n_rows :], len(sizes)
 
 
 def _alike(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
-    """The values of two columns under the same numbers, and how many there are."""
+    """Return the values of two columns under the same numbers, and how many there are."""
     equal_values = EqualValues.of(original, released)
     ours, theirs = equal_values.observed + 1, equal_values.candidate + 1  # `*` is a value of its own here
     n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1

@@ -1,4 +1,4 @@
-"""What a release still says: loss per cell, sizes of classes, distributions and counts that can be answered from it.
+"""Utility of a release: loss per cell, sizes of classes, distributions, and counts that it can answer.
 
 A released cell is read as the set of atomic values it stands for. Where a distribution is needed the cell is spread
 uniformly over the atoms of that set; a suppressed row counts as a row of `*`, so suppression is always paid for.

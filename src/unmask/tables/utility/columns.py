@@ -78,31 +78,31 @@ class Loss:
 
     @property
     def n_lost(self) -> int:
-        """Original rows that were not released."""
+        """Return original rows that were not released."""
         return int(self.suppressed_rows.sum())
 
     @property
     def n_rows(self) -> int:
-        """Original rows."""
+        """Return original rows."""
         return int(self.pairs.sum()) + self.n_lost
 
     def met(self) -> tuple[Ints, Ints, Floats]:
-        """(original level, released level, share of the released rows' number) of each pair that occurs."""
+        """Return (original level, released level, share of the released rows' number) of each pair that occurs."""
         source = np.repeat(np.arange(self.pairs.shape[0]), np.diff(self.pairs.indptr))
         return source, self.pairs.indices.astype(np.int64), self.pairs.data.astype(np.float64)
 
     def mean(self, loss: Floats, suppressed: float) -> float:
-        """Mean over all original rows of a loss per pair; a suppressed row costs `suppressed`."""
+        """Return mean over all original rows of a loss per pair; a suppressed row costs `suppressed`."""
         _, _, count = self.met()
         return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
 
     def unharmed(self) -> NDArray[np.bool_]:
-        """Pairs in which both cells are missing: nothing was lost."""
+        """Return pairs in which both cells are missing: nothing was lost."""
         source, target, _ = self.met()
         return self.source.missing[source] & self.target.missing[target]
 
     def ncp(self) -> float:
-        """Normalized certainty penalty: mean share of the domain that a cell leaves open, 0 to 1.
+        """Return normalized certainty penalty: mean share of the domain that a cell leaves open, 0 to 1.
 
         A cell that was moved, so that it does not hold what it stood for, costs its distance from that besides, at most
         1 in all: the penalty of the literature is of generalized cells, and takes noise for no loss.
@@ -120,7 +120,7 @@ class Loss:
         return self.mean(loss, 0.0 if flat or self.n_atoms < 2 else 1.0)
 
     def _disjoint_pairs(self, source: Ints, target: Ints) -> Ints:
-        """Which of these pairs have nothing in common, though neither cell is missing."""
+        """Return the pairs of cells that have nothing in common, neither of them missing."""
         stated = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
         source_level, to = source[stated], target[stated]
         if self.position is None:
@@ -132,7 +132,7 @@ class Loss:
         return np.asarray(stated[is_disjoint])
 
     def left_open(self) -> tuple[float, float]:
-        """Mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
+        """Return mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
         _, target, _ = self.met()
         width = np.where(self.unharmed(), 0.0, self.width[target])
         return self.mean(width, self.full_width), max(
@@ -140,7 +140,7 @@ class Loss:
         )
 
     def suppressed(self) -> int:
-        """Released cells that say nothing though the original cell did."""
+        """Return released cells that say nothing though the original cell did."""
         source, target, count = self.met()
         is_everything = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
         is_removed = self.target.missing[target] & ~self.source.missing[source]
@@ -151,7 +151,7 @@ class Loss:
         return float(self.position[-1] - self.position[0])
 
     def precision(self) -> float | None:
-        """1 - mean height / root height; the height of a cell is that of the lowest node that contains its set."""
+        """Return 1 - mean height / root height; a cell has the height of the lowest node that contains its set."""
         if self.hierarchy is None:
             return None
         height, root = _heights(self.hierarchy, self.levels)
@@ -159,7 +159,7 @@ class Loss:
         return 1.0 if root == 0 else 1 - self.mean(np.where(self.unharmed(), 0.0, height[target] / root), 1.0)
 
     def distortion(self) -> float:
-        """Mean normalized distance of the original value and a uniform draw from the released cell, 0 to 1."""
+        """Return mean normalized distance of the original value and a uniform draw from the released cell, 0 to 1."""
         source, target, _ = self.met()
         is_stated = ~self.source.missing[source] & ~self.target.missing[target]
         loss = np.where(self.unharmed(), 0.0, 1.0)
@@ -177,7 +177,7 @@ class Loss:
         return Sets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
     def _distance(self, first: Sets, first_level: Ints, second: Sets, to: Ints) -> Floats:
-        """Mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categorical atoms."""
+        """Return the mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categories."""
         if self.position is None:
             common = _common(first, first_level, second, to)
             return np.asarray(
@@ -192,7 +192,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What the cells of one column have lost over a number of rows; see `InformationLoss` for the quantities.
+    """Loss of the cells of one column over a number of rows; see `InformationLoss` for the quantities.
 
     width, largest : mean and maximum of what a cell leaves open, on the column's scale.
     """
@@ -214,7 +214,7 @@ class ColumnLoss:
 
     @classmethod
     def together(cls, parts: Sequence[ColumnLoss]) -> ColumnLoss:
-        """The loss over the rows of all parts."""
+        """Return the loss over the rows of all parts."""
         rows = [part.rows for part in parts]
         means: dict[str, Any] = {
             name: float(np.average([getattr(part, name) for part in parts], weights=rows))
@@ -248,11 +248,11 @@ class Cells(Loss):
 
     @property
     def n_bins(self) -> int:
-        """Bins of the distributions, the one for missing cells included."""
+        """Return bins of the distributions, the one for missing cells included."""
         return len(self.edges) if self.pool is None else int(self.pool.max()) + 2
 
     def shares(self, sets: Sets) -> sparse.csr_array[Any, Any]:
-        """(L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
+        """Return (L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
         row, column, value = self._runs(sets) if self.pool is None else self._pooled(sets)
         missing = np.flatnonzero(sets.missing)
         row = np.concatenate((row, missing))
@@ -277,18 +277,18 @@ class Cells(Loss):
         return row, self.pool[sets.members.indices], 1 / sets.size()[row]
 
     def marginal(self) -> Compared:
-        """Expected rows per bin, (n_bins,), of original and release."""
+        """Return expected rows per bin, (n_bins,), of original and release."""
         original, after = (np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides)
         return Compared(original, after + self.n_lost * self.unknown)
 
     @cached_property
     def sides(self) -> tuple[Side, Side]:
-        """Original and release: the level of each row, and where each level lies."""
+        """Return original and release: the level of each row, and where each level lies."""
         return Side.of(self.original, self.shares(self.source)), Side.of(self.released, self.shares(self.target))
 
     @cached_property
     def unknown(self) -> Floats:
-        """(n_bins,) distribution of `*`."""
+        """Return (n_bins,) distribution of `*`."""
         return np.asarray(self.shares(self._everything()).toarray()[0], dtype=np.float64)
 
 
@@ -299,7 +299,7 @@ class Compared(NamedTuple):
     released: Floats
 
     def distance(self) -> float:
-        """Total variation of the two distributions."""
+        """Return total variation of the two distributions."""
         return float(0.5 * np.abs(self.original / self.original.sum() - self.released / self.released.sum()).sum())
 
 
@@ -319,7 +319,7 @@ class Side(NamedTuple):
         return cls(codes, shares, shares.toarray() if max(shares.shape) <= _FEW else None)
 
     def joint(self, second: Side) -> Floats:
-        """Expected rows per pair of bins."""
+        """Return expected rows per pair of bins."""
         n, m = self.shares.shape[0], second.shares.shape[0]
         if self.dense is None or second.dense is None:
             counts = class_counts(self.codes, n, second.codes, m)
@@ -329,13 +329,15 @@ class Side(NamedTuple):
 
 
 def joint(a: Cells, b: Cells) -> Compared:
-    """Expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
+    """Return expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
     original, after = (first.joint(second) for first, second in zip(a.sides, b.sides, strict=True))
     return Compared(original, after + a.n_lost * np.outer(a.unknown, b.unknown) if a.n_lost else after)
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
-    """Height of the lowest node above all leaves a level may be (the root's, if it is none), and that of the root."""
+    """Return height of the lowest node above all leaves a level may be (the root's, if it is none), and that of the
+    root.
+    """
     root = hierarchy.height
     covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
     height = np.full(len(levels), float(root))
@@ -348,7 +350,7 @@ def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
 
 
 def _bins(position: Floats | None, n_atoms: int, source: Sets, counts: Ints) -> tuple[Ints, Ints | None]:
-    """Edges of the bins in atoms (ordered columns), or the bin of each atom (categorical)."""
+    """Return edges of the bins in atoms (ordered columns), or the bin of each atom (categorical)."""
     weight = np.zeros(n_atoms)
     if position is None:
         assert source.members is not None
@@ -366,7 +368,7 @@ def _bins(position: Floats | None, n_atoms: int, source: Sets, counts: Ints) -> 
 
 
 def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Floats:
-    """Mean of |x - y| for y uniform over the atoms begin to end - 1."""
+    """Return mean of |x - y| for y uniform over the atoms begin to end - 1."""
     total = np.concatenate(([0.0], np.cumsum(position - position[0])))
     x = x - position[0]
     cross = np.clip(np.searchsorted(position - position[0], x), begin, end)
@@ -376,7 +378,7 @@ def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Float
 
 
 def _common(first: Sets, first_level: Ints, second: Sets, to: Ints) -> Ints:
-    """Atoms that both sets of each pair cover; a set of one atom, as most are, is looked up in the other."""
+    """Count the atoms that both sets of each pair cover; a set of one atom, as most are, is looked up in the other."""
     assert first.members is not None
     assert second.members is not None
     n_common = np.empty(len(first_level), dtype=np.int64)

@@ -70,7 +70,7 @@ class InformationLoss:
     def of(
         cls, columns: Mapping[str, ColumnLoss], sizes: Ints, *, suppressed_rows: int, k: int | None = None
     ) -> InformationLoss:
-        """The loss of a release with classes of so many rows, of whose quasi-identifiers each has lost so much."""
+        """Build from the loss of each column and the (J,) rows of each class."""
         released, smallest = int(sizes.sum()), int(sizes.min()) if len(sizes) else 0
         divisor = smallest if k is None else k
         return cls(
@@ -274,7 +274,7 @@ def average_class_size(sizes: Ints, *, k: int) -> float:
 
 
 def _check(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
-    """The original row of each released row, and which original rows were not released."""
+    """Return the original row of each released row, and which original rows were not released."""
     if original.n_rows == 0:
         raise UnmaskError("the original has 0 rows, expected at least 1")
     if origin.shape != (release.n_rows,):
@@ -317,7 +317,7 @@ def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Genera
 
 
 def _random_predicates(column: Cells, number: int, rng: np.random.Generator) -> Floats:
-    """(number, n_bins) 0/1: a random run of the bins of an ordered column, a random subset of a categorical one."""
+    """Return (number, n_bins) 0/1: a random run of bins of an ordered column, a random subset of a categorical one."""
     n = column.n_bins - 1
     chosen = np.zeros((number, n + 1))
     if column.position is None:
@@ -370,7 +370,7 @@ class Width:
 
     @classmethod
     def of(cls, of_type: Type, mean: float, largest: float) -> Width:
-        """Widths on the column's scale, in the largest unit of time that the largest of them fills."""
+        """Return widths on the column's scale, in the largest unit of time that the largest of them fills."""
         if of_type not in _SECONDS:
             return cls(mean, largest, _UNITS[of_type])
         seconds = _SECONDS[of_type]

@@ -1,4 +1,4 @@
-"""What each level covers of the atoms of its column, for numbers, ranks and categories."""
+"""Sets of atoms that the levels of a column cover, for numbers, ranks and categories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 class Sets(NamedTuple):
-    """What each level covers of D atoms, in order: a run [begin, end), or any set (`members`, CSR, categorical)."""
+    """Sets of D atoms that levels cover, in order: a run [begin, end), or any set (`members`, CSR, categorical)."""
 
     begin: Ints
     end: Ints
@@ -26,7 +26,7 @@ class Sets(NamedTuple):
     missing: NDArray[np.bool_]
 
     def size(self) -> Ints:
-        """(L,) atoms that each level covers."""
+        """Return (L,) atoms that each level covers."""
         return self.end - self.begin if self.members is None else np.diff(self.members.indptr).astype(np.int64)
 
 
@@ -46,7 +46,7 @@ class Sides(NamedTuple):
 
 
 def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
-    """Atoms are the exact values; counts : rows per original level. Widths are differences."""
+    """Return the sides of numbers: atoms are the exact values. Widths are differences."""
     if released.kind == "numeric":
         original, released = original.on_scale_of(released), released.on_scale_of(original)
     used = (counts > 0) & ~original.gaps
@@ -73,7 +73,7 @@ def _ratio(width: Floats, span: float) -> Floats:
 
 
 def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
-    """Exact values, and a point for every released cell that holds none of them: the value itself or its middle."""
+    """Return the exact values, and a point for each released cell that holds none: its value or its middle."""
     atoms = np.unique(exact)
     for levels in columns:
         is_stated = ~(levels.gaps | levels.open("own"))
@@ -96,7 +96,7 @@ def _between(atoms: Floats, levels: Levels) -> Sets:
 
 
 def ordinal(original: Levels, released: Levels) -> Sides:
-    """Atoms are the ranks of the declared domain. Widths are numbers of values."""
+    """Return the sides of ranks: atoms are the ranks of the declared domain. Widths are numbers of values."""
     domain = singletons(original.domain)
     source = _runs_of(compatible(domain, original, missing="own").T, original.gaps)
     target = _runs_of(compatible(domain, released, missing="own").T, released.gaps)
@@ -107,7 +107,9 @@ def ordinal(original: Levels, released: Levels) -> Sides:
 
 
 def _runs_of(covers: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> Sets:
-    """The run of atoms from the first to the last that a level covers; an unknown value counts as the first atom."""
+    """Return the run of atoms from the first to the last that a level covers; an unknown value counts as the first
+    atom.
+    """
     begin = covers.argmax(axis=1) if covers.shape[1] else np.zeros(len(covers), dtype=np.int64)
     last = covers.shape[1] - covers[:, ::-1].argmax(axis=1) if covers.shape[1] else begin + 1
     end = np.where(covers.any(axis=1), last, begin + 1)
@@ -115,7 +117,7 @@ def _runs_of(covers: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> Sets:
 
 
 def categorical(original: Levels, released: Levels) -> Sides:
-    """Atoms are the original's domain, then one for every level that holds none of it (a value made up).
+    """Return the sides of categories: atoms are the domain of the original, and one for each level outside of it.
 
     Widths are numbers of values; of codes, numbers of hidden characters.
     """
@@ -147,7 +149,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
 
 
 def _hidden(levels: Levels, level: int, longest: int) -> int:
-    """Characters of a code that a cell hides."""
+    """Return characters of a code that a cell hides."""
     if levels.place[level] >= 0:
         return 0
     if levels.labels[level] == EVERYTHING:
@@ -159,6 +161,6 @@ def _hidden(levels: Levels, level: int, longest: int) -> int:
 
 
 def singletons(values: tuple[str, ...]) -> Levels:
-    """One level for each value, that covers it and nothing else."""
+    """Return one level for each value, that covers it and nothing else."""
     empty = np.zeros(0)
     return Levels(values, "text", empty, empty, values, identity(len(values), len(values)), -1)
