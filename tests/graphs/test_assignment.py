@@ -11,7 +11,7 @@ from scipy import sparse
 from tests.graphs.problems import graph, noisy_pair, pairs_of, probability, renumbered
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
-from unmask.graphs.attacks._faq import Signed, moved
+from unmask.graphs.attacks._faq import Signed, permuted_product
 from unmask.graphs.attacks.assignment import GraphMatching
 
 
@@ -94,8 +94,8 @@ def test_the_same_seed_gives_the_same_belief_and_the_numbers_of_nodes_are_no_inf
     )
     assert one.mapping.tobytes() == two.mapping.tobytes()
     number = rng.permutation(50)
-    moved = attack(renumbered(target, number), Auxiliary(source, (seeds[0], number[seeds[1]])))
-    assert np.mean(moved.mapping == np.where(one.mapping >= 0, number[one.mapping], -1)) == 1.0
+    permuted_product = attack(renumbered(target, number), Auxiliary(source, (seeds[0], number[seeds[1]])))
+    assert np.mean(permuted_product.mapping == np.where(one.mapping >= 0, number[one.mapping], -1)) == 1.0
 
 
 def test_a_first_guess_leads_where_the_center_does_not():
@@ -145,7 +145,7 @@ def test_a_step_multiplies_as_the_signed_matrices_do():
         dense.append(matrix)
     column = rng.permutation(9)
     a, b = (matrix[3:, 3:] for matrix in dense)
-    assert np.array_equal(moved(here, there, column), a @ np.eye(9)[column] @ b)
+    assert np.array_equal(permuted_product(here, there, column), a @ np.eye(9)[column] @ b)
     shares = rng.random((9, 4))
     assert np.allclose(here.between(shares), a @ shares)
     assert np.array_equal(there.to, dense[1][3:, :3])

@@ -24,9 +24,9 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
+from unmask.graphs.attacks.bagging import Round, Stage, kinds_for, run_round, split_seeds, tally_votes
 from unmask.graphs.attacks.ensemble import MAX_AUC, _auc
-from unmask.graphs.attacks.logit import Choices, fitted, loss, probabilities, start
-from unmask.graphs.attacks.rounds import Round, Stage, kinds_for, run_round, split_seeds, tallied
+from unmask.graphs.attacks.logit import Choices, fit_weights, initial_weights, loss, probabilities
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.seeds import Guessed
 
@@ -83,7 +83,7 @@ def test_graph_matching_votes_wherever_it_runs():
 def test_votes_are_divided_by_the_rounds_that_count_for_a_person():
     one = Round(np.zeros(0, bool), np.array([0, 4]), np.array([[1.0], [1.0]], np.float32))
     two = Round(np.zeros(0, bool), np.array([1]), np.array([[0.5]], np.float32))
-    tally = tallied((one, two), np.array([[True, True], [True, False]]), 3)
+    tally = tally_votes((one, two), np.array([[True, True], [True, False]]), 3)
     assert tally.person.tolist() == [0, 0, 1]
     assert tally.candidate.tolist() == [0, 1, 1]
     assert tally.share[:, 0].tolist() == [0.5, 0.25, 1.0]
@@ -118,7 +118,7 @@ def test_probabilities_are_those_of_a_softmax_person_by_person():
 def test_the_gradient_is_that_of_the_loss():
     rng = np.random.default_rng(1)
     given, right = asked(rng)
-    theta, first = rng.normal(size=8), start(3, 5)
+    theta, first = rng.normal(size=8), initial_weights(3, 5)
     numeric = optimize.approx_fprime(theta, lambda at: loss(at, given, right, first)[0], 1e-6)
     assert_allclose(loss(theta, given, right, first)[1], numeric, rtol=1e-4, atol=1e-4)
 
@@ -126,7 +126,7 @@ def test_the_gradient_is_that_of_the_loss():
 def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against():
     rng = np.random.default_rng(2)
     given, right = asked(rng)
-    theta, first = fitted(given, right, 3), start(3, 5)
+    theta, first = fit_weights(given, right, 3), initial_weights(3, 5)
     assert theta[:4].min() >= 0
     best = loss(theta, given, right, first)[0]
     for i, step in [(i, step) for i in range(8) for step in (-0.01, 0.01)]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, power_law_degrees
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge import match_cliques, match_top, realistic, split
+from unmask.graphs.knowledge import guessed_seeds, match_cliques, match_top, split
 
 
 def rng(seed=1):
@@ -130,7 +130,7 @@ def test_a_match_is_the_only_clique_that_looks_alike(source, target, same, toler
     for three in cliques[:4]:
         members = np.array(three)[[2, 0, 1]]
         expected = slow_alike(source, target, members.tolist(), tolerance)
-        found = realistic._alike(source, target, members, by_degree, tolerance)
+        found = guessed_seeds._find_unique_match(source, target, members, by_degree, tolerance)
         assert found == (list(expected[0]) if len(expected) == 1 else [])
 
 

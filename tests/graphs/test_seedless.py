@@ -7,7 +7,7 @@ from unmask import UnmaskError
 from unmask.cases.graphs.scenes import Acquired, Plan
 from unmask.cases.graphs.standard import audit_graph
 from unmask.graphs import Nar09, SocialGraph, datasets, match_profiles, split
-from unmask.graphs.knowledge.seedless import _profiles
+from unmask.graphs.knowledge.lookalike_seeds import _profiles
 
 
 def friends(seed=0, n=300):

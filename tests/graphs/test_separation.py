@@ -9,8 +9,8 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import barabasi_albert
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import IdentitySeparation, PowerLaw, Role, Together
+from unmask.graphs.protections.contact_sorting import how_many, mean_shares
 from unmask.graphs.protections.identities import release_of
-from unmask.graphs.protections.sorting import how_many, mean_shares
 
 MODELS = ["basic", "realistic", "realistic_minimal", "best", "worst"]
 NETWORK = barabasi_albert(300, 4, rng=np.random.default_rng(5))

@@ -131,7 +131,7 @@ def test_the_most_similar_join_the_support():
             "nodes of the similarity go to 5",
         ),
         (lambda: Similarity(*np.zeros((3, 0), dtype=int)), "the similarity has no pairs"),
-        (lambda: Climb(scale=0), "scale is 0, expected above 0"),
+        (lambda: Climb(scale=0), "scale is 0, expected a number above 0"),
     ],
 )
 def test_a_similarity_that_is_none_is_refused(made, said):

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from unmask.graphs import Auxiliary, SocialGraph
-from unmask.graphs.attacks.rounds import Round, Tally, leaders, split_seeds
+from unmask.graphs.attacks.bagging import Round, Tally, find_leaders, split_seeds
 from unmask.graphs.attacks.success import (
-    Scene,
+    VoteData,
     count_right,
     estimate_success,
     rank_candidates,
@@ -18,52 +18,52 @@ KITE = SocialGraph.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5])
 
 def kite(*seeds):
     known = np.array(seeds)
-    return Scene(KITE, Auxiliary(KITE, (known, known)))
+    return VoteData(KITE, Auxiliary(KITE, (known, known)))
 
 
-def vote(scene, votes, withheld=None):
+def vote(data, votes, withheld=None):
     """A round of votes {(person, candidate): share}, the same of each kind of attack."""
-    withheld = np.zeros(scene.n_seeds, bool) if withheld is None else np.array(withheld)
-    n = scene.release.n_nodes
+    withheld = np.zeros(data.n_seeds, bool) if withheld is None else np.array(withheld)
+    n = data.release.n_nodes
     pair = np.array(sorted(u * n + c for u, c in votes), dtype=np.int64)
     share = np.array([votes[divmod(at, n)] for at in pair.tolist()], np.float32)
-    return Round(withheld, pair, np.repeat(share[:, None], len(scene.kinds), axis=1))
+    return Round(withheld, pair, np.repeat(share[:, None], len(data.kinds), axis=1))
 
 
 def test_the_leader_has_the_largest_mean_share():
     tally = Tally(np.array([3, 3, 4]), np.array([1, 2, 5]), np.array([[0.2, 0.4], [0.6, 0.2], [0.1, 0.1]]))
-    person, candidate, share = leaders(tally)
+    person, candidate, share = find_leaders(tally)
     assert (person.tolist(), candidate.tolist()) == ([3, 4], [2, 5])
     assert_allclose(share, [0.4, 0.1])
 
 
 def test_withheld_seeds_count_who_is_matched_rightly():
-    scene = kite(0)
-    right = vote(scene, {(0, 0): 0.6, (0, 1): 0.4}, [True])
-    assert count_right(scene, [right, vote(scene, {(2, 2): 1.0})]) == (1, 1)
-    wrong = vote(scene, {(0, 0): 0.3, (0, 1): 0.4}, [True])
-    assert count_right(scene, [wrong, vote(scene, {(2, 2): 1.0})]) == (0, 1)
+    data = kite(0)
+    right = vote(data, {(0, 0): 0.6, (0, 1): 0.4}, [True])
+    assert count_right(data, [right, vote(data, {(2, 2): 1.0})]) == (1, 1)
+    wrong = vote(data, {(0, 0): 0.3, (0, 1): 0.4}, [True])
+    assert count_right(data, [wrong, vote(data, {(2, 2): 1.0})]) == (0, 1)
 
 
 def test_the_votes_for_a_seed_are_those_of_the_rounds_that_withheld_it():
-    scene = kite(0, 1)
+    data = kite(0, 1)
     rounds = [
-        vote(scene, {(0, 0): 1.0}, [True, False]),
-        vote(scene, {(1, 2): 1.0}, [False, True]),
-        vote(scene, {(0, 3): 1.0, (1, 1): 1.0}, [True, True]),
+        vote(data, {(0, 0): 1.0}, [True, False]),
+        vote(data, {(1, 2): 1.0}, [False, True]),
+        vote(data, {(0, 3): 1.0, (1, 1): 1.0}, [True, True]),
     ]
-    tally, people = scene.tally_withheld(rounds)
+    tally, people = data.tally_withheld(rounds)
     assert people.tolist() == [0, 1]
     assert list(zip(tally.person.tolist(), tally.candidate.tolist(), strict=True)) == [(0, 0), (0, 3), (1, 1), (1, 2)]
     assert np.all(tally.share == 0.5)
 
 
 def test_candidates_have_the_mean_of_their_probabilities_over_bags_and_the_likeliest_comes_first():
-    scene = kite(0)
-    model, rng = [scene.initial_model], np.random.default_rng(0)
-    bags = [[vote(scene, {(2, 2): 1.0, (3, 4): 0.2})], [vote(scene, {(2, 2): 1.0, (3, 3): 0.9})]]
-    alone = [rank_candidates(scene, [bag], model, rng=rng) for bag in bags]
-    both = rank_candidates(scene, bags, model, rng=rng)
+    data = kite(0)
+    model, rng = [data.initial_model], np.random.default_rng(0)
+    bags = [[vote(data, {(2, 2): 1.0, (3, 4): 0.2})], [vote(data, {(2, 2): 1.0, (3, 3): 0.9})]]
+    alone = [rank_candidates(data, [bag], model, rng=rng) for bag in bags]
+    both = rank_candidates(data, bags, model, rng=rng)
     assert (both.person.tolist(), both.candidate.tolist()) == ([2, 3, 3], [2, 3, 4])
     assert both.rank.tolist() == [0, 0, 1]
     expected = [alone[0].probability[0], alone[1].probability[1] / 2, alone[0].probability[1] / 2]
@@ -75,16 +75,16 @@ def estimate():
     """Fifty seeds and fifty others, who are matched with even odds in each round."""
     rng, n = np.random.default_rng(0), 100
     ring, seeds = SocialGraph.from_edges(np.arange(n), np.roll(np.arange(n), 1)), np.arange(50)
-    scene, parts = Scene(ring, Auxiliary(ring, (seeds, seeds))), split_seeds(50, rng=rng)
+    data, parts = VoteData(ring, Auxiliary(ring, (seeds, seeds))), split_seeds(50, rng=rng)
     right = rng.random(n) < 0.5
 
     def made(withheld):
         voters = np.append(seeds[withheld], np.arange(50, n))
-        return vote(scene, {(u, u if right[u] else 50 + (u + 1) % 50): 1.0 for u in voters.tolist()}, withheld)
+        return vote(data, {(u, u if right[u] else 50 + (u + 1) % 50): 1.0 for u in voters.tolist()}, withheld)
 
     rounds = [made(part) for part in parts]
     whole = made(np.zeros(50, bool))
-    return right, *estimate_success(scene, rounds[:2], rounds[2:], whole, rng=rng)
+    return right, *estimate_success(data, rounds[:2], rounds[2:], whole, rng=rng)
 
 
 def test_success_is_that_of_withheld_seeds_with_their_luck_as_margin(estimate):

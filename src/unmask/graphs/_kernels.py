@@ -12,23 +12,23 @@ from unmask.compiled import compiled, inner
 def distances(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many nodes each of these reaches, itself included, and the sum of its distances to them."""
+    """Return the number of nodes that each of these reaches, itself included, and the sum of its distances."""
     n = len(indptr) - 1
-    seen, queue, depth = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    last_source, queue, depth = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     reached, total = np.empty(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
-    for at in range(len(nodes)):
-        queue[0], seen[nodes[at]], depth[nodes[at]], tail = nodes[at], at, 0, 1
+    for number in range(len(nodes)):
+        queue[0], last_source[nodes[number]], depth[nodes[number]], tail = nodes[number], number, 0, 1
         head = 0
         while head < tail:
             v = queue[head]
             head += 1
-            total[at] += depth[v]
+            total[number] += depth[v]
             for i in range(indptr[v], indptr[v + 1]):
                 w = neighbor[i]
-                if seen[w] != at:
-                    seen[w], depth[w], queue[tail] = at, depth[v] + 1, w
+                if last_source[w] != number:
+                    last_source[w], depth[w], queue[tail] = number, depth[v] + 1, w
                     tail += 1
-        reached[at] = tail
+        reached[number] = tail
     return reached, total
 
 
@@ -43,29 +43,29 @@ def dependencies(
     for s in sources:
         queue[0], depth[s], paths[s], head, tail = s, 0, 1.0, 0, 1
         while head < tail:
-            v, below = queue[head], depth[queue[head]] + 1
+            v, next_depth = queue[head], depth[queue[head]] + 1
             head += 1
             for i in range(indptr[v], indptr[v + 1]):
                 w = neighbor[i]
                 if depth[w] < 0:
-                    depth[w], queue[tail] = below, w
+                    depth[w], queue[tail] = next_depth, w
                     tail += 1
-                paths[w] += paths[v] if depth[w] == below else 0.0  # without a branch, which would be mispredicted
-        for at in range(tail - 1, 0, -1):
-            v, below, behind = queue[at], depth[queue[at]] + 1, 0.0
+                paths[w] += paths[v] if depth[w] == next_depth else 0.0  # without a branch, which would be mispredicted
+        for position in range(tail - 1, 0, -1):
+            v, next_depth, behind = queue[position], depth[queue[position]] + 1, 0.0
             for i in range(indptr[v], indptr[v + 1]):
-                behind += share[neighbor[i]] if depth[neighbor[i]] == below else 0.0
+                behind += share[neighbor[i]] if depth[neighbor[i]] == next_depth else 0.0
             behind *= paths[v]
             share[v] = (weight[v] + behind) / paths[v]
             total[v] += weight[s] * behind
-        for at in range(tail):
-            depth[queue[at]], paths[queue[at]], share[queue[at]] = -1, 0.0, 0.0
+        for position in range(tail):
+            depth[queue[position]], paths[queue[position]], share[queue[position]] = -1, 0.0, 0.0
     return total
 
 
 @compiled
 def triangles(indptr: NDArray[np.int64], neighbor: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The triangles that each node is in."""
+    """Return the triangles that each node is in."""
     n = len(indptr) - 1
     count, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     for v in range(n):
@@ -79,7 +79,7 @@ def triangles(indptr: NDArray[np.int64], neighbor: NDArray[np.int32]) -> NDArray
 
 @compiled
 def common_neighbors(indptr: NDArray[np.int64], neighbor: NDArray[np.int32], u: int, v: int) -> int:
-    """How many neighbors two nodes share."""
+    """Count the common neighbors of two nodes."""
     i, j, n = indptr[u], indptr[v], 0
     while i < indptr[u + 1] and j < indptr[v + 1]:
         a, b = neighbor[i], neighbor[j]
@@ -104,25 +104,29 @@ def cliques_like(
     shared : (size, size, 2) lowest and highest number of common neighbors for each two places
     """
     size, n, level = len(degree), 0, 0
-    chosen, found, at = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    chosen, clique, position = (
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+    )
     while level >= 0 and n < 2:
         if level == size:
             n += 1
             if n == 1:
-                found[:] = chosen
+                clique[:] = chosen
             level -= 1
             continue
-        left = len(first) if level == 0 else indptr[chosen[0] + 1] - indptr[chosen[0]]
-        if at[level] == left:
-            at[level] = 0
+        n_options = len(first) if level == 0 else indptr[chosen[0] + 1] - indptr[chosen[0]]
+        if position[level] == n_options:
+            position[level] = 0
             level -= 1
             continue
-        c = int(first[at[0]]) if level == 0 else int(neighbor[indptr[chosen[0]] + at[level]])
-        at[level] += 1
+        c = int(first[position[0]]) if level == 0 else int(neighbor[indptr[chosen[0]] + position[level]])
+        position[level] += 1
         if _fits(indptr, neighbor, chosen[:level], c, degree[level], shared[level]):
             chosen[level] = c
             level += 1
-    return n, found
+    return n, clique
 
 
 @inner
@@ -134,7 +138,7 @@ def _fits(
     degree: NDArray[np.float64],
     shared: NDArray[np.float64],
 ) -> bool:
-    """Whether a node can take the next place beside those chosen."""
+    """Return True if a node can be the next member of the clique."""
     if not degree[0] <= indptr[c + 1] - indptr[c] <= degree[1]:
         return False
     friends = neighbor[indptr[c] : indptr[c + 1]]
@@ -152,25 +156,25 @@ def _fits(
 def joined(
     indptr: NDArray[np.int32], neighbor: NDArray[np.int32], weight: NDArray[np.float64], strength: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The community of each node, all alone at first, once none gains by another: see `graphs.communities`."""
+    """Return the community of each node, all alone at first, once none gains by another: see `graphs.communities`."""
     n, total = len(strength), max(strength.sum(), 1.0)
-    community, load, near, moved = np.arange(n), strength.copy(), np.zeros(n), True
-    while moved:
-        moved = False
+    community, load, near, has_moved = np.arange(n), strength.copy(), np.zeros(n), True
+    while has_moved:
+        has_moved = False
         for v in range(n):
-            own, rows = community[v], range(indptr[v], indptr[v + 1])
-            load[own] -= strength[v]
+            current, rows = community[v], range(indptr[v], indptr[v + 1])
+            load[current] -= strength[v]
             for i in rows:
                 near[community[neighbor[i]]] += weight[i] * (neighbor[i] != v)
-            best, most = own, near[own] - load[own] * strength[v] / total
+            best_community, best_gain = current, near[current] - load[current] * strength[v] / total
             for i in rows:
                 c = community[neighbor[i]]
                 gain = near[c] - load[c] * strength[v] / total
-                if gain > most + 1e-9:
-                    best, most = c, gain
+                if gain > best_gain + 1e-9:
+                    best_community, best_gain = c, gain
             for i in rows:
                 near[community[neighbor[i]]] = 0.0
-            near[own], community[v] = 0.0, best
-            load[best] += strength[v]
-            moved |= best != own
+            near[current], community[v] = 0.0, best_community
+            load[best_community] += strength[v]
+            has_moved |= best_community != current
     return community

@@ -36,12 +36,12 @@ class Auxiliary:
         return f"Auxiliary({self.graph!r}, {len(self.seeds[0])} seeds{besides})"
 
     def reversed(self, release: SocialGraph) -> Auxiliary:
-        """The same knowledge of one who has the release and looks for its people in this graph."""
+        """Return the same knowledge of one who has the release and looks for its people in this graph."""
         similarity = None if self.similarity is None else self.similarity.reversed()
         return Auxiliary(release, (self.seeds[1], self.seeds[0]), similarity)
 
     def ratios(self, release: SocialGraph) -> Ratios | None:
-        """What the similarity tells of pairs with nodes of a release, by the seeds; None where that is nothing."""
+        """Return the likelihood ratios of the similarity, fitted to the seeds; None if it carries no information."""
         if self.similarity is None:
             return None
         ratios = self.similarity.ratios(self.graph.n_nodes, release.n_nodes, self.seeds)

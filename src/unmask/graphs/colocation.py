@@ -12,7 +12,7 @@ from unmask.graphs.graph import SocialGraph
 
 
 def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: float, times: int = 1) -> SocialGraph:
-    """The graph of those who met: an edge between two users who were at one place within a time, often enough.
+    """Return the graph of those who met: an edge between two users who were at one place within a time, often enough.
 
     Two records of different users at the same place with |difference of their times| <= within are an encounter. Those
     of the same two users at the same place that follow each other by `within` or less are one meeting, dated by the
@@ -35,46 +35,48 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
     """
     if not within >= 0 or times < 1:
         raise UnmaskError(f"within is {within} and times {times}, expected at least 0 and at least 1")
-    labels, who = _codes(user, "user")
-    _, where = _codes(place, "place")
-    when = _times(time)
-    if not len(who) == len(where) == len(when):
-        raise UnmaskError(f"there are {len(who)} users, {len(where)} places and {len(when)} times, expected as many")
-    order = np.lexsort((when, where))
-    who, where, when = who[order], where[order], when[order]
-    earlier, later = _encounters(who, where, when, within)
-    low, high = np.minimum(who[earlier], who[later]), np.maximum(who[earlier], who[later])
+    labels, person = _codes(user, "user")
+    _, site = _codes(place, "place")
+    moment = _times(time)
+    if not len(person) == len(site) == len(moment):
+        raise UnmaskError(
+            f"there are {len(person)} users, {len(site)} places and {len(moment)} times, expected as many"
+        )
+    order = np.lexsort((moment, site))
+    person, site, moment = person[order], site[order], moment[order]
+    earlier, later = _encounters(person, site, moment, within)
+    low, high = np.minimum(person[earlier], person[later]), np.maximum(person[earlier], person[later])
     two = low * len(labels) + high
     order = np.lexsort((later, two))  # the number of a record tells its place and time
     two, later = two[order], later[order]
-    same = (two[1:] == two[:-1]) & (where[later[1:]] == where[later[:-1]])
+    is_same = (two[1:] == two[:-1]) & (site[later[1:]] == site[later[:-1]])
     first = np.ones(len(two), dtype=np.bool_)
-    first[1:] = ~(same & (when[later[1:]] - when[later[:-1]] <= within))
+    first[1:] = ~(is_same & (moment[later[1:]] - moment[later[:-1]] <= within))
     pair, meetings = np.unique(two[first], return_counts=True)
     pair = pair[meetings >= times]
     return SocialGraph.from_edges(pair // max(1, len(labels)), pair % max(1, len(labels)), labels=labels)
 
 
 def _encounters(
-    who: NDArray[np.int64], where: NDArray[np.int64], when: NDArray[np.float64], within: float
+    person: NDArray[np.int64], site: NDArray[np.int64], moment: NDArray[np.float64], within: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The records i < j of different users at one place within the time, records being sorted by place and time.
+    """Return the records i < j of different users at one place within the time, records being sorted by place and time.
 
     Step k compares each record with the k-th after it; one that is too far has no nearer one behind it, and is dropped.
     """
-    found: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(np.zeros(0, dtype=np.int64),) * 2]
-    left, step = np.arange(len(who)), 0
-    while len(left):
+    encounters: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(np.zeros(0, dtype=np.int64),) * 2]
+    rows, step = np.arange(len(person)), 0
+    while len(rows):
         step += 1
-        left = left[left + step < len(who)]
-        left = left[(where[left + step] == where[left]) & (when[left + step] - when[left] <= within)]
-        met = left[who[left] != who[left + step]]
-        found.append((met, met + step))
-    return np.concatenate([earlier for earlier, _ in found]), np.concatenate([later for _, later in found])
+        rows = rows[rows + step < len(person)]
+        rows = rows[(site[rows + step] == site[rows]) & (moment[rows + step] - moment[rows] <= within)]
+        met = rows[person[rows] != person[rows + step]]
+        encounters.append((met, met + step))
+    return np.concatenate([earlier for earlier, _ in encounters]), np.concatenate([later for _, later in encounters])
 
 
 def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct ids, ascending, and the number of each id among them."""
+    """Return the distinct ids, ascending, and the number of each id among them."""
     array = np.asarray(ids)
     if array.ndim != 1 or (array.dtype.kind == "f" and len(array)):
         raise UnmaskError(f"{name} is not a list of ids, expected whole numbers or texts, none missing")
@@ -87,10 +89,10 @@ def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 def _times(time: ArrayLike) -> NDArray[np.float64]:
     try:
-        given = np.asarray(time)
-        if given.dtype.kind in "mM" and np.isnat(given).any():
+        array = np.asarray(time)
+        if array.dtype.kind in "mM" and np.isnat(array).any():
             raise UnmaskError("time misses values (NaT), expected one for each record; leave such records out")
-        when = given.astype(np.float64)
+        when = array.astype(np.float64)
     except UnmaskError:
         raise
     except (TypeError, ValueError):

@@ -11,7 +11,7 @@ from unmask.graphs.graph import SocialGraph
 
 
 def communities(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the community of each node, from 0, by the method of Louvain: to join two adds no `modularity`.
+    """Return (n_nodes,) the community of each node, from 0, by the method of Louvain: to join two adds no `modularity`.
 
     Nodes in their order join the neighboring community by which modularity gains most, until none gains; then each
     community is a node, and so on, until none joins another; single nodes may gain by a move again then. The same
@@ -26,20 +26,22 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
     from unmask.graphs._kernels import joined  # numba is imported where a kernel runs
 
     matrix = graph.adjacency().astype(np.float64).tocsr()
-    found, count = np.arange(graph.n_nodes), graph.n_nodes + 1
+    label, count = np.arange(graph.n_nodes), graph.n_nodes + 1
     while count > matrix.shape[0]:
         count = matrix.shape[0]
         strength = np.asarray(matrix.sum(axis=1), dtype=np.float64).reshape(-1)
-        of = joined(matrix.indptr, matrix.indices, matrix.data, strength)
-        of = np.unique(of, return_inverse=True)[1].reshape(-1)
-        found = of[found]
-        into = sparse.csr_array((np.ones(count), (np.arange(count), of)), shape=(count, of.max(initial=-1) + 1))
+        joined_to = joined(matrix.indptr, matrix.indices, matrix.data, strength)
+        joined_to = np.unique(joined_to, return_inverse=True)[1].reshape(-1)
+        label = joined_to[label]
+        into = sparse.csr_array(
+            (np.ones(count), (np.arange(count), joined_to)), shape=(count, joined_to.max(initial=-1) + 1)
+        )
         matrix = (into.T @ matrix @ into).tocsr()
-    return found
+    return label
 
 
 def two_sided(graph: SocialGraph) -> bool:
-    """Whether the nodes fall into two sides with no edge within either, as people and their groups or events do.
+    """Return True for a bipartite graph, such as one of people and their groups or events.
 
     It is so by chance where edges are few, so that it takes more of them than nodes. A graph has two sides if each of
     its components falls in two when every node is doubled, and every edge leads to the double of its other end.
@@ -52,7 +54,7 @@ def two_sided(graph: SocialGraph) -> bool:
         return False
     matrix = graph.adjacency()
     doubled = sparse.block_array([[None, matrix], [matrix, None]])
-    once, twice = (csgraph.connected_components(one, directed=False)[1].max() + 1 for one in (matrix, doubled))
+    once, twice = (csgraph.connected_components(matrix_, directed=False)[1].max() + 1 for matrix_ in (matrix, doubled))
     return bool(twice == 2 * once)
 
 

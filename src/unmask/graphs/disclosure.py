@@ -49,7 +49,7 @@ class SeparatedPair(Pair):
 
     @classmethod
     def of(cls, before: Pair, separated: Separated) -> SeparatedPair:
-        """Of the pair before and the release; of the nodes of a person, `truth` has the first."""
+        """Return the pair of a release; `truth` has the first node of each person."""
         release, origin = separated
         first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is that of nobody
         first[origin[::-1]] = np.arange(len(origin))[::-1]  # backwards, so that the first one stays
@@ -57,7 +57,7 @@ class SeparatedPair(Pair):
 
     @classmethod
     def of_release(cls, pair: Pair) -> SeparatedPair:
-        """Of a pair whose `origin` is known, and not what was before: people have the contacts of all their nodes.
+        """Return the pair if only `origin` is known: people have the contacts of all their nodes.
 
         Contacts that a protection has dropped are none, and false ones are some.
 
@@ -76,7 +76,7 @@ class SeparatedPair(Pair):
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
-    """The pair to choose seeds from, its target being the release: one released node for each of these people.
+    """Return the pair to choose seeds from, its target being the release: one released node for each of these people.
 
     who : "whole": people who have not adopted the protection, as in most published figures; "adopters": one identity,
           at random, of each adopter; "anybody": both. Mixed seeds are half of one and half of the other. All others
@@ -116,17 +116,19 @@ def separated_seeds(
     if who not in get_args(Seeded):
         raise UnmaskError(f"who is {who!r}, {nearest(who, get_args(Seeded))}")
     if who != "mixed":
-        known = seed_pair(pair, separated, who)
-        if who == "whole" and len(known.common) < n <= len(pair.common):
+        open_pair = seed_pair(pair, separated, who)
+        if who == "whole" and len(open_pair.common) < n <= len(pair.common):
             raise UnmaskError(
-                f"{n} seeds are asked for, but {len(known.common)} of {len(pair.common)} people have one identity; let "
-                'fewer separate theirs, or say who = "anybody": a seed is then one identity of a person'
+                f"{n} seeds are asked for, but {len(open_pair.common)} of {len(pair.common)} people have one identity; "
+                'let fewer separate theirs, or say who = "anybody": a seed is then one identity of a person'
             )
-        return select_seeds(known, method, n, rng, error=error)
-    whole, adopters = (seed_pair(pair, separated, half) for half in ("whole", "adopters"))
-    chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole, n - n // 2), (adopters, n // 2))]
-    both = Pair(pair.source, separated.release, np.maximum(whole.truth, adopters.truth))  # -1 where one has nobody
-    return with_errors(both, np.concatenate(chosen), round(error * n), rng)
+        return select_seeds(open_pair, method, n, rng, error=error)
+    whole_pair, adopters = (seed_pair(pair, separated, half) for half in ("whole", "adopters"))
+    chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole_pair, n - n // 2), (adopters, n // 2))]
+    joint = Pair(
+        pair.source, separated.release, np.maximum(whole_pair.truth, adopters.truth)
+    )  # -1 where one has nobody
+    return with_errors(joint, np.concatenate(chosen), round(error * n), rng)
 
 
 # --- disclosure ----------------------------------------------------------------------------------------------------
@@ -158,20 +160,20 @@ class Disclosure:
 
     @property
     def decoyed(self) -> float | None:
-        """Share of the adopters who are found by their decoy, the public node; None where there are no decoys."""
-        return self._found(Role.PUBLIC)
+        """Return the share of adopters who are found by their decoy, the public node; None without decoys."""
+        return self._share_found_by(Role.PUBLIC)
 
     @property
     def exposed(self) -> float | None:
-        """Share of the adopters who are found by the node that they hide; None where there are no decoys."""
-        return self._found(Role.HIDDEN)
+        """Return share of the adopters who are found by the node that they hide; None where there are no decoys."""
+        return self._share_found_by(Role.HIDDEN)
 
-    def _found(self, role: Role) -> float | None:
+    def _share_found_by(self, role: Role) -> float | None:
         return float(np.mean(self.role == role)) if self.decoys and len(self.role) else None
 
 
 def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], seed_source: ArrayLike) -> Disclosure:
-    """What a mapping of source nodes to released nodes tells of everybody, and of those who hide.
+    """Measure what a mapping of source nodes to released nodes discloses about all people and about adopters.
 
     pair        : as it was before separation
     mapping     : (n_source,) the released node named for each source node, -1 for none; or (n_rounds, n_source), of an
@@ -203,25 +205,25 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     if rounds.shape[-1:] != pair.truth.shape or rounds.ndim != 2:
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
     released = SeparatedPair.of(pair, separated)
-    right = released.to_truth().accepts(rounds)
-    named = named_once(rounds, right)
-    truth = released.truth_for(named)
+    is_right = released.to_truth().accepts(rounds)
+    mapped = named_once(rounds, is_right)
+    truth = released.truth_for(mapped)
     seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
     adopter = np.isin(pair.truth, separated.adopters)
     person = np.flatnonzero(adopter & ~np.isin(np.arange(len(truth)), seeds))
-    roles = np.where(right[:, person], np.append(separated.role, np.int8(-1))[rounds[:, person]], -1).astype(np.int8)
+    roles = np.where(is_right[:, person], np.append(separated.role, np.int8(-1))[rounds[:, person]], -1).astype(np.int8)
     return Disclosure(
-        rates(named, truth, seeds),
-        _rates_of(adopter, named, truth, seeds),
+        rates(mapped, truth, seeds),
+        _rates_of(adopter, mapped, truth, seeds),
         person,
-        _shares(pair, separated, rounds, right, person),
+        _shares(pair, separated, rounds, is_right, person),
         roles.max(axis=0, initial=-1),
         bool(np.any(separated.role == Role.HIDDEN)),
     )
 
 
 def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
-    """The measures of the adopters in `found`, nan for all others; `pair` is that of the release.
+    """Return the measures of the adopters in `found`, nan for all others; `pair` is that of the release.
 
     adopter_recall : who are named rightly, by any of their identities
     disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
@@ -238,9 +240,9 @@ def disclosure_measures(found: Disclosure, pair: Pair) -> Iterator[Measure]:
 
 def _of_adopters(name: str, found: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
     def realized(belief: Posterior, _truth: Truth) -> NDArray[np.float64]:
-        every = np.full(len(guess), np.nan)
-        every[found.person] = guess[found.person] if belief.named is None else value
-        return every
+        values = np.full(len(guess), np.nan)
+        values[found.person] = guess[found.person] if belief.named is None else value
+        return values
 
     return Measure(
         name=name,
@@ -253,28 +255,28 @@ def _of_adopters(name: str, found: Disclosure, value: NDArray[np.generic], guess
 
 
 def _rates_of(
-    some: NDArray[np.bool_], mapping: NDArray[np.integer], truth: NDArray[np.int64], seeds: NDArray[np.int64]
+    is_member: NDArray[np.bool_], mapping: NDArray[np.integer], truth: NDArray[np.int64], seeds: NDArray[np.int64]
 ) -> Rates:
-    number = np.cumsum(some) - 1
-    return rates(mapping[some], truth[some], number[seeds[some[seeds]]])
+    number = np.cumsum(is_member) - 1
+    return rates(mapping[is_member], truth[is_member], number[seeds[is_member[seeds]]])
 
 
 def _shares(
     pair: Pair,
     separated: Separated,
     rounds: NDArray[np.integer],
-    right: NDArray[np.bool_],
+    is_right: NDArray[np.bool_],
     person: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """(n_people,) distinct contacts next to the right nodes of each person, over the degree before separation."""
+    """Return (n_people,) distinct contacts next to the right nodes, as a share of the degree before separation."""
     release, origin = separated
-    _, at = np.nonzero(right[:, person])
-    node = rounds[:, person][right[:, person]].astype(np.int64)
-    which, place = spans(release.degree[node])
-    contact = origin[release.neighbor[release.indptr[node[which]] + place]]
+    _, position = np.nonzero(is_right[:, person])
+    node = rounds[:, person][is_right[:, person]].astype(np.int64)
+    block, place = spans(release.degree[node])
+    contact = origin[release.neighbor[release.indptr[node[block]] + place]]
     n = pair.target.n_nodes
-    told = np.bincount(distinct(at[which] * n + contact) // n, minlength=len(person))
-    share: NDArray[np.float64] = told / np.maximum(pair.target.degree[pair.truth[person]], 1)
+    n_contacts = np.bincount(distinct(position[block] * n + contact) // n, minlength=len(person))
+    share: NDArray[np.float64] = n_contacts / np.maximum(pair.target.degree[pair.truth[person]], 1)
     return share
 
 
@@ -300,19 +302,19 @@ class Discovery:
 
     @property
     def score(self) -> NDArray[np.int64]:
-        """(n,) S = hits - misses of each identity: G. Gulyas, 2015, equation (3.6)."""
+        """Return (n,) S = hits - misses of each identity: G. Gulyas, 2015, equation (3.6)."""
         return self.hits - self.misses
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """(n,) hits / runs: the chance that each identity is discovered, as `graphs.identity_game` takes it."""
+        """Return (n,) hits / runs: the chance that each identity is discovered, as `graphs.identity_game` takes it."""
         return self.hits / self.runs
 
     @property
     def reversed(self) -> float | None:
-        """Share of the people all of whose identities are found in every run; None where there are no people."""
-        people, at = np.unique(self.person, return_inverse=True)
-        missed = np.bincount(at, weights=self.hits < self.runs, minlength=len(people))
+        """Return share of the people all of whose identities are found in every run; None where there are no people."""
+        people, person_number = np.unique(self.person, return_inverse=True)
+        missed = np.bincount(person_number, weights=self.hits < self.runs, minlength=len(people))
         return float(np.mean(missed == 0)) if len(people) else None
 
 
@@ -326,7 +328,7 @@ def discovery(
     runs: int = 10,
     rng: np.random.Generator,
 ) -> Discovery:
-    """How well each identity of some people can be found by an attack that looks for one of them only.
+    """Count how often an attack finds each identity of some people if it is their only one in the release.
 
     Round i takes all other identities of these people out of the release and runs the attack `runs` times, each with
     seeds of its own, the same in every round; there are as many rounds as the person with most identities has. A lower
@@ -339,27 +341,29 @@ def discovery(
 
     G. Gulyas, 2015, section 6.3.
     """
-    asked = np.unique(np.asarray(people, dtype=np.int64))
-    first = SeparatedPair.of(pair, separated).truth[asked]
-    if runs < 1 or not (len(asked) and bool(np.all(first >= 0))):
-        raise UnmaskError(f"{runs} runs for {len(asked)} people, expected at least one of each and all in the release")
-    which, node = Truth(first, person=separated.origin).one_each()
-    person, place = asked[which], np.arange(len(which)) - np.searchsorted(which, which)
-    whole = seed_pair(pair, separated)
-    drawn = [seeds(whole, rng) for _ in range(runs)]
+    sources = np.unique(np.asarray(people, dtype=np.int64))
+    first = SeparatedPair.of(pair, separated).truth[sources]
+    if runs < 1 or not (len(sources) and bool(np.all(first >= 0))):
+        raise UnmaskError(
+            f"{runs} runs for {len(sources)} people, expected at least one of each and all in the release"
+        )
+    block, node = Truth(first, person=separated.origin).one_each()
+    person, place = sources[block], np.arange(len(block)) - np.searchsorted(block, block)
+    whole_pair = seed_pair(pair, separated)
+    drawn = [seeds(whole_pair, rng) for _ in range(runs)]
     hits, misses = np.zeros((2, len(node)), dtype=np.int64)
     for i in range(int(place.max()) + 1):
-        at = np.flatnonzero(place == i)
-        kept = np.setdiff1d(np.arange(separated.release.n_nodes), node[place != i])
+        chosen = np.flatnonzero(place == i)
+        remaining = np.setdiff1d(np.arange(separated.release.n_nodes), node[place != i])
         number = np.full(separated.release.n_nodes, NOBODY, dtype=np.int64)
-        number[kept] = np.arange(len(kept))
-        release = separated.release.take(kept)
-        for found in drawn:
-            there = number[found.target] >= 0  # a wrong seed may be an identity that is taken out
-            known = SeedPairs(found.source[there], number[found.target[there]])
-            mapping = attack(release, Auxiliary(pair.source, known)).mapping[person[at]]
-            hits[at] += mapping == number[node[at]]
-            misses[at] += (mapping >= 0) & (mapping != number[node[at]])
+        number[remaining] = np.arange(len(remaining))
+        release = separated.release.take(remaining)
+        for seed_pairs in drawn:
+            is_present = number[seed_pairs.target] >= 0  # a wrong seed may be an identity that is taken out
+            known_seeds = SeedPairs(seed_pairs.source[is_present], number[seed_pairs.target[is_present]])
+            mapping = attack(release, Auxiliary(pair.source, known_seeds)).mapping[person[chosen]]
+            hits[chosen] += mapping == number[node[chosen]]
+            misses[chosen] += (mapping >= 0) & (mapping != number[node[chosen]])
     return Discovery(person, node, hits, misses, runs)
 
 
@@ -367,7 +371,7 @@ def discovery(
 
 
 def true_owners(separated: Separated) -> Partition:
-    """The released nodes by the person behind them: what the adversary who undoes the separation looks for.
+    """Return the released nodes by the person behind them: what the adversary who undoes the separation looks for.
 
     >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
@@ -378,7 +382,7 @@ def true_owners(separated: Separated) -> Partition:
 
 
 def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Partition:
-    """The released nodes by the source node that is mapped to them; a node that nobody is mapped to is by itself.
+    """Group the released nodes by the source node that is mapped to them; each other node is a group.
 
     mapping : (n_source,), which links no two nodes; or (n_rounds, n_source), of an attack that names several. Where a
               node is named twice, the first round counts, and in it the lowest source node
@@ -395,6 +399,6 @@ def believed_owners(separated: Separated, mapping: NDArray[np.integer]) -> Parti
     rounds = np.atleast_2d(mapping)
     n = rounds.shape[1]
     owner = n + np.arange(separated.release.n_nodes, dtype=np.int64)
-    at, source = np.nonzero(rounds >= 0)
-    owner[rounds[at, source][::-1]] = source[::-1]  # backwards, so that the first one stays
+    round_number, source = np.nonzero(rounds >= 0)
+    owner[rounds[round_number, source][::-1]] = source[::-1]  # backwards, so that the first one stays
     return Partition(owner)

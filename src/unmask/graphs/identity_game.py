@@ -63,7 +63,7 @@ class Equilibrium:
 
 
 def equilibrium(y: int, *, loss: ArrayLike = 1.0, gain: ArrayLike = 1.0) -> Equilibrium:
-    """The Nash equilibrium against a strong attacker, who finds all y identities and always believes one of them.
+    """Return the Nash equilibrium against a strong attacker, who finds all y identities and believes one of them.
 
     The user's r makes every choice of the attacker worth the same, r_i gain_i = r_j gain_j (6.2), and the
     attacker's q every choice of the user, q_i loss_i = q_j loss_j. Both sum to 1, so
@@ -163,7 +163,7 @@ def _looked_up(table: Mapping[tuple[int, ...], ArrayLike]) -> Callable[[NDArray[
 
 
 def _enumerated(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> Floats:
-    """The sum over all sets that can be found."""
+    """Return the sum over all sets that can be found."""
     open_ones = int(((P > 0) & (P < 1)).sum())
     if open_ones > MOST_ENUMERATED:
         raise UnmaskError(
@@ -189,7 +189,7 @@ def _enumerated(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> 
 def expected_loss(
     assignment: ArrayLike, *, discovery: ArrayLike, decision: Decision = "uniform", loss: ArrayLike = 1.0
 ) -> float:
-    """What the user loses in expectation: sum_i r_i alpha_i u_i, equation (6.7), with alpha of `acceptance`.
+    """Return the expected loss of the user: sum_i r_i alpha_i u_i, equation (6.7), with alpha of `acceptance`.
 
     assignment : (y,) r_i, summing to at most 1; the rest is r_0, the secret stored nowhere
     discovery  : (y,) P_i, chance that identity i is found; all 1 for a strong attacker
@@ -233,7 +233,7 @@ def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, los
 
 
 def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, loss: ArrayLike = 1.0) -> float:
-    """The largest expected loss that any attacker brings: who knows r and believes the costliest identity found.
+    """Return the largest expected loss by any attacker, who knows r and believes the costliest identity found.
 
     With v_i = r_i u_i in falling order, sum_k v_(k) P_(k) prod_{l < k} (1 - P_(l)). Where nothing is known of the
     discovery, all are found: max_i v_i, which for r_i = 1 / y and equal losses is the u / y of theorem 3 (6.11)-(6.15),

@@ -34,7 +34,7 @@ class SeedPairs(NamedTuple):
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
     ) -> Listed:
-        """The seeds source_labels[i] = target_labels[i]; each node may stand in one row only.
+        """Return the seeds source_labels[i] = target_labels[i]; each node may stand in one row only.
 
         Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
         in the graph is left out, as people without an edge are in no list of links; one row at least must be left.
@@ -44,22 +44,22 @@ class SeedPairs(NamedTuple):
         >>> seeds, seeds.left_out
         (Listed(source=array([2]), target=array([0])), 1)
         """
-        here, there = nodes_of(source, target, source_labels, target_labels)
-        kept = np.flatnonzero((here >= 0) & (there >= 0))
-        if len(here) and not len(kept):
-            raise UnmaskError(f"none of {len(here)} seeds names a source node and a target node; check the labels")
-        seeds = Listed(here[kept], there[kept])
+        people, nodes = nodes_of(source, target, source_labels, target_labels)
+        rows = np.flatnonzero((people >= 0) & (nodes >= 0))
+        if len(people) and not len(rows):
+            raise UnmaskError(f"none of {len(people)} seeds names a source node and a target node; check the labels")
+        seeds = Listed(people[rows], nodes[rows])
         for name, side in zip(seeds._fields, seeds, strict=True):
             first = np.unique(side, return_index=True)[1]
             if len(first) < len(side):
-                row = int(kept[np.setdiff1d(np.arange(len(side)), first)[0]]) + 1
+                row = int(rows[np.setdiff1d(np.arange(len(side)), first)[0]]) + 1
                 raise UnmaskError(f"row {row} of the seeds names a {name} node again, expected each at most once")
-        seeds.left_out = len(here) - len(kept)
+        seeds.left_out = len(people) - len(rows)
         return seeds
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Listed:
-        """The seeds of a file of two columns, source label and target label; else as `from_labels`.
+        """Return the seeds of a file of two columns, source label and target label; else as `from_labels`.
 
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
         line of two words, neither of which names a node, is a header.
@@ -74,15 +74,15 @@ class Listed(SeedPairs):
 
     @property
     def said(self) -> str:
-        """How many rows are left out, in words; "" where none is."""
+        """Return the number of excluded rows in words, "" for none."""
         return rows_left_out(self.left_out, self.left_out + len(self.source)) if self.left_out else ""
 
 
 def rows_left_out(left_out: int, n: int) -> str:
-    """How many of n rows of seeds name somebody whom an attack cannot start from, in words."""
+    """Describe how many of n rows of seeds name a person who is missing from a network."""
     verb, are = ("names", "is") if left_out == 1 else ("name", "are")
-    who = "somebody who is not in both networks, such as a person without an edge"
-    return f"{left_out:,} of {n:,} rows {verb} {who}, and {are} left out"
+    reason = "somebody who is not in both networks, such as a person without an edge"
+    return f"{left_out:,} of {n:,} rows {verb} {reason}, and {are} left out"
 
 
 class Guessed(SeedPairs):
@@ -121,20 +121,26 @@ def label_columns(
     )
     links = read_links(path, EdgeListOptions(header=header, ends=(0, 1), ids="text", missing_ids="keep"))
     labels = np.arange(links.n_nodes) if links.labels is None else links.labels
-    here, there = (np.array(unify_ids(list(map(str, labels[side].tolist())))) for side in (links.u, links.v))
-    if not header and len(here) == 1 and max(side[0] for side in nodes_of(source, target, here, there)) == -1:
+    first_column, second_column = (
+        np.array(unify_ids(list(map(str, labels[side].tolist())))) for side in (links.u, links.v)
+    )
+    if (
+        not header
+        and len(first_column) == 1
+        and max(side[0] for side in nodes_of(source, target, first_column, second_column)) == -1
+    ):
         raise UnmaskError(
             f"file {Path(os.fspath(path)).name!r} has one line, which names no node of either graph; expected lines "
             "with a label of each graph, below a header or without one"
         )
-    return here, there
+    return first_column, second_column
 
 
 def nodes_of(
     source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The node of each label in its graph, -1 where it has none."""
-    here, there = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
-    if len(here) != len(there):
-        raise UnmaskError(f"there are {len(here)} source labels and {len(there)} target labels, expected as many")
-    return source.nodes_called(here), target.nodes_called(there)
+    """Return the node of each label in its graph, -1 where it has none."""
+    people, names = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
+    if len(people) != len(names):
+        raise UnmaskError(f"there are {len(people)} source labels and {len(names)} target labels, expected as many")
+    return source.nodes_called(people), target.nodes_called(names)

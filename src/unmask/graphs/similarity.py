@@ -27,7 +27,7 @@ _TELLING = 0.8  # exponents below which the most similar are proposed as candida
 
 
 def proposed(n_nodes: int) -> int:
-    """How many candidates of a node likeness proposes, in graphs of at most so many nodes: 100, 50 or 30.
+    """Return the number of candidates that similarity proposes for a node, by the size of the graphs: 100, 50 or 30.
 
     >>> proposed(1200), proposed(4000), proposed(4001)
     (100, 50, 30)
@@ -69,32 +69,32 @@ class Similarity:
         return f"Similarity({len(self.source)} pairs)"
 
     def reversed(self) -> Similarity:
-        """The same pairs from target to source."""
+        """Return the same pairs from target to source."""
         return Similarity(self.target, self.source, self.weight)
 
     def renumbered(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> Similarity:
-        """The same pairs where the new numbers of nodes are source[old] and target[old]."""
+        """Return the same pairs where the new numbers of nodes are source[old] and target[old]."""
         return Similarity(source[self.source], target[self.target], self.weight)
 
     @classmethod
     def read(cls, auxiliary: SocialGraph, release: SocialGraph, path: str | os.PathLike[str]) -> Similarity:
-        """The similarity in a text file of three columns: label in the auxiliary graph, label in the release, weight.
+        """Read a text file of three columns: label in the auxiliary graph, label in the release, weight.
 
         A first line whose weight is no number is a header. Lines that name somebody who is not in the graphs are left
         out, as people without an edge are in no list of links.
         """
-        here, there, weight = _columns(Path(os.fspath(path)))
-        source, target = auxiliary.nodes_called(here), release.nodes_called(there)
-        known = (source >= 0) & (target >= 0)
-        if not known.any():
+        people, names, weight = _columns(Path(os.fspath(path)))
+        source, target = auxiliary.nodes_called(people), release.nodes_called(names)
+        is_known = (source >= 0) & (target >= 0)
+        if not is_known.any():
             raise UnmaskError(
-                f"none of {len(here)} rows of the similarity names a person of the adversary's network and then one of "
-                "the release; check the ids and the order of the columns"
+                f"none of {len(people)} rows of the similarity names a person of the adversary's network and then one "
+                "of the release; check the ids and the order of the columns"
             )
-        return cls(source[known], target[known], np.array(weight, dtype=np.float64)[known])
+        return cls(source[is_known], target[is_known], np.array(weight, dtype=np.float64)[is_known])
 
     def ratios(self, n_source: int, n_target: int, seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> Ratios:
-        """How much likelier the similarity of each pair is of one person than of two, read from the seeds.
+        """Return the likelihood ratios of one person against two for the similarity of each pair, fitted to the seeds.
 
         r(u, c) = (targets more similar to u than c + half of those as similar, c included) / n_target would be uniform
         over targets by chance. Of one person it is modeled to have the density a r^(a - 1), 0 < a <= 1, hence
@@ -109,9 +109,9 @@ class Similarity:
             if len(nodes) and not 0 <= nodes.min() <= nodes.max() < n_nodes:
                 raise UnmaskError(f"nodes of the similarity go to {nodes.max()}, expected 0 to {n_nodes - 1}")
         ranked = _ranked(self, n_source, n_target)
-        asked = np.diff(ranked.indptr)[seeds[0]] > 0
-        own = ranked.rank_of(seeds[0][asked], seeds[1][asked])
-        return replace(ranked, exponent=float(min(1.0, (len(own) + _CAUTION) / (_CAUTION - np.log(own).sum()))))
+        has_pairs = np.diff(ranked.indptr)[seeds[0]] > 0
+        rank = ranked.rank_of(seeds[0][has_pairs], seeds[1][has_pairs])
+        return replace(ranked, exponent=float(min(1.0, (len(rank) + _CAUTION) / (_CAUTION - np.log(rank).sum()))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,27 +136,27 @@ class Ratios:
     @classmethod
     def nothing(cls, n_source: int, n_target: int) -> Ratios:
         """Ratios of 0 for all pairs, none of which is listed."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(n_source + 1, dtype=np.int64), none, np.zeros(0), none, n_target)
+        empty = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(n_source + 1, dtype=np.int64), empty, np.zeros(0), empty, n_target)
 
     @property
     def row(self) -> NDArray[np.int64]:
-        """(n_pairs,) the source node of each pair."""
+        """Return (n_pairs,) the source node of each pair."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     @property
     def value(self) -> NDArray[np.float64]:
-        """(n_pairs,) the ratio of each pair."""
+        """Return (n_pairs,) the ratio of each pair."""
         return self._ratio(self.rank)
 
     @cached_property
     def rest(self) -> NDArray[np.float64]:
-        """(n_source,) the ratio of each source node with the targets that have no line with it."""
+        """Return (n_source,) the ratio of each source node with the targets that have no line with it."""
         n_listed = np.diff(self.indptr)
         return np.where(n_listed > 0, self._ratio(self._last_rank), 0.0)
 
     def of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The ratios of these pairs."""
+        """Return the ratios of these pairs."""
         return np.where(np.diff(self.indptr)[source] > 0, self._ratio(self.rank_of(source, target)), 0.0)
 
     def rank_of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -165,11 +165,11 @@ class Ratios:
         if not len(key):
             return np.asarray(self._last_rank[source])
         wanted = np.asarray(source, dtype=np.int64) * self.n_target + target
-        at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-        return np.where(key[at] == wanted, self.rank[order[at]], self._last_rank[source])
+        position = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        return np.where(key[position] == wanted, self.rank[order[position]], self._last_rank[source])
 
     def nearest(self, k: int) -> NDArray[np.bool_]:
-        """(n_pairs,) whether a pair is among the k most similar of its source node; those that tie across k are not.
+        """Return (n_pairs,) a mask of the k most similar pairs of each source node, without those that tie across k.
 
         None is where the similarity tells little: an exponent of .8 or more.
         """
@@ -177,14 +177,14 @@ class Ratios:
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The order of the pairs by source and target, and their numbers in it."""
+        """Return the order of the pairs by source and target, and their numbers in it."""
         key = self.row * self.n_target + self.candidate
         order = np.argsort(key)
         return order, key[order]
 
     @property
     def _last_rank(self) -> NDArray[np.float64]:
-        """(n_source,) r of targets without a line: half of them, behind all that have one."""
+        """Return (n_source,) r of targets without a line: half of them, behind all that have one."""
         return (np.diff(self.indptr) + self.n_target) / (2.0 * self.n_target)
 
     def _ratio(self, rank: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -193,7 +193,7 @@ class Ratios:
 
 
 def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
-    """The pairs by falling weight, equal ones with equal ranks."""
+    """Return the pairs by falling weight, equal ones with equal ranks."""
     order = np.lexsort((similarity.target, -similarity.weight, similarity.source))
     source, weight = similarity.source[order], similarity.weight[order]
     indptr = np.searchsorted(source, np.arange(n_source + 1))
@@ -201,9 +201,9 @@ def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
     starts[1:] = (source[1:] != source[:-1]) | (weight[1:] != weight[:-1])
     first = np.flatnonzero(starts)
     group = np.cumsum(starts) - 1
-    before, depth = (bounds[group] - indptr[source] for bounds in (first, np.append(first[1:], len(source))))
+    n_before, depth = (bounds[group] - indptr[source] for bounds in (first, np.append(first[1:], len(source))))
     candidate = similarity.target[order].astype(np.int64)
-    return Ratios(indptr, candidate, (before + depth) / (2.0 * n_target), depth, n_target)
+    return Ratios(indptr, candidate, (n_before + depth) / (2.0 * n_target), depth, n_target)
 
 
 # --- files ----------------------------------------------------------------------------------------------------------
@@ -224,15 +224,15 @@ def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
     header = math.isnan(_weight(rows[0][2]))
     weights = [_weight(row[2]) for row in rows[header:]]
     if not all(map(math.isfinite, weights)):
-        wrong = 1 + header + [math.isfinite(weight) for weight in weights].index(False)
+        row_number = 1 + header + [math.isfinite(weight) for weight in weights].index(False)
         raise UnmaskError(
-            f"row {wrong} of {path.name!r} has no finite number in its third cell; mend it or leave it out"
+            f"row {row_number} of {path.name!r} has no finite number in its third cell; mend it or leave it out"
         )
     return [row[0] for row in rows[header:]], [row[1] for row in rows[header:]], weights
 
 
 def _weight(text: str) -> float:
-    """The number; nan for what is none."""
+    """Return the number; nan for what is none."""
     try:
         return float(text)
     except ValueError:

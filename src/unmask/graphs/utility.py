@@ -53,9 +53,9 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
     True
     """
     whole = np.arange(original.n_nodes)
-    some = np.random.default_rng(0).permutation(whole)[:FROM]
+    sample = np.random.default_rng(0).permutation(whole)[:FROM]
     passes_on = min(1.0, 2 / max(original.degree.mean(), 1e-9)) if len(whole) else 0.0
-    near = distances(original, some), distances(release, np.flatnonzero(np.isin(origin, some)))
+    near = distances(original, sample), distances(release, np.flatnonzero(np.isin(origin, sample)))
     values = (
         edges_lost(original, release, origin),
         apart(original.degree, release.degree),
@@ -89,26 +89,26 @@ def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
     """
     u, v = release.edges()
     after = SocialGraph.from_edges(origin[u], origin[v], n_nodes=original.n_nodes)
-    both = int(original.has_edges(*after.edges()).sum())
-    either = original.n_edges + after.n_edges - both
-    return 1.0 - both / either if either else 0.0
+    n_both = int(original.has_edges(*after.edges()).sum())
+    either = original.n_edges + after.n_edges - n_both
+    return 1.0 - n_both / either if either else 0.0
 
 
-def apart(one: NDArray[np.number], other: NDArray[np.number]) -> float:
-    """Kolmogorov-Smirnov distance of two samples: the largest difference of their distribution functions; inf is last.
+def apart(first: NDArray[np.number], second: NDArray[np.number]) -> float:
+    """Return the Kolmogorov-Smirnov distance: the largest difference of two distribution functions; inf is last.
 
     >>> apart(np.array([1, 1, 2, 2]), np.array([1, 2, 2, math.inf]))
     0.25
     """
-    if not len(one) or not len(other):
+    if not len(first) or not len(second):
         return 0.0
-    values = np.union1d(one, other)
-    below = [np.searchsorted(np.sort(some), values, side="right") / len(some) for some in (one, other)]
-    return float(np.abs(below[0] - below[1]).max())
+    values = np.union1d(first, second)
+    cdfs = [np.searchsorted(np.sort(sample), values, side="right") / len(sample) for sample in (first, second)]
+    return float(np.abs(cdfs[0] - cdfs[1]).max())
 
 
 def transitivity(graph: SocialGraph) -> float:
-    """Global clustering coefficient: triangles x 3 / pairs of edges with an end in common; 0 without such a pair.
+    """Return the global clustering coefficient: 3 triangles / pairs of edges with a common end; 0 without such a pair.
 
     >>> transitivity(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
@@ -120,22 +120,22 @@ def transitivity(graph: SocialGraph) -> float:
 
 
 def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Lengths of the shortest paths from these nodes to all others, inf where there is none.
+    """Return lengths of the shortest paths from these nodes to all others, inf where there is none.
 
     >>> distances(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.array([0]))
     array([ 1.,  2., inf])
     """
     if not len(nodes):
         return np.zeros(0)
-    found = csgraph.dijkstra(graph.adjacency().astype(np.float64), indices=nodes, unweighted=True)
-    other = np.ones(found.shape, dtype=np.bool_)
-    other[np.arange(len(nodes)), nodes] = False
-    lengths: NDArray[np.float64] = found[other]
+    lengths_by_node = csgraph.dijkstra(graph.adjacency().astype(np.float64), indices=nodes, unweighted=True)
+    is_other = np.ones(lengths_by_node.shape, dtype=np.bool_)
+    is_other[np.arange(len(nodes)), nodes] = False
+    lengths: NDArray[np.float64] = lengths_by_node[is_other]
     return lengths
 
 
 def assortativity(graph: SocialGraph) -> float:
-    """Pearson correlation of the degrees at both ends of an edge, in [-1, 1]; 0 where all are alike.
+    """Return Pearson correlation of the degrees at both ends of an edge, in [-1, 1]; 0 where all are alike.
 
     >>> round(assortativity(SocialGraph.from_edges([0, 1, 2], [1, 2, 3])), 6)
     -0.5
@@ -143,8 +143,8 @@ def assortativity(graph: SocialGraph) -> float:
     M. E. J. Newman, "Assortative mixing in networks", Physical Review Letters 89, 2002.
     """
     u = np.repeat(np.arange(graph.n_nodes), graph.degree)
-    one, other = graph.degree[u], graph.degree[graph.neighbor]
-    return float(np.corrcoef(one, other)[0, 1]) if len(one) and one.min() < one.max() else 0.0
+    degree_u, degree_v = graph.degree[u], graph.degree[graph.neighbor]
+    return float(np.corrcoef(degree_u, degree_v)[0, 1]) if len(degree_u) and degree_u.min() < degree_u.max() else 0.0
 
 
 def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
@@ -157,13 +157,13 @@ def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArra
     >>> communities_lost(two, two, np.arange(6)), communities_lost(two, apart, np.arange(6))
     (0.0, 1.0)
     """
-    of = communities(original)
-    before, after = modularity(original, of), modularity(release, of[origin])
-    return min(1.0, abs(1.0 - after / before)) if before > 1e-9 else 0.0
+    community = communities(original)
+    modularity_before, after = modularity(original, community), modularity(release, community[origin])
+    return min(1.0, abs(1.0 - after / modularity_before)) if modularity_before > 1e-9 else 0.0
 
 
 def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
-    """(1 - Spearman's correlation of the PageRank of people before and after) / 2; several identities add up.
+    """Return (1 - Spearman's correlation of the PageRank of people before and after) / 2; several identities add up.
 
     Who is not in the release has 0 there. Where all people of one network are alike there is no order to lose: 0 if
     that is so in the original, else one half.
@@ -172,15 +172,15 @@ def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
     >>> ranks_lost(star, star, np.arange(4)), ranks_lost(star, star.take([1, 0, 2, 3]), np.arange(4)) > 0.5
     (0.0, True)
     """
-    before, after = pagerank(original), np.bincount(origin, pagerank(release), minlength=original.n_nodes)
-    one, other = (scipy.stats.rankdata(np.round(rank * len(before), 9)) for rank in (before, after))
-    if not len(one) or one.min() == one.max():
+    rank_before, after = pagerank(original), np.bincount(origin, pagerank(release), minlength=original.n_nodes)
+    first, second = (scipy.stats.rankdata(np.round(rank * len(rank_before), 9)) for rank in (rank_before, after))
+    if not len(first) or first.min() == first.max():
         return 0.0
-    return 0.5 if other.min() == other.max() else float(1 - np.corrcoef(one, other)[0, 1]) / 2
+    return 0.5 if second.min() == second.max() else float(1 - np.corrcoef(first, second)[0, 1]) / 2
 
 
 def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
-    """(n_nodes,) where a walk along edges is in the long run, that starts anew anywhere with probability 0.15 a step.
+    """Return (n_nodes,) PageRank: the stationary distribution of a walk that restarts anywhere with probability 0.15.
 
     Sums to 1; a walk at a node without neighbors starts anew. To 1e-10 of the sum.
 
@@ -192,15 +192,15 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
     n = max(graph.n_nodes, 1)
     step = sparse.diags_array(1 / np.maximum(graph.degree, 1)) @ graph.adjacency().astype(np.float64)
     stuck = graph.degree == 0
-    found, change = np.full(graph.n_nodes, 1 / n), math.inf
+    rank, change = np.full(graph.n_nodes, 1 / n), math.inf
     while change > 1e-10:
-        moved = DAMPING * (found @ step + found[stuck].sum() / n) + (1 - DAMPING) / n
-        found, change = moved, float(np.abs(moved - found).sum())
-    return found
+        next_rank = DAMPING * (rank @ step + rank[stuck].sum() / n) + (1 - DAMPING) / n
+        rank, change = next_rank, float(np.abs(next_rank - rank).sum())
+    return rank
 
 
 def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) -> float:
-    """Mean share of a network that a disease reaches from a random node, an edge passing it on with this probability.
+    """Return the mean share of nodes that a disease reaches from a random node if edges transmit with this probability.
 
     It is the final size of the SIR model with infections of one length: those are reached whom edges join that pass it
     on (Newman). So it is the mean of sum_c (nodes of component c / n)^2 over 30 draws of such edges. Edges between the
@@ -215,11 +215,11 @@ def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) ->
     M. E. J. Newman, "Spread of epidemic disease on networks", Physical Review E 66, 2002.
     """
     n, (u, v) = graph.n_nodes, graph.edges()
-    one, other = np.minimum(person[u], person[v]), np.maximum(person[u], person[v])
-    found = []
+    u_person, v_person = np.minimum(person[u], person[v]), np.maximum(person[u], person[v])
+    sizes = []
     for draw in range(OUTBREAKS):
-        passes = tokens(tokens(one) + np.uint64(3) * tokens(other) + np.uint64(draw)) < passes_on * 2.0**64
+        passes = tokens(tokens(u_person) + np.uint64(3) * tokens(v_person) + np.uint64(draw)) < passes_on * 2.0**64
         joined = sparse.coo_array((np.ones(int(passes.sum())), (u[passes], v[passes])), shape=(n, n))
         share = np.bincount(csgraph.connected_components(joined, directed=False)[1]) / n if n else np.zeros(1)
-        found.append(float(share @ share))
-    return float(np.mean(found))
+        sizes.append(float(share @ share))
+    return float(np.mean(sizes))

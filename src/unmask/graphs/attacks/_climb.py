@@ -115,13 +115,13 @@ def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -
             for i in range(indptr[row], indptr[row + 1]):
                 for j in range(first[neighbor[i]], first[neighbor[i] + 1]):
                     near[pairs.candidate[j]] = 0.0
-        most = 0.0
+        row_max = 0.0
         for j in range(start, stop):
             pairs.distance[j] *= factors.source[u] * factors.target[pairs.candidate[j]]
-            most = max(most, pairs.distance[j])
+            row_max = max(row_max, pairs.distance[j])
         for j in range(start, stop):
-            pairs.distance[j] = most - pairs.distance[j]
-            if pairs.distance[j] < _TIE * most:
+            pairs.distance[j] = row_max - pairs.distance[j]
+            if pairs.distance[j] < _TIE * row_max:
                 pairs.distance[j] = 0.0
             squares += pairs.distance[j] * pairs.distance[j]
     return squares
@@ -131,12 +131,12 @@ def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -
 def _exponentiate(pairs: Pairs, slope: np.float32, bold: np.float32) -> None:
     """Write exp(slope distance + bold prior), so that the largest mass of a row is 1."""
     for u in range(len(pairs.free)):
-        most = -np.float32(np.inf)
+        row_max = -np.float32(np.inf)
         for j in range(pairs.indptr[u], pairs.indptr[u + 1]):
             pairs.mass[j] = slope * pairs.distance[j] + bold * pairs.prior[j]
-            most = max(most, pairs.mass[j])
+            row_max = max(row_max, pairs.mass[j])
         for j in range(pairs.indptr[u], pairs.indptr[u + 1]):
-            pairs.mass[j] = np.exp(pairs.mass[j] - most)
+            pairs.mass[j] = np.exp(pairs.mass[j] - row_max)
 
 
 @inner
@@ -169,11 +169,11 @@ def _drop(pairs: Pairs, cut_share: np.float32) -> float:
     """Drop pairs whose share is below this part of the largest of the row; the sum of their squared distances."""
     first, n_kept, start, lost = pairs.indptr, np.uint64(0), np.uint64(0), 0.0
     for u in range(len(first) - 1):
-        stop, most = first[u + 1], np.float32(0.0)
+        stop, row_max = first[u + 1], np.float32(0.0)
         for j in range(start, stop):
-            most = max(most, pairs.share[j])
+            row_max = max(row_max, pairs.share[j])
         for j in range(start, stop):
-            if pairs.share[j] < cut_share * most:
+            if pairs.share[j] < cut_share * row_max:
                 lost += pairs.distance[j] * pairs.distance[j]
                 continue
             pairs.candidate[n_kept], pairs.position[n_kept] = pairs.candidate[j], pairs.position[j]

@@ -31,7 +31,7 @@ class Signed(NamedTuple):
 
     @classmethod
     def of(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
-        """The free nodes in their order, padded to n nodes with the seeds."""
+        """Return the free nodes in their order, padded to n nodes with the seeds."""
         free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
         rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)
         inside = rows[:, free].tocoo()
@@ -42,12 +42,12 @@ class Signed(NamedTuple):
         return cls(sparse.csr_array(links + sparse.diags_array(real)), real, to)
 
     def between(self, values: Floats) -> Floats:
-        """(k, n) the matrix times these (k, n)."""
+        """Return (k, n) the matrix times these (k, n)."""
         return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
 
 
 def best_places(source: Signed, target: Signed, steps: int, first: Floats) -> Nodes:
-    """(k,) the column of each row after Frank-Wolfe steps towards the permutation P of largest f(P).
+    """Return (k,) the column of each row after Frank-Wolfe steps towards the permutation P of largest f(P).
 
     f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), A and B the signed matrices and S and T those to the seeds. It starts
     from P = first (k, k) and ends in the permutation nearest to the last P. The step from P to the best permutation Q
@@ -58,7 +58,7 @@ def best_places(source: Signed, target: Signed, steps: int, first: Floats) -> No
     told = source.to @ target.to.T
     for _ in range(steps):
         column = _assigned(told + seen)
-        toward, seen_there = _permutation(column), moved(source, target, column)
+        toward, seen_there = _permutation(column), permuted_product(source, target, column)
         step, gained = share - toward, seen - seen_there
         bend, slope = float((gained * step).sum()), 2 * float(((told + seen_there) * step).sum())
         kept = -slope / (2 * bend) if bend < 0 and 0 <= -slope / (2 * bend) <= 1 else float(bend + slope > 0)
@@ -68,8 +68,8 @@ def best_places(source: Signed, target: Signed, steps: int, first: Floats) -> No
     return _assigned(share)
 
 
-def moved(source: Signed, target: Signed, column: Nodes) -> Floats:
-    """(k, k) A Q B of the permutation Q with a 1 in these columns."""
+def permuted_product(source: Signed, target: Signed, column: Nodes) -> Floats:
+    """Return (k, k) A Q B of the permutation Q with a 1 in these columns."""
     row = np.argsort(column)
     (here, real, _), (there, real_there, _) = source, target
     both = (here[:, row] @ there).toarray()

@@ -34,24 +34,24 @@ class Model(NamedTuple):
         return float(np.log1p(-self.kept)), float(np.log1p(-self.kept_back))
 
 
-def fitted(kept: int, known: tuple[int, int], *, ratio: float, squares: float, expected: float) -> Model:
-    """The model of mapped pairs.
+def fit_model(kept: int, n_mapped: tuple[int, int], *, ratio: float, squares: float, expected: float) -> Model:
+    """Return the model of mapped pairs.
 
     kept     : edges between mapped people that both graphs have, each counted at both ends
-    known    : mapped neighbors of mapped people, added up, in the source and in the target
+    n_mapped    : mapped neighbors of mapped people, added up, in the source and in the target
     ratio    : b = (1 + sum of r_c) / (1 + sum of r_u), r the neighbors that are not mapped
     squares  : sum of (r_c - b r_u)^2; expected : sum of b r_u + r_c + 1
     """
     return Model(
-        kept=float(np.clip((kept + 1) / (known[0] + 2), *_KEPT)),
-        kept_back=float(np.clip((kept + 1) / (known[1] + 2), *_KEPT)),
+        kept=float(np.clip((kept + 1) / (n_mapped[0] + 2), *_KEPT)),
+        kept_back=float(np.clip((kept + 1) / (n_mapped[1] + 2), *_KEPT)),
         ratio=float(ratio),
         spread=float(np.clip(squares / expected, *_SPREAD)),
     )
 
 
 def witness_weights(model: Model, degree: NDArray[np.integer], n_ends: int) -> NDArray[np.float64]:
-    """What a witness adds to the log-odds, but for the log degree of the candidate, by the degree of its image.
+    """Return what a witness adds to the log-odds, by the degree of its image, without the candidate's log degree.
 
     log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are no witnesses; in units of
     1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.

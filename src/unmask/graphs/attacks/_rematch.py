@@ -69,7 +69,7 @@ class Best(NamedTuple):
 
     @classmethod
     def of(cls, n: int, width: int) -> Best:
-        """For so many nodes: nothing is found yet."""
+        """Return empty results for so many nodes."""
         candidate = np.full((n, width), -1, dtype=np.int32)
         return cls(candidate, np.full((n, width), -np.inf), np.full(n, -np.inf), np.zeros(n))
 
@@ -93,7 +93,7 @@ class Scratch(NamedTuple):
 
     @classmethod
     def of(cls, node: NDArray[np.float64]) -> Scratch:
-        """For the target nodes of `Rows`."""
+        """Return scratch for the target nodes of `Rows`."""
         n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
         cell[:, MOST] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
         cell[:, LEAST_TOLL], cell[:, AROUND] = np.floor(node[:, TOLL] * GRID), node[:, KNOWN]
@@ -113,7 +113,7 @@ def mapped_neighbors(
 
 
 @compiled
-def best(
+def score_candidates(
     source: Rows,
     target: Rows,
     alike: Alike,
@@ -123,7 +123,7 @@ def best(
     reach: int,
     low: float,
     scratch: Scratch,
-    found: Best,
+    result: Best,
 ) -> int:
     """Score the candidates of every source node and write the best of at least `low`; the wedges walked.
 
@@ -137,15 +137,15 @@ def best(
     weight : (n_target,) int64 on the grid, with 1 << COUNT added; of the images of source nodes
     """
     cell, touched, bonus, node = scratch.cell, scratch.touched, scratch.bonus, target.node
-    last_kept, visits = found.value.shape[1] - 1, 0
+    last_kept, visits = result.value.shape[1] - 1, 0
     for u in range(len(image)):
-        base, rest = source.node[u, BASE], source.node[u, REST]
+        base, unmapped = source.node[u, BASE], source.node[u, REST]
         if np.isnan(base):
             continue
         n_images = _images(u, source, image, scratch.images)
         last = _last_silent(n_images, scratch.images, target.indptr, reach)
-        n_touched, silent, loudest, seen = _walk(u, n_images, last, target, weight, scratch)
-        visits += seen
+        n_touched, silent, loudest, walked = _walk(u, n_images, last, target, weight, scratch)
+        visits += walked
         similar = alike.indptr[u] < alike.indptr[u + 1]
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             c = alike.candidate[j]
@@ -156,10 +156,12 @@ def best(
         if image[u] >= 0:
             y = image[u]
             summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
-            found.own[u] = _value(base, rest, y, node, summed, spread) + bonus[y]
-        ceiling = base - 0.5 * np.log(2 * np.pi * spread * (rest + 1.0))
-        top, most, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
-        least = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the bound on what the log-odds are beyond the ceiling
+            result.own[u] = _value(base, unmapped, y, node, summed, spread) + bonus[y]
+        ceiling = base - 0.5 * np.log(2 * np.pi * spread * (unmapped + 1.0))
+        top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
+        min_bound = max(
+            (low - ceiling) * GRID - 1.0, NEVER / 2
+        )  # of the bound on what the log-odds are beyond the ceiling
         for t in range(n_touched):
             c = touched[t]
             total, toll = cell[c, TOTAL], cell[c, LEAST_TOLL]
@@ -168,27 +170,27 @@ def best(
             bound = total - (shared << COUNT) - shared * toll + cell[c, MOST]
             if silent > 0:
                 bound += min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0)
-            if (bound + bonus[c] * GRID if similar else bound) >= least:
-                v = _value(base, rest, c, node, total, spread) + bonus[c]
+            if (bound + bonus[c] * GRID if similar else bound) >= min_bound:
+                v = _value(base, unmapped, c, node, total, spread) + bonus[c]
                 if silent > 0:  # ask for them only if they can matter: reading a row takes longest
-                    more = min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0) / GRID
-                    if v + more < max(low, top - NEGLIGIBLE) - 1e-6:
+                    max_gain = min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0) / GRID
+                    if v + max_gain < max(low, top - NEGLIGIBLE) - 1e-6:
                         continue
                     total += _silent(u, c, last, target, weight, scratch.mark)
-                    v = _value(base, rest, c, node, total, spread) + bonus[c]
-                if v >= low and v > found.value[u, last_kept]:
-                    insert(c, v, u, found.candidate, found.value)
+                    v = _value(base, unmapped, c, node, total, spread) + bonus[c]
+                if v >= low and v > result.value[u, last_kept]:
+                    insert(c, v, u, result.candidate, result.value)
                 if v > top:
-                    top, least = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
+                    top, min_bound = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
                 if c == image[u] or v < low:
                     pass
-                elif v > most:
-                    mass, most = mass * np.exp(most - v) + 1.0, v
+                elif v > max_log_odds:
+                    mass, max_log_odds = mass * np.exp(max_log_odds - v) + 1.0, v
                 else:
-                    mass += np.exp(v - most)
+                    mass += np.exp(v - max_log_odds)
         for j in range(alike.indptr[u], alike.indptr[u + 1]):
             bonus[alike.candidate[j]] = 0.0
-        found.others[u] = most + np.log(mass)
+        result.others[u] = max_log_odds + np.log(mass)
     return visits
 
 
@@ -206,7 +208,7 @@ def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.i
 
 @inner
 def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], reach: int) -> int:
-    """The images above this number propose candidates, the others only speak for those proposed; -1: all propose.
+    """Return the number of the last silent image: images above it propose candidates; -1: all propose.
 
     Nodes of one degree stand together, so that their numbers do not matter.
     """
@@ -232,13 +234,13 @@ def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], r
 
 
 @inner
-def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], most: int) -> int:
-    """The neighbors of all images with at most so many of them."""
+def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], max_degree: int) -> int:
+    """Return the neighbors of all images with at most so many of them."""
     total = 0
     for i in range(n):
         y = images[i]
         degree = indptr[y + 1] - indptr[y]
-        total += degree if degree <= most else 0
+        total += degree if degree <= max_degree else 0
     return total
 
 
@@ -264,11 +266,11 @@ def _walk(
         visits += indptr[y + 1] - indptr[y]
         for j in range(indptr[y], indptr[y + 1]):
             c = neighbor[j]
-            before = cell[c, TOTAL]
-            if before == 0:
+            partial = cell[c, TOTAL]
+            if partial == 0:
                 touched[n] = c
                 n += 1
-            cell[c, TOTAL] = before + w
+            cell[c, TOTAL] = partial + w
     for t in range(n):
         if cell[touched[t], TOTAL] > cell[touched[first], TOTAL]:
             first = t
@@ -279,7 +281,7 @@ def _walk(
 
 @inner
 def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], mark: NDArray[np.int32]) -> int:
-    """What the marked neighbors of c add; they have the lowest numbers, so its row is read from the front."""
+    """Return what the marked neighbors of c add; they have the lowest numbers, so its row is read from the front."""
     total = 0
     for j in range(target.indptr[c], target.indptr[c + 1]):
         y = target.neighbor[j]
@@ -292,16 +294,16 @@ def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], 
 
 @inner
 def _witnesses(total: int) -> tuple[int, float]:
-    """The number of witnesses and the sum of their weights."""
+    """Return the number of witnesses and the sum of their weights."""
     shared = (total + (1 << (COUNT - 1))) >> COUNT
     return shared, (total - (shared << COUNT)) / GRID
 
 
 @inner
-def _value(base: float, rest: float, c: int, node: NDArray[np.float64], total: int, spread: float) -> float:
+def _value(base: float, unmapped: float, c: int, node: NDArray[np.float64], total: int, spread: float) -> float:
     shared, evidence = _witnesses(total)
-    variance = spread * (rest + node[c, REST] + 1.0)
-    gap = node[c, REST] - rest
+    variance = spread * (unmapped + node[c, REST] + 1.0)
+    gap = node[c, REST] - unmapped
     fit = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
     return float(evidence - shared * node[c, TOLL] + base + node[c, BASE] + fit)
 
@@ -339,15 +341,15 @@ def assign(
                 top[c], runner_up[c] = v, top[c]
             elif v > runner_up[c]:
                 runner_up[c] = v
-    found = 0
+    n_mapped = 0
     for u in range(len(image)):
         if first[u] < 0:
             continue
         c, v = candidate[u, first[u]], value[u, first[u]]
         if v >= floor and v >= top[c] and v - second[u] >= margin and v - runner_up[c] >= margin:
             image[u], inverse[c] = c, u
-            found += 1
-    return found
+            n_mapped += 1
+    return n_mapped
 
 
 @compiled

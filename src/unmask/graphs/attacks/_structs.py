@@ -50,7 +50,7 @@ class Side(NamedTuple):
 
     @property
     def degree(self) -> NDArray[np.int64]:
-        """(n,) number of links of each node."""
+        """Return (n,) number of links of each node."""
         return np.asarray(np.diff(self.indptr).reshape(-1, max(len(self.image), 1)).sum(axis=0), dtype=np.int64)
 
 

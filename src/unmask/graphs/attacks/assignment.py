@@ -58,7 +58,7 @@ class GraphMatching:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         return self.begun(release, knowledge, sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
 
     def begun(
@@ -67,7 +67,7 @@ class GraphMatching:
         knowledge: Auxiliary,
         shares: sparse.csr_array[np.float64, tuple[int, int]],
     ) -> Matching:
-        """The belief of a climb that begins elsewhere than in the center: with a first guess, such as that of `Climb`.
+        """Return the belief of a climb that begins with a first guess, such as that of `Climb`, and not in the center.
 
         shares : (n_source, n_target) how much of a node is given to another, at most 1 of each; what is left is shared
                  by all nodes
@@ -79,12 +79,15 @@ class GraphMatching:
                 "use an attack that spreads from seeds, or raise `largest`"
             )
         image, inverse = seed_images(release, knowledge)
-        both, color = _colors(auxiliary, release, image)
-        place = np.argsort(_apart(both, color))
+        union, color = _refine_union(auxiliary, release, image)
+        place = np.argsort(_split_colors(union, color))
         order, order_there = place[place < auxiliary.n_nodes], place[place >= auxiliary.n_nodes] - auxiliary.n_nodes
-        found = self._best((auxiliary, order), (release, order_there), image, shares)
-        here, there = _shared(color[: auxiliary.n_nodes], image), _shared(color[auxiliary.n_nodes :], inverse)
-        belief = here @ found @ there
+        permutation = self._solve((auxiliary, order), (release, order_there), image, shares)
+        source_mean, target_mean = (
+            _average_colors(color[: auxiliary.n_nodes], image),
+            _average_colors(color[auxiliary.n_nodes :], inverse),
+        )
+        belief = source_mean @ permutation @ target_mean
         row, candidate = belief.nonzero()
         probability = np.asarray(belief[row, candidate])
         mapping = np.full(auxiliary.n_nodes, -1, dtype=np.int32)
@@ -99,36 +102,36 @@ class GraphMatching:
             attack=repr(self),
         )
 
-    def _best(
+    def _solve(
         self,
-        auxiliary: tuple[SocialGraph, NDArray[np.int64]],
-        target: tuple[SocialGraph, NDArray[np.int64]],
+        source_input: tuple[SocialGraph, NDArray[np.int64]],
+        target_input: tuple[SocialGraph, NDArray[np.int64]],
         image: NDArray[np.int32],
         shares: sparse.csr_array[np.float64, tuple[int, int]],
     ) -> sparse.csr_array[np.float64, tuple[int, int]]:
-        """(n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
+        """Return (n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
 
-        auxiliary, target : with the order in which their nodes are taken
+        source_input, target_input : with the order in which their nodes are taken
         """
-        (here, order), (there, order_there), n = auxiliary, target, max(shares.shape)
-        known = np.flatnonzero(image[order] >= 0)
-        known_there = np.argsort(order_there)[image[order[known]]]
-        free, free_there = (np.setdiff1d(np.arange(n), seeds) for seeds in (known, known_there))
-        sides = Signed.of(here.take(order), known, n), Signed.of(there.take(order_there), known_there, n)
-        taken = np.empty(n, dtype=np.int64)
-        first = _whole(shares[order][:, order_there], free, free_there)
-        taken[known], taken[free] = known_there, free_there[best_places(*sides, self.steps, first)]
-        place = np.flatnonzero(taken[: here.n_nodes] < there.n_nodes)
-        node, candidate = order[place], order_there[taken[place]]
-        real = (image[node] >= 0) | ((here.degree[node] > 0) & (there.degree[candidate] > 0))
-        shape = (here.n_nodes, there.n_nodes)
+        (source, order), (target, target_order), n = source_input, target_input, max(shares.shape)
+        seeds = np.flatnonzero(image[order] >= 0)
+        target_seeds = np.argsort(target_order)[image[order[seeds]]]
+        free, target_free = (np.setdiff1d(np.arange(n), nodes) for nodes in (seeds, target_seeds))
+        sides = Signed.of(source.take(order), seeds, n), Signed.of(target.take(target_order), target_seeds, n)
+        column = np.empty(n, dtype=np.int64)
+        first = _complete_shares(shares[order][:, target_order], free, target_free)
+        column[seeds], column[free] = target_seeds, target_free[best_places(*sides, self.steps, first)]
+        place = np.flatnonzero(column[: source.n_nodes] < target.n_nodes)
+        node, candidate = order[place], target_order[column[place]]
+        real = (image[node] >= 0) | ((source.degree[node] > 0) & (target.degree[candidate] > 0))
+        shape = (source.n_nodes, target.n_nodes)
         return sparse.csr_array((np.ones(int(real.sum())), (node[real], candidate[real])), shape=shape)
 
 
-def _whole(
+def _complete_shares(
     shares: sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], free_there: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """(k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
+    """Return (k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
     n, m = shares.shape
     padded = np.zeros((max(n, m), max(n, m)))
     padded[:n, :m] = shares.toarray()
@@ -136,21 +139,21 @@ def _whole(
     return np.asarray(own + (1.0 - own.sum(axis=1, keepdims=True)) / max(len(free), 1))
 
 
-def _colors(
+def _refine_union(
     auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]
 ) -> tuple[SocialGraph, NDArray[np.int64]]:
-    """Both graphs as one in which each seed is tied to its image, and the colors of its nodes under refinement."""
+    """Return the union of both graphs, with an edge from each seed to its image, and its colors under refinement."""
     n, seed = auxiliary.n_nodes, np.flatnonzero(image >= 0)
     (u, v), (x, y) = auxiliary.edges(), target.edges()
     ends = np.concatenate((u, x + n, seed)), np.concatenate((v, y + n, image[seed] + n))
-    both = SocialGraph.from_edges(*ends, n_nodes=n + target.n_nodes)
-    side = np.arange(both.n_nodes) >= n
-    known = np.isin(np.arange(both.n_nodes), np.concatenate((seed, image[seed] + n)))
-    return both, _refined(both, 2 * side + known)
+    union = SocialGraph.from_edges(*ends, n_nodes=n + target.n_nodes)
+    side = np.arange(union.n_nodes) >= n
+    is_seed = np.isin(np.arange(union.n_nodes), np.concatenate((seed, image[seed] + n)))
+    return union, _refine(union, 2 * side + is_seed)
 
 
-def _apart(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) finer colors, one for each node: one that nothing tells from others is picked out, and so on.
+def _split_colors(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (n,) finer colors, one for each node: one that nothing tells from others is picked out, and so on.
 
     Which one is picked makes no difference where an automorphism maps them to each other. Twins are, all at once.
     """
@@ -158,23 +161,25 @@ def _apart(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
     order = np.argsort(twin, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order)) - np.searchsorted(twin[order], twin[order])
-    color = _refined(graph, color * len(color) + rank)
+    color = _refine(graph, color * len(color) + rank)
     while color.max(initial=-1) + 1 < len(color):
         order = np.argsort(color, kind="stable")
         first = order[np.flatnonzero(np.diff(color[order]) == 0)[0]]
-        color = _refined(graph, 2 * color + (np.arange(len(color)) != first))
+        color = _refine(graph, 2 * color + (np.arange(len(color)) != first))
     return color
 
 
-def _refined(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
+def _refine(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
     return refine(graph.indptr, graph.neighbor, np.unique(start, return_inverse=True)[1].reshape(-1))
 
 
-def _shared(color: NDArray[np.int64], image: NDArray[np.int32]) -> sparse.csr_array[np.float64, tuple[int, int]]:
-    """(n, n) the mean over the nodes of each node's color, itself included; a seed is alone."""
-    apart = np.where(image >= 0, -1 - np.arange(len(color)), color)
-    group = np.unique(apart, return_inverse=True)[1].reshape(-1)
-    shape, every = (len(group), len(group)), np.arange(len(group))
-    member = sparse.csr_array((np.ones(len(group)), (every, group)), shape=shape)
-    share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, every)), shape=shape)
+def _average_colors(
+    color: NDArray[np.int64], image: NDArray[np.int32]
+) -> sparse.csr_array[np.float64, tuple[int, int]]:
+    """Return (n, n) the mean over the nodes of each node's color, itself included; a seed is alone."""
+    group_key = np.where(image >= 0, -1 - np.arange(len(color)), color)
+    group = np.unique(group_key, return_inverse=True)[1].reshape(-1)
+    shape, nodes = (len(group), len(group)), np.arange(len(group))
+    member = sparse.csr_array((np.ones(len(group)), (nodes, group)), shape=shape)
+    share = sparse.csr_array((1.0 / np.bincount(group)[group], (group, nodes)), shape=shape)
     return member @ share

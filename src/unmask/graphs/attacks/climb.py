@@ -89,16 +89,16 @@ class Climb:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         return self.on(Support.of(release, knowledge))
 
     def on(self, support: Support) -> Matching:
-        """The belief from a support that is there already, of several climbs or of other runs of `Rematch`."""
+        """Return the belief from a support that is there already, of several climbs or of other runs of `Rematch`."""
         share, row = self.shares(support), support.row
-        mapping, listed = _mapping(support, share), share >= VOTE
+        mapping, is_listed = _mapping(support, share), share >= VOTE
         return make_matching(
             mapping,
-            (row[listed], support.candidate[listed], np.log(share[listed], dtype=np.float64)),
+            (row[is_listed], support.candidate[is_listed], np.log(share[is_listed], dtype=np.float64)),
             n_target=support.target.n_nodes,
             sweeps=[int(np.count_nonzero((mapping >= 0) & (support.image < 0)))],
             visits=STEPS * len(support),
@@ -106,7 +106,7 @@ class Climb:
         )
 
     def shares(self, support: Support) -> NDArray[np.float32]:
-        """(n_pairs,) P after the last step, in the order of `support.candidate`."""
+        """Return (n_pairs,) P after the last step, in the order of `support.candidate`."""
         if support.ratio is None:
             return climb(support, gamma=self.gamma)
         prior = support.ratio / self.scale
@@ -153,7 +153,7 @@ def climb(
 
 
 def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -> tuple[Pairs, Factors]:
-    """The arrays on which the loops work; the prior is the start."""
+    """Return the arrays on which the loops work; the prior is the start."""
     from unmask.graphs.attacks._climb import Factors, Pairs
 
     n, degree = len(support.candidate), support.target.degree
@@ -170,13 +170,13 @@ def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -
 
 
 def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:
-    """The target node that holds more than half of a node, and more of it than of any other; -1 where there is none."""
+    """Return the target node that has more than half of a node, and more of it than of any other, else -1."""
     mapping = np.full(len(support.image), -1, dtype=np.int32)
     sure = np.flatnonzero(share > 0.5 + _TIE)
     node, candidate = support.row[sure], support.candidate[sure]
-    most, rivals = np.zeros(support.target.n_nodes, np.float32), np.zeros(support.target.n_nodes, dtype=np.int64)
-    np.maximum.at(most, candidate, share[sure])
-    np.add.at(rivals, candidate, share[sure] > most[candidate] - _TIE)
-    alone = (share[sure] == most[candidate]) & (rivals[candidate] == 1)
-    mapping[node[alone]] = candidate[alone]
+    top_share, rivals = np.zeros(support.target.n_nodes, np.float32), np.zeros(support.target.n_nodes, dtype=np.int64)
+    np.maximum.at(top_share, candidate, share[sure])
+    np.add.at(rivals, candidate, share[sure] > top_share[candidate] - _TIE)
+    is_unique = (share[sure] == top_share[candidate]) & (rivals[candidate] == 1)
+    mapping[node[is_unique]] = candidate[is_unique]
     return mapping

@@ -43,41 +43,53 @@ class DegreeMatching:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         image, inverse = seed_images(release, knowledge)
         seeds = np.flatnonzero(image >= 0)
-        here, there = np.flatnonzero(image < 0), np.flatnonzero(inverse < 0)
-        row, candidate = _nearest(knowledge.graph.degree[here], release.degree[there], self.listed)
-        alone_there, its_own = _nearest(release.degree[there], knowledge.graph.degree[here], 1)
-        back = set(zip(its_own.tolist(), alone_there.tolist(), strict=True))
-        mutual = [pair for pair in zip(*_alone(row, candidate), strict=True) if pair in back]
-        for one, other in mutual:
-            image[here[one]] = there[other]
-        entries: Entries = here[row], there[candidate], -np.log(np.bincount(row)[row])
-        known = (np.append(entries[0], seeds), np.append(entries[1], image[seeds]), np.append(entries[2], 0.0 * seeds))
-        visits, made = len(row), [len(mutual), 0]
-        return make_matching(image, known, n_target=release.n_nodes, sweeps=made, visits=visits, attack=repr(self))
+        source_free, target_free = np.flatnonzero(image < 0), np.flatnonzero(inverse < 0)
+        row, candidate = _find_nearest(knowledge.graph.degree[source_free], release.degree[target_free], self.listed)
+        target_row, nearest_source = _find_nearest(release.degree[target_free], knowledge.graph.degree[source_free], 1)
+        reverse_pairs = set(zip(nearest_source.tolist(), target_row.tolist(), strict=True))
+        mutual = [pair for pair in zip(*_keep_single(row, candidate), strict=True) if pair in reverse_pairs]
+        for i, j in mutual:
+            image[source_free[i]] = target_free[j]
+        entries: Entries = source_free[row], target_free[candidate], -np.log(np.bincount(row)[row])
+        all_entries = (
+            np.append(entries[0], seeds),
+            np.append(entries[1], image[seeds]),
+            np.append(entries[2], 0.0 * seeds),
+        )
+        visits, sweeps = len(row), [len(mutual), 0]
+        return make_matching(
+            image, all_entries, n_target=release.n_nodes, sweeps=sweeps, visits=visits, attack=repr(self)
+        )
 
 
-def _nearest(
-    degree: NDArray[np.int64], others: NDArray[np.int64], most: int
+def _find_nearest(
+    degree: NDArray[np.int64], other_degrees: NDArray[np.int64], max_count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows and their candidates: all of those whose degree is nearest; none of a row with more than `most`, for all
+    """Return rows and candidates of nearest degree; none of a row with more than `max_count`, for all
     pairs of people with one contact would not fit into memory.
     """
-    if not len(others):
+    if not len(other_degrees):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    order = np.argsort(others, kind="stable")
-    high = others[order]
-    at = np.searchsorted(high, degree)
-    below, above = high[np.maximum(at - 1, 0)], high[np.minimum(at, len(high) - 1)]
-    near = np.minimum(np.abs(degree - below), np.abs(degree - above))
-    first, last = np.searchsorted(high, degree - near), np.searchsorted(high, degree + near, side="right")
-    row, place = spans(np.where(last - first <= most, last - first, 0))
+    order = np.argsort(other_degrees, kind="stable")
+    sorted_degrees = other_degrees[order]
+    insertion = np.searchsorted(sorted_degrees, degree)
+    lower, upper = (
+        sorted_degrees[np.maximum(insertion - 1, 0)],
+        sorted_degrees[np.minimum(insertion, len(sorted_degrees) - 1)],
+    )
+    gap = np.minimum(np.abs(degree - lower), np.abs(degree - upper))
+    first, last = (
+        np.searchsorted(sorted_degrees, degree - gap),
+        np.searchsorted(sorted_degrees, degree + gap, side="right"),
+    )
+    row, place = spans(np.where(last - first <= max_count, last - first, 0))
     return row, order[first[row] + place]
 
 
-def _alone(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Rows that have one candidate, and these."""
-    one = np.bincount(row)[row] == 1
-    return row[one].tolist(), candidate[one].tolist()
+def _keep_single(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    """Return rows that have one candidate, and these."""
+    is_single = np.bincount(row)[row] == 1
+    return row[is_single].tolist(), candidate[is_single].tolist()

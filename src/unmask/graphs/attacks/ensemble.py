@@ -11,15 +11,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.graphs.attacks.bagging import MIN_SEEDS, Round, Stage, run_round, split_seeds
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
-from unmask.graphs.attacks.kept import keep, kept
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.rounds import MIN_SEEDS, Round, Stage, run_round, split_seeds
+from unmask.graphs.attacks.round_cache import load_round, save_round
 from unmask.graphs.attacks.seed_dispersion import SeedDispersion, measure_seed_dispersion
 from unmask.graphs.attacks.success import (
     Candidates,
-    Scene,
     SuccessEstimate,
+    VoteData,
     count_right,
     estimate_success,
     rank_candidates,
@@ -125,7 +125,7 @@ class Ensemble:
                 re-identified as often as withheld seeds; `guessed`: found without the truth (`Guessed` always are)
     listed    : candidates that the belief lists of a node, at most
     folder    : keeps the rounds that are finished, so that the same attack goes on after an interruption with the next
-                one; see `kept`. What is announced is the same
+                one; see `load_round`. What is announced is the same
     progress  : is told of each round, and which share of withheld seeds is matched rightly so far: first by `Rematch`,
                 as soon as one of its steps changes little
 
@@ -163,117 +163,121 @@ class Ensemble:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Announced:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         seed_images(release, knowledge)
         rng = np.random.default_rng(0) if rng is None else rng
-        scene = Scene(release, knowledge)
-        dispersion = _dispersion(scene, rng)
+        data = VoteData(release, knowledge)
+        dispersion = _dispersion(data, rng)
         seeds_are = "guessed" if isinstance(knowledge.seeds, Guessed) else self.seeds_are
-        refused = list(_refusals(scene, dispersion, seeds_are, self.rounds))
-        rounds, estimate = self._run(scene, rng), None
-        fifths, halves, whole = rounds[:5], rounds[5:-1], rounds[-1]
+        refused = list(_refusals(data, dispersion, seeds_are, self.rounds))
+        rounds, estimate = self._run(data, rng), None
+        fifths, halves, full_round = rounds[:5], rounds[5:-1], rounds[-1]
         if halves:
-            candidates, estimate = estimate_success(scene, halves, fifths, whole, rng=rng)
+            candidates, estimate = estimate_success(data, halves, fifths, full_round, rng=rng)
             refused += [f"held-back seeds refute it: {estimate.check}"] * estimate.check.refuted
         else:
-            bags = [[one, whole] for one in rounds[:-1]] or [[whole]]
-            candidates = rank_candidates(scene, bags, [scene.initial_model], rng=rng)
-        bare, if_there = self._listed(scene, candidates, rounds)
-        fields = {name: getattr(bare, name) for name in Matching.__dataclass_fields__}
+            bags = [[round_, full_round] for round_ in rounds[:-1]] or [[full_round]]
+            candidates = rank_candidates(data, bags, [data.initial_model], rng=rng)
+        matching, if_there = self._to_matching(data, candidates, rounds)
+        fields = {name: getattr(matching, name) for name in Matching.__dataclass_fields__}
         return Announced(
             **fields,
             if_there=if_there,
             confidence="scores" if estimate is None or refused else estimate.confidence,
             estimate=estimate,
             dispersion=dispersion,
-            max_present=min(1.0, (release.n_nodes - scene.n_seeds) / max(len(scene.free), 1)),
+            max_present=min(1.0, (release.n_nodes - data.n_seeds) / max(len(data.free), 1)),
             refused=tuple(refused),
         )
 
-    def _run(self, scene: Scene, rng: np.random.Generator) -> list[Round]:
-        """The rounds: without each fifth of the seeds, without each half where that tells a probability, and the one
-        from all seeds.
-        """
-        parts = split_seeds(scene.n_seeds, rng=rng)
-        learns = scene.n_seeds >= MIN_SEEDS and self.rounds >= ROUNDS
-        n_parts = 7 if learns else 0 if scene.n_seeds < 10 else min(5, self.rounds - 1)
-        plan = [*np.roll(parts, -2, axis=0)[:n_parts], np.zeros(scene.n_seeds, dtype=np.bool_)]
+    def _run(self, data: VoteData, rng: np.random.Generator) -> list[Round]:
+        """Run rounds without each fifth of the seeds, without each half if enough, and one from all seeds."""
+        parts = split_seeds(data.n_seeds, rng=rng)
+        learns = data.n_seeds >= MIN_SEEDS and self.rounds >= ROUNDS
+        n_parts = 7 if learns else 0 if data.n_seeds < 10 else min(5, self.rounds - 1)
+        plan = [*np.roll(parts, -2, axis=0)[:n_parts], np.zeros(data.n_seeds, dtype=np.bool_)]
         rounds: list[Round] = []
-        for at, withheld in enumerate(plan, 1):
-            so_far = _so_far("all votes", *count_right(scene, rounds[:5])) if rounds else ""
-            self._say(f"round {at} of {len(plan)}{so_far}")
-            rounds.append(self._round(scene, withheld, first=at == 1))
+        for number, withheld in enumerate(plan, 1):
+            so_far = _so_far("all votes", *count_right(data, rounds[:5])) if rounds else ""
+            self._say(f"round {number} of {len(plan)}{so_far}")
+            rounds.append(self._round(data, withheld, first=number == 1))
         return rounds
 
-    def _round(self, scene: Scene, withheld: NDArray[np.bool_], *, first: bool) -> Round:
-        """A round that was kept, or a new one; the first of all tells what `Rematch` finds."""
-        stage = Stage(scene.release, scene.knowledge, withheld, scene.walks)
-        if self.folder is not None and (before := kept(self.folder, stage)) is not None:
-            return before
+    def _round(self, data: VoteData, withheld: NDArray[np.bool_], *, first: bool) -> Round:
+        """Return a cached round or run it; the first one reports the matches of `Rematch`."""
+        stage = Stage(data.release, data.knowledge, withheld, data.walks)
+        if self.folder is not None and (cached := load_round(self.folder, stage)) is not None:
+            return cached
 
         def report(mapping: NDArray[np.int32]) -> None:
-            source, target = (side[withheld] for side in scene.seeds)
+            source, target = (side[withheld] for side in data.seeds)
             self._say(_so_far(Rematch.__name__, int((mapping[source] == target).sum()), len(source)).removeprefix("; "))
 
-        found = run_round(stage, rematch(stage.release, stage.known, report if first else None), scene.kinds)
+        result = run_round(stage, rematch(stage.release, stage.known, report if first else None), data.kinds)
         if self.folder is not None:
-            keep(self.folder, stage, found)
-        return found
+            save_round(self.folder, stage, result)
+        return result
 
-    def _say(self, what: str) -> None:
-        if self.progress is not None and what:
-            self.progress(what)
+    def _say(self, message: str) -> None:
+        if self.progress is not None and message:
+            self.progress(message)
 
-    def _listed(
-        self, scene: Scene, candidates: Candidates, rounds: Sequence[Round]
+    def _to_matching(
+        self, data: VoteData, candidates: Candidates, rounds: Sequence[Round]
     ) -> tuple[Matching, NDArray[np.float64]]:
         """Seeds for certain, and of each other person the likeliest candidates; and the probability of the first."""
-        here, shown = scene.seeds
-        mapping, first = scene.image.astype(np.int32), candidates.first
+        seed_source, seed_target = data.seeds
+        mapping, first = data.image.astype(np.int32), candidates.first
         mapping[candidates.person[first]] = candidates.candidate[first]
         if_there = np.full(len(mapping), np.nan)
         if_there[candidates.person[first]] = candidates.probability[first]
-        listed = (candidates.rank < self.listed) & (candidates.probability > 0)
-        row = np.append(candidates.person[listed], here)
-        log_p = np.append(np.log(candidates.probability[listed]), np.zeros(len(here)))
+        is_listed = (candidates.rank < self.listed) & (candidates.probability > 0)
+        row = np.append(candidates.person[is_listed], seed_source)
+        log_p = np.append(np.log(candidates.probability[is_listed]), np.zeros(len(seed_source)))
         belief = make_matching(
-            mapping, (row, np.append(candidates.candidate[listed], shown), log_p), n_target=scene.release.n_nodes,
-            sweeps=[len(one.pair) for one in rounds], visits=0, attack=repr(self),
+            mapping,
+            (row, np.append(candidates.candidate[is_listed], seed_target), log_p),
+            n_target=data.release.n_nodes,
+            sweeps=[len(round_.pair) for round_ in rounds], visits=0, attack=repr(self),
         )  # fmt: skip
         return belief, if_there
 
 
-def _so_far(by: str, right: float, held: int) -> str:
-    """What is known of success so far; nothing where no seed was held back."""
-    return f"; so far: names about {100 * right / held:.0f} % ({by}; {held} held-back seeds)" if held else ""
+def _so_far(method: str, n_right: float, n_withheld: int) -> str:
+    """Describe the success so far, "" without withheld seeds."""
+    return (
+        f"; so far: names about {100 * n_right / n_withheld:.0f} % ({method}; {n_withheld} held-back seeds)"
+        if n_withheld
+        else ""
+    )
 
 
 _NO_SAMPLE = ", so that held-back seeds do not stand for other people"
 
 
-def _dispersion(scene: Scene, rng: np.random.Generator) -> SeedDispersion | None:
-    """How the seeds are spread; None if they are too few or a network has no edge."""
-    if scene.n_seeds < MIN_SEEDS or not (scene.release.n_edges and scene.knowledge.graph.n_edges):
+def _dispersion(data: VoteData, rng: np.random.Generator) -> SeedDispersion | None:
+    """Measure the dispersion of the seeds; None if they are too few or a network has no edge."""
+    if data.n_seeds < MIN_SEEDS or not (data.release.n_edges and data.knowledge.graph.n_edges):
         return None
-    return measure_seed_dispersion(scene.knowledge.graph, scene.release, scene.seeds, rng=rng)
+    return measure_seed_dispersion(data.knowledge.graph, data.release, data.seeds, rng=rng)
 
 
-def _refusals(scene: Scene, spread: SeedDispersion | None, seeds_are: SeedsAre, rounds: int) -> Iterator[str]:
+def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre, rounds: int) -> Iterator[str]:
     """Why no probability is announced, by the seeds alone."""
     if seeds_are == "guessed":
         yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
     if seeds_are == "chosen":
         yield f"seeds were chosen and not sampled{_NO_SAMPLE}"
-    if scene.n_seeds < MIN_SEEDS:
-        seeds = "1 seed is" if scene.n_seeds == 1 else f"{scene.n_seeds} seeds are"
+    if data.n_seeds < MIN_SEEDS:
+        seeds = "1 seed is" if data.n_seeds == 1 else f"{data.n_seeds} seeds are"
         yield f"{seeds} too few to test a probability, expected at least {MIN_SEEDS}: these are scores"
         return
     if rounds < ROUNDS:
         yield f"rounds is {rounds}, and it takes {ROUNDS} to test a probability: these are scores"
-    auc = float(np.mean(list(map(_auc, scene.degrees, scene.seeds))))
+    auc = float(np.mean(list(map(_auc, data.degrees, data.seeds))))
     if abs(auc - 0.5) > MAX_AUC - 0.5:
-        more = "more" if auc > 0.5 else "fewer"
-        yield f"seeds have {more} edges than others in both networks (AUC {auc:.2f}){_NO_SAMPLE}"
+        comparison = "more" if auc > 0.5 else "fewer"
+        yield f"seeds have {comparison} edges than others in both networks (AUC {auc:.2f}){_NO_SAMPLE}"
     if spread is None:
         yield "a network has no edge, so that it is not known how the seeds are spread"
     elif spread.is_clustered:
@@ -284,7 +288,7 @@ def _refusals(scene: Scene, spread: SeedDispersion | None, seeds_are: SeedsAre, 
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
-    """How often a seed has more edges than somebody else; equally many count one half, as does that nobody else is."""
+    """Return the probability that a seed has more edges than another node; ties count one half."""
     rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
-    others = len(degree) - n
-    return float((rank.sum() - n * (n + 1) / 2) / (n * others)) if others else 0.5
+    n_others = len(degree) - n
+    return float((rank.sum() - n * (n + 1) / 2) / (n * n_others)) if n_others else 0.5

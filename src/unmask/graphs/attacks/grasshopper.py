@@ -64,7 +64,7 @@ class Grasshopper:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         source, target = (
             make_side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
             for graph, image in zip((knowledge.graph, release), seed_images(release, knowledge), strict=True)

@@ -38,7 +38,7 @@ class Identities(Matching):
 
     @property
     def named(self) -> NDArray[np.integer]:
-        """The rounds: each may name another identity of a person."""
+        """Return the rounds: each may name another identity of a person."""
         return self.rounds
 
 
@@ -86,21 +86,21 @@ class Iterated:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Identities:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         image, _ = seed_images(release, knowledge)
         auxiliary = graph = knowledge.graph
         person = np.arange(auxiliary.n_nodes)
-        found = np.full((self.rounds, auxiliary.n_nodes), -1, dtype=np.int32)
+        images = np.full((self.rounds, auxiliary.n_nodes), -1, dtype=np.int32)
         parts: list[_Part] = []
         while len(parts) < self.rounds:
-            known = np.flatnonzero(image >= 0)
-            belief = self.attack(release, Auxiliary(graph, (known, image[known])), rng=rng)
+            mapped = np.flatnonzero(image >= 0)
+            belief = self.attack(release, Auxiliary(graph, (mapped, image[mapped])), rng=rng)
             new = np.flatnonzero(belief.mapping >= 0)
             if parts:
-                new = new[(image[new] < 0) & ~np.isin(belief.mapping[new], image[known])]
+                new = new[(image[new] < 0) & ~np.isin(belief.mapping[new], image[mapped])]
             else:
                 image[:] = -1  # an attack may drop or move a seed
-            found[len(parts), person[new]] = belief.mapping[new]
+            images[len(parts), person[new]] = belief.mapping[new]
             parts.append(_Part(belief, new, person[new]))
             image[new] = belief.mapping[new]
             if not len(new):
@@ -108,7 +108,7 @@ class Iterated:
             image = np.concatenate((image, np.full(len(new), -1, dtype=np.int32)))
             person = np.concatenate((person, person[new]))
             graph = _with_copies(auxiliary, person)
-        return _together(parts, found, attack=repr(self))
+        return _combine_rounds(parts, images, attack=repr(self))
 
 
 class _Part(NamedTuple):
@@ -120,25 +120,25 @@ class _Part(NamedTuple):
 
 
 def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
-    """The graph and, for each further entry of `person`, one more node with edges to the neighbors of that person."""
+    """Return the graph with one more node for each further entry of `person`, next to that person's neighbors."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
     u, v = graph.edges()
-    ends = np.concatenate((v, graph.neighbor[_spread(graph.indptr[copied], length)]))
+    ends = np.concatenate((v, graph.neighbor[_list_ranges(graph.indptr[copied], length)]))
     return SocialGraph.from_edges(np.concatenate((u, copy)), ends, n_nodes=len(person))
 
 
-def _spread(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+def _list_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
     """start[i], start[i] + 1, ... of each i, length[i] numbers, one i after the other."""
-    before = np.cumsum(length) - length
-    return np.repeat(start - before, length) + np.arange(int(length.sum()))
+    offset = np.cumsum(length) - length
+    return np.repeat(start - offset, length) + np.arange(int(length.sum()))
 
 
-def _together(parts: list[_Part], found: NDArray[np.int32], *, attack: str) -> Identities:
-    """The belief about each person: the mean over the rounds that found them, else that of the last round."""
-    n_source, n_target = found.shape[1], parts[0].belief.n_candidates
-    never = np.flatnonzero(np.all(found < 0, axis=0))
+def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: str) -> Identities:
+    """Return the belief about each person: the mean over the rounds that found them, else that of the last round."""
+    n_source, n_target = images.shape[1], parts[0].belief.n_candidates
+    never = np.flatnonzero(np.all(images < 0, axis=0))
     parts = [*parts, _Part(parts[-1].belief, never, never)]
     times = np.bincount(np.concatenate([part.person for part in parts]), minlength=n_source)
     row, candidate, mass = (np.concatenate(column) for column in zip(*map(_entries, parts), strict=True))
@@ -148,32 +148,32 @@ def _together(parts: list[_Part], found: NDArray[np.int32], *, attack: str) -> I
     for belief, node, person in parts:
         unlisted[person] += belief.unlisted[node] / times[person]
         sharing[person] = np.minimum(sharing[person], belief.n_unlisted[node])
-    listed = np.diff(mean.indptr).astype(np.int64)
-    rounds = np.arange(len(found))[:, None]
-    first = np.min(np.where(found >= 0, rounds, len(found) - 1), axis=0)
-    least = np.finfo(np.float32).tiny
+    n_listed = np.diff(mean.indptr).astype(np.int64)
+    rounds = np.arange(len(images))[:, None]
+    first = np.min(np.where(images >= 0, rounds, len(images) - 1), axis=0)
+    tiny = np.finfo(np.float32).tiny
     return Identities(
-        indptr=np.concatenate(([0], np.cumsum(listed))),
+        indptr=np.concatenate(([0], np.cumsum(n_listed))),
         candidate=mean.indices.astype(np.int32),
-        log_probability=np.log(np.clip(mean.data, least, 1.0)).astype(np.float32),
+        log_probability=np.log(np.clip(mean.data, tiny, 1.0)).astype(np.float32),
         unlisted=unlisted,
-        n_unlisted=np.where(sharing > 0, n_target - listed, sharing),
+        n_unlisted=np.where(sharing > 0, n_target - n_listed, sharing),
         observation=np.arange(n_source),
         weight=equal_weights(n_source),
         n_candidates=n_target,
         log_prior=parts[0].belief.log_prior,
         status=parts[0].belief.status,
         provenance={"attack": attack},
-        mapping=found[first, np.arange(n_source)],
+        mapping=images[first, np.arange(n_source)],
         sweeps=np.concatenate([part.belief.sweeps for part in parts[:-1]]),
         visits=sum(part.belief.visits for part in parts[:-1]),
-        rounds=found,
+        rounds=images,
     )
 
 
 def _entries(part: _Part) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Persons, candidates and probabilities of the rows of a part."""
     length = part.belief.row_length[part.node]
-    at = _spread(part.belief.indptr[part.node], length)
-    mass = np.exp(part.belief.log_probability[at].astype(np.float64))
-    return np.repeat(part.person, length), part.belief.candidate[at], mass
+    position = _list_ranges(part.belief.indptr[part.node], length)
+    mass = np.exp(part.belief.log_probability[position].astype(np.float64))
+    return np.repeat(part.person, length), part.belief.candidate[position], mass

@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import segment_max, segment_sum
-from unmask.graphs.attacks.rounds import Tally
+from unmask.graphs.attacks.bagging import Tally
 
 EPS = 0.03
 """The share of votes that counts as much as twice as many would."""
@@ -33,11 +33,11 @@ class Choices(NamedTuple):
 
     @property
     def of_pair(self) -> NDArray[np.int64]:
-        """(n_pairs,) the person of each pair, by position."""
+        """Return (n_pairs,) the person of each pair, by position."""
         return np.repeat(np.arange(len(self.person)), np.diff(self.indptr))
 
     def take(self, chosen: NDArray[np.bool_]) -> Choices:
-        """Some of the people. chosen : (n_people,)"""
+        """Return some of the people. chosen : (n_people,)"""
         length = np.diff(self.indptr)[chosen]
         pairs = chosen[self.of_pair]
         indptr = np.concatenate(([0], np.cumsum(length)))
@@ -51,7 +51,7 @@ def choices(
     seeds: tuple[NDArray[np.int64], NDArray[np.int64]],
     likeness: NDArray[np.float64] | None = None,
 ) -> Choices:
-    """The features of the votes for these people, ascending, who are all that the tally is of.
+    """Return the features of the votes for these people, ascending, who are all that the tally is of.
 
     phi  : log(1 + x_j / EPS) of the share x_j of each kind, the same of their mean, minus the distance of
            log(1 + d_u) - log(1 + d_c) from its median over seeds, and the log-likelihood ratio of a similarity
@@ -59,57 +59,63 @@ def choices(
 
     degrees  : of the nodes of source and target; likeness : (n_pairs,), None where there is none
     """
-    here, there = (np.log1p(degree) for degree in degrees)
+    log_degree, target_log_degree = (np.log1p(degree) for degree in degrees)
     mean = tally.share.mean(axis=1)
-    gap = here[tally.person] - there[tally.candidate] - np.median(here[seeds[0]] - there[seeds[1]])
+    gap = (
+        log_degree[tally.person]
+        - target_log_degree[tally.candidate]
+        - np.median(log_degree[seeds[0]] - target_log_degree[seeds[1]])
+    )
     features = [np.log1p(tally.share / EPS), np.log1p(mean / EPS)[:, None], -np.abs(gap)[:, None]]
     features += [] if likeness is None else [likeness[:, None]]
-    indptr = np.searchsorted(tally.person, np.append(people, here.size))
-    most = segment_max(mean, indptr, empty=0.0)
-    zeta = np.column_stack((np.ones(len(people)), here[people] - here[seeds[0]].mean(), most - 0.3))
+    indptr = np.searchsorted(tally.person, np.append(people, log_degree.size))
+    max_share = segment_max(mean, indptr, empty=0.0)
+    zeta = np.column_stack((np.ones(len(people)), log_degree[people] - log_degree[seeds[0]].mean(), max_share - 0.3))
     return Choices(people, indptr, np.concatenate(features, axis=1), zeta)
 
 
-def start(n_kinds: int, n_features: int) -> NDArray[np.float64]:
-    """The weights before a seed is seen: 1.2 shared by the kinds, .6 on their mean, and "none" at even odds to a pair
+def initial_weights(n_kinds: int, n_features: int) -> NDArray[np.float64]:
+    """Return the prior weights: 1.2 shared by the kinds, .6 on their mean, and "none" at even odds to a pair
     without votes. Those of phi come first, those of zeta last.
     """
     return np.concatenate((np.full(n_kinds, 1.2 / n_kinds), [0.6], np.zeros(n_features - n_kinds - 1), [1.0, 0.0, 0.0]))
 
 
-def probabilities(theta: NDArray[np.float64], asked: Choices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(n_pairs,) p of each candidate and (n_people,) p of none of them:
+def probabilities(theta: NDArray[np.float64], data: Choices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return (n_pairs,) p of each candidate and (n_people,) p of none of them:
 
     p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over those voted for of exp(w.phi(u, c')))
     """
-    score, none = asked.phi @ theta[:-3], asked.zeta @ theta[-3:]
-    none = np.where(np.diff(asked.indptr) > 0, none, 0.0)
-    top = np.maximum(segment_max(score, asked.indptr, empty=-np.inf), none)
-    weight, rest = np.exp(score - top[asked.of_pair]), np.exp(none - top)
-    total = segment_sum(weight, asked.indptr) + rest
-    return weight / total[asked.of_pair], rest / total
+    score, none_score = data.phi @ theta[:-3], data.zeta @ theta[-3:]
+    none_score = np.where(np.diff(data.indptr) > 0, none_score, 0.0)
+    top = np.maximum(segment_max(score, data.indptr, empty=-np.inf), none_score)
+    weight, none_weight = np.exp(score - top[data.of_pair]), np.exp(none_score - top)
+    total = segment_sum(weight, data.indptr) + none_weight
+    return weight / total[data.of_pair], none_weight / total
 
 
-def fitted(asked: Choices, right: NDArray[np.bool_], n_kinds: int) -> NDArray[np.float64]:
-    """The weights that make what came true likeliest, with a ridge around `start`; a vote never counts against.
+def fit_weights(data: Choices, is_right: NDArray[np.bool_], n_kinds: int) -> NDArray[np.float64]:
+    """Return the weights of largest likelihood with a ridge around `initial_weights`; no vote has a negative weight.
 
-    right : (n_pairs,) whether a pair is the person's own; who has none of them is none of those voted for
+    is_right : (n_pairs,) whether a pair is the person's own; who has none of them is none of those voted for
     """
-    first = start(n_kinds, asked.phi.shape[1])
-    bounds = [(0.0, None)] * asked.phi.shape[1] + [(None, None)] * 3
+    initial = initial_weights(n_kinds, data.phi.shape[1])
+    bounds = [(0.0, None)] * data.phi.shape[1] + [(None, None)] * 3
     bounds[n_kinds + 1] = (None, None)  # the gap of degrees
-    found = scipy.optimize.minimize(loss, first, args=(asked, right, first), jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(found.x)
+    optimum = scipy.optimize.minimize(
+        loss, initial, args=(data, is_right, initial), jac=True, method="L-BFGS-B", bounds=bounds
+    )
+    return np.asarray(optimum.x)
 
 
 def loss(
-    theta: NDArray[np.float64], asked: Choices, right: NDArray[np.bool_], first: NDArray[np.float64]
+    theta: NDArray[np.float64], data: Choices, is_right: NDArray[np.bool_], initial: NDArray[np.float64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Minus the penalized log-likelihood, which is convex, and its gradient."""
-    p, p_none = probabilities(theta, asked)
-    none = segment_sum(right.astype(np.float64), asked.indptr) == 0
-    value = -np.log(np.maximum(p[right], 1e-300)).sum() - np.log(np.maximum(p_none[none], 1e-300)).sum()
-    missed = np.where(np.diff(asked.indptr) > 0, p_none - none, 0.0)
-    gradient = np.concatenate((asked.phi.T @ (p - right), asked.zeta.T @ missed))
-    away = theta - first
-    return float(value + RIDGE * away @ away), gradient + 2 * RIDGE * away
+    p, p_none = probabilities(theta, data)
+    has_none = segment_sum(is_right.astype(np.float64), data.indptr) == 0
+    value = -np.log(np.maximum(p[is_right], 1e-300)).sum() - np.log(np.maximum(p_none[has_none], 1e-300)).sum()
+    missed = np.where(np.diff(data.indptr) > 0, p_none - has_none, 0.0)
+    gradient = np.concatenate((data.phi.T @ (p - is_right), data.zeta.T @ missed))
+    deviation = theta - initial
+    return float(value + RIDGE * deviation @ deviation), gradient + 2 * RIDGE * deviation

@@ -50,51 +50,53 @@ class Refinement:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
+        """Return the belief about each node of the adversary's graph."""
         image, inverse = seed_images(release, knowledge)
         seeds = np.flatnonzero(image >= 0)
         entries: list[Entries] = [(seeds, image[seeds], np.zeros(len(seeds)))]
-        sought, open_ = ((one < 0) & (g.degree > 0) for one, g in ((image, knowledge.graph), (inverse, release)))
-        made = []
-        for here, there in reversed(_colors(knowledge.graph, release, image, self.rounds)):
-            free, left = np.flatnonzero(sought), np.flatnonzero(open_)
-            rivals = np.bincount(here[free], minlength=here.max() + 1)[here[free]]
-            count, row, candidate = _alike(here[free], there[left], self.listed)
+        sought, open_ = (
+            (side_image < 0) & (g.degree > 0) for side_image, g in ((image, knowledge.graph), (inverse, release))
+        )
+        sweeps = []
+        for source_color, target_color in reversed(_colors(knowledge.graph, release, image, self.rounds)):
+            free, target_free = np.flatnonzero(sought), np.flatnonzero(open_)
+            rivals = np.bincount(source_color[free], minlength=source_color.max() + 1)[source_color[free]]
+            count, row, candidate = _find_equal(source_color[free], target_color[target_free], self.listed)
             sought[free[count > 0]] = False
-            entries.append((free[row], left[candidate], -np.log(np.maximum(count, rivals))[row]))
-            alone = (count == 1) & (rivals == 1)
-            own, other = free[row[alone[row]]], left[candidate[alone[row]]]
-            image[own], open_[other] = other, False
-            made.append(len(own))
+            entries.append((free[row], target_free[candidate], -np.log(np.maximum(count, rivals))[row]))
+            is_unique = (count == 1) & (rivals == 1)
+            matched_source, matched_target = free[row[is_unique[row]]], target_free[candidate[is_unique[row]]]
+            image[matched_source], open_[matched_target] = matched_target, False
+            sweeps.append(len(matched_source))
         row, candidate, log_p = (np.concatenate(parts) for parts in zip(*entries, strict=True))
         return make_matching(
-            image, (row, candidate, log_p), n_target=release.n_nodes, sweeps=made, visits=len(row), attack=repr(self)
+            image, (row, candidate, log_p), n_target=release.n_nodes, sweeps=sweeps, visits=len(row), attack=repr(self)
         )
 
 
 def _colors(
     source: SocialGraph, target: SocialGraph, image: NDArray[np.int32], rounds: int
 ) -> list[tuple[Numbers, Numbers]]:
-    """The colors of both networks after each round, the same for those who are alike; none after one that parts nobody.
+    """Return the colors of both networks after each round, up to the first round that splits no color.
 
     image : (n_source,) of the seeds, -1 for others
     """
     n, seeds = source.n_nodes, np.flatnonzero(image >= 0)
     start = np.concatenate((source.degree, target.degree)) + len(seeds)
     start[seeds] = start[n + image[seeds]] = np.arange(len(seeds))
-    color, found = numbered(start.astype(np.uint64)), []
+    color, colors = numbered(start.astype(np.uint64)), []
     for _ in range(rounds):
-        before, color = color, finer(color, *((graph.indptr, graph.neighbor) for graph in (source, target)))
-        found.append((color[:n], color[n:]))
-        if color.max() == before.max():
+        previous, color = color, finer(color, *((graph.indptr, graph.neighbor) for graph in (source, target)))
+        colors.append((color[:n], color[n:]))
+        if color.max() == previous.max():
             break
-    return found
+    return colors
 
 
-def _alike(here: Numbers, there: Numbers, most: int) -> tuple[Numbers, Numbers, Numbers]:
-    """How many of the others are like each row, and rows and their candidates; none of a row with more than `most`."""
-    order = np.argsort(there, kind="stable")
-    first, last = (np.searchsorted(there[order], here, side=side) for side in ("left", "right"))
+def _find_equal(source_color: Numbers, target_color: Numbers, max_count: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Count the nodes with the color of each row; return the counts, and rows and candidates up to the limit."""
+    order = np.argsort(target_color, kind="stable")
+    first, last = (np.searchsorted(target_color[order], source_color, side=side) for side in ("left", "right"))
     count = last - first
-    row, place = spans(np.where(count <= most, count, 0))
+    row, place = spans(np.where(count <= max_count, count, 0))
     return count, row, order[first[row] + place]

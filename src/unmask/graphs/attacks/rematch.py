@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common, renumber
-from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fitted, witness_weights
+from unmask.graphs.attacks._likelihood import NEGLIGIBLE, TIE, Model, fit_model, witness_weights
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
@@ -106,47 +106,49 @@ class Rematch:
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
-        """The belief about each node of the adversary's graph."""
-        known = seed_images(release, knowledge)
+        """Return the belief about each node of the adversary's graph."""
+        seed_images_ = seed_images(release, knowledge)
         problem = _Problem.of(knowledge.graph, release, knowledge.ratios(release))
-        seed = problem.inside(*known)
-        earlier, before, mapping = seed, seed, seed
+        seed = problem.inside(*seed_images_)
+        earlier, previous, mapping = seed, seed, seed
         sweeps: list[int] = []
         visits = 0
         progress, lowest = self.progress, self.floor - self.margin
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
             if len(sweeps) > 1 and np.array_equal(mapping.image, earlier.image):
-                new, seen = before, 0  # the mapping swings between two: what follows is known
+                new, walked = previous, 0  # the mapping swings between two: what follows is known
             else:
-                found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest)
-                new = self._assigned(found, seed)
+                result, walked = _score_candidates(
+                    problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest
+                )
+                new = self._assigned(result, seed)
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
-            earlier, before, mapping, visits = before, mapping, new, visits + seen
-            little = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
-            if progress is not None and (little or len(sweeps) == self.steps):
+            earlier, previous, mapping, visits = previous, mapping, new, visits + walked
+            is_stable = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
+            if progress is not None and (is_stable or len(sweeps) == self.steps):
                 progress(problem.outside(mapping.image))
                 progress = None
-        found, seen = _best(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
-        final = _filled(found, mapping) if self.forced else mapping
-        row, candidate, log_p = _entries(seed, mapping, found)
+        result, walked = _score_candidates(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
+        final = _fill_matches(result, mapping) if self.forced else mapping
+        row, candidate, log_p = _entries(seed, mapping, result)
         return make_matching(
             problem.outside(final.image),
             (problem.source.order[row], problem.target.order[candidate], log_p),
             n_target=release.n_nodes,
             sweeps=sweeps,
-            visits=visits + seen,
+            visits=visits + walked,
             attack=repr(self),
         )
 
-    def _assigned(self, found: Best, seed: _Mapping) -> _Mapping:
+    def _assigned(self, result: Best, seed: _Mapping) -> _Mapping:
         from unmask.graphs.attacks._rematch import assign
 
         image, inverse = seed.image.copy(), seed.inverse.copy()
-        listed, limits = (found.candidate, found.value), (max(self.margin, TIE), self.floor)
+        candidates, limits = (result.candidate, result.value), (max(self.margin, TIE), self.floor)
         for _ in range(1 if self.assignment == "mutual" else len(image)):
             places, nothing = np.full(len(image), -1, dtype=np.int32), np.full(len(image), -np.inf)
             columns = np.full((2, len(inverse)), -np.inf)
-            if not assign(*listed, image, inverse, *limits, places, nothing, columns[0], columns[1]):
+            if not assign(*candidates, image, inverse, *limits, places, nothing, columns[0], columns[1]):
                 break
         return _Mapping(image, inverse)
 
@@ -154,7 +156,7 @@ class Rematch:
 def log_odds(
     target: SocialGraph, auxiliary: SocialGraph, mapping: NDArray[np.integer], *, reach: int = 500
 ) -> NDArray[np.float64]:
-    """How sure the model of `Rematch` is of each match of a mapping, whichever attack it is from.
+    """Return the log-odds of each match of a mapping of any attack by the model of `Rematch`.
 
     log(p / (1 - p)), natural logarithm, with p the model's probability of the match against the other candidates of
     its source node and none of them, given the other matches; a match does not vouch for itself. (n_source,), -inf
@@ -169,17 +171,17 @@ def log_odds(
     >>> bool(log_odds(kite, kite, right)[3] > log_odds(kite, kite, swapped)[3]), log_odds(kite, kite, right)[5]
     (True, np.float64(-inf))
     """
-    named = np.asarray(mapping)
-    if len(named) != auxiliary.n_nodes:
-        raise UnmaskError(f"the mapping has {len(named)} rows, expected one for each of {auxiliary.n_nodes} nodes")
-    sure = np.full(len(named), -np.inf)
-    mapped = np.flatnonzero(named >= 0)
+    images = np.asarray(mapping)
+    if len(images) != auxiliary.n_nodes:
+        raise UnmaskError(f"the mapping has {len(images)} rows, expected one for each of {auxiliary.n_nodes} nodes")
+    sure = np.full(len(images), -np.inf)
+    mapped = np.flatnonzero(images >= 0)
     if len(mapped):
         problem = _Problem.of(auxiliary, target)
-        given = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, named[mapped]))))
-        free = _Mapping(np.full_like(given.image, -1), np.full_like(given.inverse, -1))
-        found, _ = _best(problem, free, given, reach, width=1, low=-np.inf)
-        sure[problem.source.order] = found.own - found.others
+        mapping_ = problem.inside(*seed_images(target, Auxiliary(auxiliary, (mapped, images[mapped]))))
+        free = _Mapping(np.full_like(mapping_.image, -1), np.full_like(mapping_.inverse, -1))
+        result, _ = _score_candidates(problem, free, mapping_, reach, width=1, low=-np.inf)
+        sure[problem.source.order] = result.own - result.others
     return sure
 
 
@@ -236,80 +238,87 @@ class _Problem(NamedTuple):
         return cls(source, target, ratios.rest[source.order], alike)
 
     def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
-        """The mapping in the numbers used inside."""
-        return _Mapping(_translated(image, self.source, self.target), _translated(inverse, self.target, self.source))
+        """Return the mapping in the numbers used inside."""
+        return _Mapping(_translate(image, self.source, self.target), _translate(inverse, self.target, self.source))
 
     def outside(self, image: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The image of each source node in the numbers of the graphs given."""
-        named = image[self.source.number]
-        return np.where(named >= 0, self.target.order[named], -1).astype(np.int32)
+        """Return the image of each source node in the numbers of the graphs given."""
+        images = image[self.source.number]
+        return np.where(images >= 0, self.target.order[images], -1).astype(np.int32)
 
 
-def _translated(image: NDArray[np.int32], here: _Side, there: _Side) -> NDArray[np.int32]:
-    moved = image[here.order]
-    return np.where(moved >= 0, there.number[moved], -1).astype(np.int32)
+def _translate(image: NDArray[np.int32], side: _Side, other_side: _Side) -> NDArray[np.int32]:
+    reordered = image[side.order]
+    return np.where(reordered >= 0, other_side.number[reordered], -1).astype(np.int32)
 
 
-def _read(problem: _Problem, mapping: _Mapping, known: NDArray[np.int64], known_there: NDArray[np.int64]) -> Model:
-    """The model that fits the mapped pairs; `known` and `known_there` count the mapped neighbors of each node."""
+def _fit_model(
+    problem: _Problem, mapping: _Mapping, n_known: NDArray[np.int64], target_known: NDArray[np.int64]
+) -> Model:
+    """Fit the model to the mapped pairs; `n_known` and `target_known` count the mapped neighbors of each node."""
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
     y = mapping.image[x]
-    kept = int(count_common((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image).sum())
-    left, left_there = (source.degree - known)[x], (target.degree - known_there)[y]
-    ratio = (left_there.sum() + 1) / (left.sum() + 1)
-    return fitted(
-        kept,
-        (known[x].sum(), known_there[y].sum()),
+    n_preserved = int(
+        count_common((source.indptr, source.neighbor), (target.indptr, target.neighbor), mapping.image).sum()
+    )
+    n_left, target_left = (source.degree - n_known)[x], (target.degree - target_known)[y]
+    ratio = (target_left.sum() + 1) / (n_left.sum() + 1)
+    return fit_model(
+        n_preserved,
+        (n_known[x].sum(), target_known[y].sum()),
         ratio=ratio,
-        squares=((left_there - ratio * left) ** 2).sum(),
-        expected=(ratio * left + left_there + 1).sum(),
+        squares=((target_left - ratio * n_left) ** 2).sum(),
+        expected=(ratio * n_left + target_left + 1).sum(),
     )
 
 
-def _best(
+def _score_candidates(
     problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, width: int, low: float
 ) -> tuple[Best, int]:
-    """The best candidates of each source node given a mapping, and the wedges walked.
+    """Return the best candidates of each source node given a mapping, and the wedges walked.
 
     Those that tie across the limit are left out together.
     Position thus never decides who is listed.
     """
-    from unmask.graphs.attacks._rematch import COUNT, Best, Rows, Scratch, best
+    from unmask.graphs.attacks._rematch import COUNT, Best, Rows, Scratch, score_candidates
 
     source, target = problem.source, problem.target
-    known, known_there = _known(source, mapping.image), _known(target, mapping.inverse)
-    model = _read(problem, mapping, known, known_there)
+    n_known, target_known = _count_mapped(source, mapping.image), _count_mapped(target, mapping.inverse)
+    model = _fit_model(problem, mapping, n_known, target_known)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
-    miss, miss_there = model.misses
-    base, base_there = known * miss - np.log(len(degree)) + problem.common, known_there * miss_there - np.log(share)
-    base[seed.image >= 0], base_there[seed.inverse >= 0] = np.nan, np.nan
-    rest, rest_there = model.ratio * (source.degree - known), target.degree - known_there
-    found, there = (
-        Best.of(len(mapping.image), width),
-        np.column_stack((base_there, known_there, rest_there, np.log(degree))),
+    miss, target_miss = model.misses
+    base, target_base = (
+        n_known * miss - np.log(len(degree)) + problem.common,
+        target_known * target_miss - np.log(share),
     )
-    visits = best(
-        Rows(source.indptr, source.neighbor, np.column_stack((base, known, rest, np.zeros(len(base))))),
-        Rows(target.indptr, target.neighbor, there),
+    base[seed.image >= 0], target_base[seed.inverse >= 0] = np.nan, np.nan
+    n_left, target_left = model.ratio * (source.degree - n_known), target.degree - target_known
+    result, target_nodes = (
+        Best.of(len(mapping.image), width),
+        np.column_stack((target_base, target_known, target_left, np.log(degree))),
+    )
+    visits = score_candidates(
+        Rows(source.indptr, source.neighbor, np.column_stack((base, n_known, n_left, np.zeros(len(base))))),
+        Rows(target.indptr, target.neighbor, target_nodes),
         problem.alike,
         mapping.image,
         witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT),
         model.spread,
         reach,
         low,
-        Scratch.of(there),
-        found,
+        Scratch.of(target_nodes),
+        result,
     )
-    far = found.value < found.value[:, :1] - NEGLIGIBLE
-    left_out = far | (found.value <= found.value[:, -1:] + TIE)
-    found.candidate[left_out], found.value[left_out] = -1, -np.inf
-    return found, visits
+    is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
+    is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
+    result.candidate[is_dropped], result.value[is_dropped] = -1, -np.inf
+    return result, visits
 
 
-def _known(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(n,) how many neighbors of each node are mapped."""
+def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return (n,) how many neighbors of each node are mapped."""
     from unmask.graphs.attacks._rematch import mapped_neighbors
 
     count = np.zeros(len(image), dtype=np.int64)
@@ -317,30 +326,32 @@ def _known(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
     return count
 
 
-def _filled(found: Best, mapping: _Mapping) -> _Mapping:
-    """The mapping with the nodes that are left over, best pairs first; exact ties come in the order of a scramble."""
+def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
+    """Return the mapping completed with the remaining nodes, best pairs first; exact ties in a scrambled order."""
     from unmask.graphs.attacks._rematch import fill
 
-    node, rank = np.nonzero(found.candidate >= 0)
-    candidate = found.candidate[node, rank]
+    node, rank = np.nonzero(result.candidate >= 0)
+    candidate = result.candidate[node, rank]
     scramble = np.random.default_rng([len(node), len(mapping.image)]).permutation(len(node))
-    order = np.lexsort((scramble, -found.value[node, rank]))
+    order = np.lexsort((scramble, -result.value[node, rank]))
     image, inverse = mapping.image.copy(), mapping.inverse.copy()
     fill(node[order], candidate[order], image, inverse)
     return _Mapping(image, inverse)
 
 
 def _entries(
-    seed: _Mapping, mapping: _Mapping, found: Best
+    seed: _Mapping, mapping: _Mapping, result: Best
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """(row, candidate, log-probability): what is listed, every match of the last step, and the seeds for certain."""
-    row, rank = np.nonzero(found.candidate >= 0)
-    candidate, value = found.candidate[row, rank], found.value[row, rank]
-    other = candidate != mapping.image[row]
+    """Return (row, candidate, log-probability) of listed candidates, of all matches, and of the seeds (certain)."""
+    row, rank = np.nonzero(result.candidate >= 0)
+    candidate, value = result.candidate[row, rank], result.value[row, rank]
+    is_alternative = candidate != mapping.image[row]
     seeds = np.flatnonzero(seed.image >= 0)
     mapped = np.flatnonzero((mapping.image >= 0) & (seed.image < 0))
-    total = np.logaddexp(found.own, found.others)
-    log_p = np.concatenate((value[other] - total[row[other]], found.own[mapped] - total[mapped], np.zeros(len(seeds))))
-    row = np.concatenate((row[other], mapped, seeds))
-    candidate = np.concatenate((candidate[other], mapping.image[mapped], seed.image[seeds]))
+    total = np.logaddexp(result.own, result.others)
+    log_p = np.concatenate(
+        (value[is_alternative] - total[row[is_alternative]], result.own[mapped] - total[mapped], np.zeros(len(seeds)))
+    )
+    row = np.concatenate((row[is_alternative], mapped, seeds))
+    candidate = np.concatenate((candidate[is_alternative], mapping.image[mapped], seed.image[seeds]))
     return row, candidate.astype(np.int64), np.minimum(log_p, 0.0)

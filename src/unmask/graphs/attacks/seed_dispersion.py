@@ -42,7 +42,7 @@ class SeedDispersion:
 
     @property
     def is_clustered(self) -> bool:
-        """Whether the seeds are not a random sample, by either test."""
+        """Return True if either test rejects a random sample."""
         is_dense = self.p_value <= MAX_P_VALUE and self.ratio >= MIN_RATIO
         return is_dense or (self.community_p_value <= MAX_P_VALUE and self.community_ratio >= MIN_COMMUNITY_RATIO)
 
@@ -97,8 +97,8 @@ def measure_seed_dispersion(
     """
     if not len(seeds[0]) or not (auxiliary.n_edges and release.n_edges):
         raise UnmaskError("dispersion is measured with at least 1 seed and 1 edge in each network; give more of them")
-    both = [_compare(graph, nodes, n_draws, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
-    p_values, ratios = np.max([p for p, _ in both], axis=0), np.min([ratio for _, ratio in both], axis=0)
+    results = [_compare(graph, nodes, n_draws, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
+    p_values, ratios = np.max([p for p, _ in results], axis=0), np.min([ratio for _, ratio in results], axis=0)
     return SeedDispersion(float(p_values[0]), float(ratios[0]), float(p_values[1]), float(ratios[1]))
 
 
@@ -120,7 +120,7 @@ def _compare(
 
 
 def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np.int64]:
-    """(n_nodes,) the stratum of degree of each node."""
+    """Return (n_nodes,) the stratum of degree of each node."""
     n_strata = max(1, min(MAX_STRATA, len(seeds) // MIN_STRATUM_SEEDS))
     cuts = np.unique(np.quantile(degree[seeds], np.arange(1, n_strata) / n_strata))
     return np.searchsorted(cuts, degree, side="right")
@@ -129,7 +129,7 @@ def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np
 def _draws(
     strata: NDArray[np.int64], seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.float64]]:
-    """(n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
+    """Return (n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
     counts = np.bincount(strata[seeds], minlength=strata.max() + 1)
     members = [np.flatnonzero(strata == stratum) for stratum in range(len(counts))]
     width = max(1, _BLOCK_CELLS // len(strata))
@@ -144,7 +144,7 @@ def _draws(
 def _statistics(
     graph: SocialGraph, chosen: NDArray[np.float64], membership: sparse.csr_array, expected: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(2, n_columns) T and C of each column of nodes."""
+    """Return (2, n_columns) T and C of each column of nodes."""
     matrix, degree = graph.adjacency().astype(np.float64), graph.degree
     back = np.where(degree > 1, 1.0 / np.maximum(degree - 1, 1), 0.0)
     near = matrix @ chosen

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.core.calibration_check import Check
 from unmask.core.csr_rows import segment_max, segment_sum
-from unmask.graphs.attacks.logit import Choices, choices, fitted, probabilities, start
-from unmask.graphs.attacks.rounds import Round, Tally, kinds_for, leaders, tallied
+from unmask.graphs.attacks.bagging import Round, Tally, find_leaders, kinds_for, tally_votes
+from unmask.graphs.attacks.logit import Choices, choices, fit_weights, initial_weights, probabilities
 from unmask.graphs.attacks.support import Walks
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
@@ -32,7 +32,7 @@ MAX_MARGIN = 0.1
 """A wider margin makes the announced success a bound."""
 
 
-class Scene:
+class VoteData:
     """The graphs, the seeds, and the people who are open.
 
     seeds : source nodes, and the target node of each; image: (n_source,) the same, -1 of all others
@@ -49,23 +49,23 @@ class Scene:
         self.ratios = knowledge.ratios(release)
         self.kinds = kinds_for(release, knowledge)
         n_kinds = len(self.kinds)
-        self.initial_model = start(n_kinds, n_kinds + 2 + (self.ratios is not None))
+        self.initial_model = initial_weights(n_kinds, n_kinds + 2 + (self.ratios is not None))
         self.walks = Walks(knowledge.graph), Walks(release)
 
     def choices(self, tally: Tally, people: Nodes) -> Choices:
-        """The features of votes for some people."""
+        """Return the features of votes for some people."""
         likeness = None if self.ratios is None else self.ratios.of(tally.person, tally.candidate)
         return choices(tally, people, self.degrees, self.seeds, likeness)
 
     def tally(self, rounds: Sequence[Round]) -> Tally:
-        """The votes of rounds for open people."""
-        return tallied(rounds, np.tile(self.image < 0, (len(rounds), 1)), self.release.n_nodes)
+        """Return the votes of rounds for open people."""
+        return tally_votes(rounds, np.tile(self.image < 0, (len(rounds), 1)), self.release.n_nodes)
 
     def tally_withheld(self, rounds: Sequence[Round]) -> tuple[Tally, Nodes]:
-        """The votes for each seed of the rounds that withheld it; and the seeds that were withheld, ascending."""
+        """Return the votes for each seed of the rounds that withheld it, and the withheld seeds, ascending."""
         counted = np.zeros((len(rounds), len(self.image)), dtype=np.bool_)
-        counted[:, self.seeds[0]] = [one.withheld for one in rounds]
-        return tallied(rounds, counted, self.release.n_nodes), np.flatnonzero(counted.any(axis=0))
+        counted[:, self.seeds[0]] = [round_.withheld for round_ in rounds]
+        return tally_votes(rounds, counted, self.release.n_nodes), np.flatnonzero(counted.any(axis=0))
 
 
 class SuccessEstimate(NamedTuple):
@@ -89,7 +89,7 @@ class SuccessEstimate(NamedTuple):
 
     @property
     def confidence(self) -> Literal["calibrated", "bound"]:
-        """Whether the margin is narrow enough for more than a bound."""
+        """Return "calibrated" if the margin is narrow enough, else "bound"."""
         return "bound" if self.margin > MAX_MARGIN else "calibrated"
 
     @property
@@ -107,18 +107,18 @@ class Candidates(NamedTuple):
 
     @property
     def first(self) -> Nodes:
-        """Position of the likeliest candidate of each person."""
+        """Return position of the likeliest candidate of each person."""
         return np.flatnonzero(np.diff(self.person, prepend=-1))
 
     @property
     def rank(self) -> Nodes:
-        """(n_pairs,) number of likelier candidates of the person."""
+        """Return (n_pairs,) number of likelier candidates of the person."""
         first = self.first
         return np.arange(len(self.person)) - np.repeat(first, np.diff(np.append(first, len(self.person))))
 
 
 def estimate_success(
-    scene: Scene, halves: Sequence[Round], fifths: Sequence[Round], whole: Round, *, rng: np.random.Generator
+    data: VoteData, halves: Sequence[Round], fifths: Sequence[Round], full_round: Round, *, rng: np.random.Generator
 ) -> tuple[Candidates, SuccessEstimate]:
     """Return the candidates of open people with their probabilities, and the success that these announce.
 
@@ -130,68 +130,70 @@ def estimate_success(
     bag as seeds have it and their own bags. Absent people hardly change that ratio; they would lower the mean of the
     probabilities themselves.
     """
-    models, announced, right = _cross_fit(scene, [*halves, *fifths], rng)
-    bags = [(fifth, whole) for fifth in fifths]
-    candidates = rank_candidates(scene, bags, models, rng=rng)
-    smaller = [rank_candidates(scene, [(halves[i % 2], fifth)], models, rng=rng) for i, fifth in enumerate(fifths)]
+    models, announced, hit_rate = _cross_fit(data, [*halves, *fifths], rng)
+    bags = [(fifth, full_round) for fifth in fifths]
+    candidates = rank_candidates(data, bags, models, rng=rng)
+    smaller = [rank_candidates(data, [(halves[i % 2], fifth)], models, rng=rng) for i, fifth in enumerate(fifths)]
     growth = _sum_of_first(candidates) / max(float(np.mean(list(map(_sum_of_first, smaller)))), 1e-9)
-    mean = min(1.0, float(right.mean()) * growth)
-    error = float(np.sqrt(((right - announced) ** 2).sum()) / len(right))
-    curve = tuple(_success_of_one_round(scene, rounds) for rounds in (halves, fifths))
-    return candidates, SuccessEstimate(mean, error, curve, Check.of(announced, right, within=0.03))
+    mean = min(1.0, float(hit_rate.mean()) * growth)
+    error = float(np.sqrt(((hit_rate - announced) ** 2).sum()) / len(hit_rate))
+    curve = tuple(_success_of_one_round(data, rounds) for rounds in (halves, fifths))
+    return candidates, SuccessEstimate(mean, error, curve, Check.of(announced, hit_rate, within=0.03))
 
 
 def rank_candidates(
-    scene: Scene, bags: Sequence[Sequence[Round]], models: Sequence[Floats], *, rng: np.random.Generator
+    data: VoteData, bags: Sequence[Sequence[Round]], models: Sequence[Floats], *, rng: np.random.Generator
 ) -> Candidates:
     """Return the candidates of open people with the mean of their probabilities over bags and models, ties drawn."""
-    n, pairs, probability = scene.release.n_nodes, [], []
+    n, pairs, probability = data.release.n_nodes, [], []
     for bag in bags:
-        tally = scene.tally(bag)
-        features = scene.choices(tally, scene.free)
+        tally = data.tally(bag)
+        features = data.choices(tally, data.free)
         pairs.append(tally.person * n + tally.candidate)
         probability.append(np.mean([probabilities(theta, features)[0] for theta in models], axis=0) / len(bags))
-    pair, at = np.unique(np.concatenate(pairs), return_inverse=True)
+    pair, position = np.unique(np.concatenate(pairs), return_inverse=True)
     person, candidate = np.divmod(pair, n)
-    mean = np.bincount(at, weights=np.concatenate(probability), minlength=len(pair)).astype(np.float64)
+    mean = np.bincount(position, weights=np.concatenate(probability), minlength=len(pair)).astype(np.float64)
     order = np.lexsort((rng.permutation(n)[candidate], -mean, person))
     return Candidates(person[order], candidate[order], mean[order])
 
 
 def _sum_of_first(candidates: Candidates) -> float:
-    """The sum over people of the probability of their likeliest candidate."""
+    """Return the sum over people of the probability of their likeliest candidate."""
     return float(candidates.probability[candidates.first].sum())
 
 
-def _cross_fit(scene: Scene, rounds: Sequence[Round], rng: np.random.Generator) -> tuple[list[Floats], Floats, Floats]:
-    """A model without each fold of the seeds; and of each seed, what the model without it announces, and whether that
+def _cross_fit(
+    data: VoteData, rounds: Sequence[Round], rng: np.random.Generator
+) -> tuple[list[Floats], Floats, Floats]:
+    """Fit a model without each fold of the seeds; return the models, and for each seed, what the model without it
     is right.
     """
-    tally, people = scene.tally_withheld(rounds)
-    features, right = scene.choices(tally, people), scene.image[tally.person] == tally.candidate
+    tally, people = data.tally_withheld(rounds)
+    features, is_right = data.choices(tally, people), data.image[tally.person] == tally.candidate
     fold = rng.permutation(len(people)) % FOLDS
     fold_of_pair = fold[features.of_pair]
-    models = [fitted(features.take(fold != k), right[fold_of_pair != k], len(scene.kinds)) for k in range(FOLDS)]
+    models = [fit_weights(features.take(fold != k), is_right[fold_of_pair != k], len(data.kinds)) for k in range(FOLDS)]
     p = np.array([probabilities(theta, features)[0] for theta in models])[fold_of_pair, np.arange(len(fold_of_pair))]
-    return models, *_best(features.indptr, p, right)
+    return models, *_find_best(features.indptr, p, is_right)
 
 
-def _best(indptr: Nodes, p: Floats, right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """(n_people,) the largest p of each person, and how often it is of the right candidate; ties are drawn."""
-    most = segment_max(p, indptr, empty=0.0)
-    best = p >= np.repeat(most, np.diff(indptr))
-    hit = segment_sum((best & right).astype(np.float64), indptr)
-    return most, hit / np.maximum(segment_sum(best.astype(np.float64), indptr), 1.0)
+def _find_best(indptr: Nodes, p: Floats, is_right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return (n_people,) the largest p of each person, and how often it is of the right candidate; ties are drawn."""
+    max_probability = segment_max(p, indptr, empty=0.0)
+    is_best = p >= np.repeat(max_probability, np.diff(indptr))
+    hit = segment_sum((is_best & is_right).astype(np.float64), indptr)
+    return max_probability, hit / np.maximum(segment_sum(is_best.astype(np.float64), indptr), 1.0)
 
 
-def count_right(scene: Scene, rounds: Sequence[Round]) -> tuple[int, int]:
+def count_right(data: VoteData, rounds: Sequence[Round]) -> tuple[int, int]:
     """Count the withheld seeds that most votes match rightly, and all that were withheld."""
-    tally, people = scene.tally_withheld(rounds)
-    person, candidate, _ = leaders(tally)
-    return int((scene.image[person] == candidate).sum()), len(people)
+    tally, people = data.tally_withheld(rounds)
+    person, candidate, _ = find_leaders(tally)
+    return int((data.image[person] == candidate).sum()), len(people)
 
 
-def _success_of_one_round(scene: Scene, rounds: Sequence[Round]) -> tuple[float, float]:
-    """The share of seeds that the rounds know, and the share of withheld seeds that a single round matches."""
-    right, n_withheld = np.sum([count_right(scene, [one]) for one in rounds], axis=0)
-    return 1 - float(np.mean([one.withheld.mean() for one in rounds])), float(right / n_withheld)
+def _success_of_one_round(data: VoteData, rounds: Sequence[Round]) -> tuple[float, float]:
+    """Return the share of seeds that the rounds know, and the share of withheld seeds that a single round matches."""
+    n_right, n_withheld = np.sum([count_right(data, [round_]) for round_ in rounds], axis=0)
+    return 1 - float(np.mean([round_.withheld.mean() for round_ in rounds])), float(n_right / n_withheld)

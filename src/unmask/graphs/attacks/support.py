@@ -51,7 +51,7 @@ class Support:
     ratio: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
-        """Pairs of free nodes."""
+        """Return pairs of free nodes."""
         return len(self.candidate) - int(np.count_nonzero(self.image >= 0))
 
     def __repr__(self) -> str:
@@ -59,14 +59,14 @@ class Support:
         return f"Support({len(self)} pairs of {nodes - seeds} free nodes, {seeds} seeds)"
 
     def take(self, chosen: NDArray[np.bool_]) -> Support:
-        """Some of the pairs. chosen : (n_pairs,)"""
+        """Return some of the pairs. chosen : (n_pairs,)"""
         indptr = np.searchsorted(self.row[chosen], np.arange(len(self.image) + 1))
         ratio = None if self.ratio is None else self.ratio[chosen]
         return replace(self, indptr=indptr, candidate=self.candidate[chosen], ratio=ratio)
 
     @property
     def row(self) -> NDArray[np.int64]:
-        """(n_pairs,) the source node of each pair."""
+        """Return (n_pairs,) the source node of each pair."""
         return np.repeat(np.arange(len(self.image)), np.diff(self.indptr))
 
     @classmethod
@@ -78,7 +78,7 @@ class Support:
         lists: tuple[Matching, Matching] | None = None,
         walks: tuple[Walks, Walks] | None = None,
     ) -> Support:
-        """Pairs of free nodes with neighbors that `Rematch` lists in either direction, of near profiles, or similar.
+        """Return pairs of free nodes that `Rematch` lists in either direction, of near profiles, or similar.
 
         A profile of node u is log(1 + (share of visits to u of walks from seed i) / (degree of u) * 2m / 10) for up to
         256 seeds i, those of largest degree; the walks return to the seed with probability .15 and make 12 steps.
@@ -93,16 +93,21 @@ class Support:
         """
         image, inverse = seed_images(release, knowledge)
         free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
-        free_there = np.flatnonzero((inverse < 0) & (release.degree > 0))
+        target_free = np.flatnonzero((inverse < 0) & (release.degree > 0))
         seed = np.flatnonzero(image >= 0)
         forward, backward = rematched(release, knowledge) if lists is None else lists
         ratios = knowledge.ratios(release)
         walks = walks or (Walks(knowledge.graph), Walks(release))
-        near = _alike(release, knowledge, (free, free_there), walks)
-        found = [_listed(forward), _listed(backward)[::-1], near, _similar(ratios, max(len(image), release.n_nodes))]
-        u, c = (np.concatenate(side) for side in zip(*found, strict=True))
-        kept = np.isin(u, free) & np.isin(c, free_there)
-        u, c = np.append(u[kept], seed), np.append(c[kept], image[seed])
+        near = _find_similar_profiles(release, knowledge, (free, target_free), walks)
+        parts = [
+            _list_pairs(forward),
+            _list_pairs(backward)[::-1],
+            near,
+            _list_similar(ratios, max(len(image), release.n_nodes)),
+        ]
+        u, c = (np.concatenate(side) for side in zip(*parts, strict=True))
+        is_free = np.isin(u, free) & np.isin(c, target_free)
+        u, c = np.append(u[is_free], seed), np.append(c[is_free], image[seed])
         pair = distinct(u.astype(np.int64) * release.n_nodes + c)
         u, c = np.divmod(pair, release.n_nodes)
         indptr = np.searchsorted(u, np.arange(len(image) + 1))
@@ -111,53 +116,55 @@ class Support:
 
 
 def rematch(
-    release: SocialGraph, knowledge: Auxiliary, told: Callable[[NDArray[np.int32]], None] | None = None
+    release: SocialGraph, knowledge: Auxiliary, progress: Callable[[NDArray[np.int32]], None] | None = None
 ) -> Matching:
-    """The belief of forced `Rematch`, with the lists that a support takes; after six steps hardly a name changes.
+    """Return the belief of forced `Rematch`, with the lists that a support takes; after six steps it hardly changes.
 
-    told : see `progress` of `Rematch`
+    progress : see `progress` of `Rematch`
     """
-    return Rematch(forced=True, listed=LISTED, steps=6, progress=told)(release, knowledge)
+    return Rematch(forced=True, listed=LISTED, steps=6, progress=progress)(release, knowledge)
 
 
 def rematched(release: SocialGraph, knowledge: Auxiliary) -> tuple[Matching, Matching]:
-    """The beliefs of `rematch` from source to target and from target to source."""
+    """Return the beliefs of `rematch` from source to target and from target to source."""
     return rematch(release, knowledge), rematch(knowledge.graph, knowledge.reversed(release))
 
 
-def _similar(ratios: Ratios | None, n_nodes: int) -> Pairs:
-    """The most similar pairs."""
+def _list_similar(ratios: Ratios | None, n_nodes: int) -> Pairs:
+    """Return the most similar pairs."""
     if ratios is None:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     near = ratios.nearest(proposed(n_nodes))
     return ratios.row[near], ratios.candidate[near]
 
 
-def _listed(belief: Matching) -> Pairs:
+def _list_pairs(belief: Matching) -> Pairs:
     return np.repeat(np.arange(belief.n_observations), np.diff(belief.indptr)), belief.candidate.astype(np.int64)
 
 
 # --- profiles -------------------------------------------------------------------------------------------------------
 
 
-def _alike(release: SocialGraph, knowledge: Auxiliary, nodes: Pairs, walks: tuple[Walks, Walks]) -> Pairs:
-    """Pairs of free nodes whose profiles are near. nodes : free nodes of the source, and of the target"""
-    free, free_there = nodes
-    if not 0 < len(free) * len(free_there) <= _MOST_COMPARED:
+def _find_similar_profiles(
+    release: SocialGraph, knowledge: Auxiliary, nodes: Pairs, walks: tuple[Walks, Walks]
+) -> Pairs:
+    """Return pairs of free nodes whose profiles are near. nodes : free nodes of the source, and of the target"""
+    free, target_free = nodes
+    if not 0 < len(free) * len(target_free) <= _MOST_COMPARED:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     seeds = _landmarks(release, knowledge)
-    here, there = (side.profiles(seed) for side, seed in zip(walks, seeds, strict=True))
+    profile, target_profile = (side.profiles(seed) for side, seed in zip(walks, seeds, strict=True))
     k = proposed(max(knowledge.graph.n_nodes, release.n_nodes))
-    (u, c), (c_back, u_back) = nearest(here[free], there[free_there], k, k // 3)
-    return free[np.append(u, u_back)], free_there[np.append(c, c_back)]
+    (u, c), (c_back, u_back) = nearest(profile[free], target_profile[target_free], k, k // 3)
+    return free[np.append(u, u_back)], target_free[np.append(c, c_back)]
 
 
 def _landmarks(release: SocialGraph, knowledge: Auxiliary) -> Pairs:
-    """The seeds of largest degree: the product of both, then that in the source."""
-    here, there = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
-    degree, degree_there = knowledge.graph.degree[here], release.degree[there]
-    first = np.lexsort((-degree, -degree * degree_there))[:_LANDMARKS]
-    return here[first], there[first]
+    """Return the seeds of largest degree: the product of both, then that in the source."""
+    source_seeds, target_seeds = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
+    degree, target_degree = knowledge.graph.degree[source_seeds], release.degree[target_seeds]
+    first = np.lexsort((-degree, -degree * target_degree))[:_LANDMARKS]
+    return source_seeds[first], target_seeds[first]
 
 
 class Walks:
@@ -169,18 +176,18 @@ class Walks:
         self._scale, self._column = 2 * graph.n_edges / 10, dict[int, NDArray[np.float32]]()
 
     def profiles(self, seeds: NDArray[np.int64]) -> NDArray[np.float32]:
-        """(n_nodes, n_seeds) see `Support.of`."""
+        """Return (n_nodes, n_seeds) see `Support.of`."""
         new = np.array([seed for seed in seeds.tolist() if seed not in self._column], dtype=np.int64)
         for start in range(0, len(new), _WALKED):
-            few = new[start : start + _WALKED]
-            visits = np.log1p(self._visits(few) * self._scale)
-            self._column |= zip(few.tolist(), (visits - visits.mean(axis=0)).T.astype(np.float32), strict=True)
+            batch = new[start : start + _WALKED]
+            visits = np.log1p(self._visits(batch) * self._scale)
+            self._column |= zip(batch.tolist(), (visits - visits.mean(axis=0)).T.astype(np.float32), strict=True)
         profile = np.column_stack([self._column[seed] for seed in seeds.tolist()])
         profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         return profile
 
     def _visits(self, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node visited."""
+        """Return (n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node."""
         visits = start = np.zeros((len(self._share), len(seeds)))
         start[seeds, np.arange(len(seeds))] = self._share[seeds]
         for _ in range(_STEPS):
@@ -188,14 +195,16 @@ class Walks:
         return visits
 
 
-def nearest(here: NDArray[np.float32], there: NDArray[np.float32], k: int, k_back: int) -> tuple[Pairs, Pairs]:
-    """Rows of `here` and the k rows of `there` of largest product with each; then the k_back the other way round."""
+def nearest(
+    profile: NDArray[np.float32], target_profile: NDArray[np.float32], k: int, k_back: int
+) -> tuple[Pairs, Pairs]:
+    """Return rows and the k target rows of largest product with each; then the k_back rows of each target row."""
     from unmask.graphs.attacks._climb import keep_nearest
 
-    rows, columns = _leaders(len(here), k), _leaders(len(there), k_back)
-    block = max(1, _COMPARED // len(there))
-    for start in range(0, len(here), block):
-        keep_nearest(here[start : start + block] @ there.T, start, rows, columns)
+    rows, columns = _leaders(len(profile), k), _leaders(len(target_profile), k_back)
+    block = max(1, _COMPARED // len(target_profile))
+    for start in range(0, len(profile), block):
+        keep_nearest(profile[start : start + block] @ target_profile.T, start, rows, columns)
     return _untied(*rows), _untied(*columns)
 
 
@@ -204,6 +213,6 @@ def _leaders(n: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
 
 
 def _untied(node: NDArray[np.int32], value: NDArray[np.float32]) -> Pairs:
-    """Rows and their leaders but the last, and but those that tie with it."""
+    """Return rows and their leaders but the last, and but those that tie with it."""
     row, rank = np.nonzero(value > value[:, -1:] + _TIE)
     return row, node[row, rank].astype(np.int64)

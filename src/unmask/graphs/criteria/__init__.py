@@ -1,9 +1,9 @@
 """Criteria: how well nodes hide in a graph, told from the release alone, without an adversary."""
 
-from unmask.graphs.criteria.degree import degree_anonymity
 from unmask.graphs.criteria.equivalence import (
     class_sizes,
     color_classes,
+    degree_anonymity,
     spearman,
     structural_equivalence,
 )

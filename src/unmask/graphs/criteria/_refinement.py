@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 def tokens(number: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """A 64-bit number for each number, the same for the same one and else as if drawn (the finaliser of SplitMix64).
+    """Return a 64-bit hash of each number (the finalizer of SplitMix64).
 
     Sums of tokens stand for multisets. Two of n multisets share a sum by chance with a probability near n^2 / 2^65.
     """
@@ -18,20 +18,20 @@ def tokens(number: NDArray[np.integer]) -> NDArray[np.uint64]:
 
 
 def row_sums(indptr: NDArray[np.int64], value: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """(n,) sum of the values of each row modulo 2^64; 0 for an empty row."""
+    """Return (n,) sum of the values of each row modulo 2^64; 0 for an empty row."""
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(value, dtype=np.uint64)))
     return running[indptr[1:]] - running[indptr[:-1]]
 
 
 def numbered(key: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """(n,) the keys replaced by 0, 1, 2, ... in their order."""
+    """Return (n,) the keys replaced by 0, 1, 2, ... in their order."""
     return np.unique(key, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
 def refine(
     indptr: NDArray[np.int64], neighbor: NDArray[np.integer], start: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """(n,) the coarsest colors, from 0, such that nodes of one color have as many neighbors of each color.
+    """Return (n,) the coarsest colors, from 0, such that nodes of one color have as many neighbors of each color.
 
     All nodes begin alike, or with the colors `start`; in each round a color is split by the multiset of the colors
     next to it, until no round splits one. Nodes that an automorphism maps to each other have one color; the converse
@@ -47,13 +47,13 @@ def refine(
 
 
 def finer(color: NDArray[np.int64], *graphs: tuple[NDArray[np.int64], NDArray[np.integer]]) -> NDArray[np.int64]:
-    """(n,) the colors after one more round, from 0: each split by the multiset of the colors next to it.
+    """Return (n,) the colors after one more round, from 0: each split by the multiset of the colors next to it.
 
     color : of the nodes of all graphs, (indptr, neighbor) each, one graph after the other
     """
-    start, seen = 0, []
+    start, sums = 0, []
     for indptr, neighbor in graphs:
-        own = color[start : start + len(indptr) - 1]
-        seen.append(row_sums(indptr, tokens(own)[neighbor]))
-        start += len(own)
-    return numbered(tokens(np.concatenate(seen) + tokens(tokens(color))))
+        graph_color = color[start : start + len(indptr) - 1]
+        sums.append(row_sums(indptr, tokens(graph_color)[neighbor]))
+        start += len(graph_color)
+    return numbered(tokens(np.concatenate(sums) + tokens(tokens(color))))

@@ -11,7 +11,7 @@ from unmask.graphs.graph import SocialGraph
 
 
 def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDArray[np.int64]:
-    """(n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbors.
+    """Return (n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbors.
 
     Two nodes are equivalent (twins) if they have the same neighbors, or the same ones but for each other; swapping
     them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
@@ -26,18 +26,18 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
     F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
     """
-    both = 3  # the way of a link in both directions, which an edge is where there are no directions
-    way = graph.way if directed and graph.way is not None else both
-    own = tokens(4 * np.arange(graph.n_nodes) + both)
+    mutual = 3  # the way of a link in both directions, which an edge is where there are no directions
+    way = graph.way if directed and graph.way is not None else mutual
+    own_token = tokens(4 * np.arange(graph.n_nodes) + mutual)
     outside = row_sums(graph.indptr, tokens(4 * graph.neighbor.astype(np.int64) + way))
     # No node is both kinds of twin: of those who share `outside` none are tied, of those who share `inside` all are.
-    inside = outside + own
+    inside = outside + own_token
     twins_inside = class_sizes(numbered(inside)) > 1
     return numbered(np.where(twins_inside, inside, outside))
 
 
 def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) the class of each node under color refinement, numbered from 0.
+    """Return (n_nodes,) the class of each node under color refinement, numbered from 0.
 
     Nodes are in one class if they have as many neighbors of each class: what is left alike for an adversary who
     starts from degrees and looks ever further, without seeds. Nodes that some automorphism maps to each other are in
@@ -55,7 +55,7 @@ def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
 
 
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) the number of nodes, itself among them, in the class of each node: its anonymity set.
+    """Return (n,) the number of nodes, itself among them, in the class of each node: its anonymity set.
 
     >>> class_sizes(np.array([0, 1, 0]))
     array([2, 1, 2])
@@ -64,8 +64,24 @@ def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return sizes
 
 
+def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
+    """Return (n_nodes,) the number of nodes, itself among them, that have as many neighbors as each node.
+
+    The graph is k-degree anonymous for k up to the least of them: an adversary who knows nothing but the degree of a
+    node finds it with probability 1 over its number.
+
+    >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
+    >>> degree_anonymity(star)
+    array([1, 3, 3, 3])
+
+    K. Liu, E. Terzi, "Towards identity anonymization on graphs", SIGMOD 2008, definition 2.
+    """
+    sizes: NDArray[np.int64] = np.bincount(graph.degree)[graph.degree]
+    return sizes
+
+
 def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.floating | np.integer]) -> float | None:
-    """Rank correlation of what an attack found with what a criterion said, in [-1, 1]; ties share their mean rank.
+    """Return the rank correlation of the success of an attack with a criterion, in [-1, 1]; ties share their mean rank.
 
     score     : (n,) how often each node is found, `Score.score` or `Score.hit_share`
     anonymity : (n,) a criterion of the same nodes; a good one has a correlation near -1, the degree near 1
@@ -80,15 +96,15 @@ def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.flo
     """
     if score.shape != anonymity.shape or score.ndim != 1:
         raise UnmaskError(f"there are {score.size} scores for {anonymity.size} nodes, expected one for each")
-    known = np.isfinite(score) & np.isfinite(anonymity)
-    a, b = score[known], anonymity[known]
+    is_known = np.isfinite(score) & np.isfinite(anonymity)
+    a, b = score[is_known], anonymity[is_known]
     if len(a) < 2 or a.min() == a.max() or b.min() == b.max():
         return None
     return float(np.corrcoef(mean_ranks(a), mean_ranks(b))[0, 1])
 
 
 def mean_ranks(values: NDArray[np.floating | np.integer]) -> NDArray[np.float64]:
-    """(n,) the rank of each value, from 1; equal ones share the mean of theirs. SciPy has it behind a slow import.
+    """Return (n,) the rank of each value, from 1; equal ones share their mean rank. SciPy's import is slow.
 
     >>> mean_ranks(np.array([7, 3, 7]))
     array([2.5, 1. , 2.5])

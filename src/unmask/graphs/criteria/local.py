@@ -18,7 +18,7 @@ _DECIMALS: Final = 12  # like places tie exactly, whatever the order in which th
 
 
 def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.float64]:
-    """Local topological anonymity (LTA): how like a node is to those whom an attack compares it with.
+    """Return local topological anonymity (LTA): how like a node is to those whom an attack compares it with.
 
     V_i are the neighbors of node i, V2_i the other nodes at the end of a path of two edges from i (a neighbor of i is
     among them if it closes a triangle), and CosSim(i, k) = |V_i and V_k in common| / sqrt(|V_i| |V_k|). Then
@@ -59,26 +59,26 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     for variant in wanted:
         if variant not in get_args(Variant):
             raise UnmaskError(f"the variant is {variant!r}, expected one of {', '.join(get_args(Variant))}")
-    found = {variant: graph.degree.astype(np.float64) for variant in wanted}
+    values = {variant: graph.degree.astype(np.float64) for variant in wanted}
     if {*wanted} <= {"degree"} or not graph.n_nodes:
-        return found
+        return values
     from unmask.graphs.criteria._kernels import two_hops  # numba is imported where a kernel runs
 
     reached, total, squares = np.zeros((3, graph.n_nodes))
-    seen = np.full(graph.n_nodes, -1, dtype=np.int32)
-    two_hops(graph.indptr, graph.neighbor, graph.degree.astype(np.int32), seen, reached, total, squares)
+    last_visitor = np.full(graph.n_nodes, -1, dtype=np.int32)
+    two_hops(graph.indptr, graph.neighbor, graph.degree.astype(np.int32), last_visitor, reached, total, squares)
     n = np.maximum(reached, 1)
     variance = (squares - total * total / n) / np.maximum(n - 1, 1)
     divisors = {"A": n, "B": np.maximum(graph.degree, 2), "C": n * np.sqrt(np.maximum(variance, 1.0))}
     similarity = _similarity(graph)
     for variant in {*wanted} - {"degree"}:
-        found[variant] = np.where(reached > 0, np.round(similarity / divisors[variant], _DECIMALS), np.nan)
-    return found
+        values[variant] = np.where(reached > 0, np.round(similarity / divisors[variant], _DECIMALS), np.nan)
+    return values
 
 
 def _similarity(graph: SocialGraph) -> NDArray[np.float64]:
-    """(n_nodes,) sum of CosSim over all nodes two hops away."""
+    """Return (n_nodes,) sum of CosSim over all nodes two hops away."""
     adjacency = graph.adjacency().astype(np.float64)
     inverse_root = 1.0 / np.sqrt(np.maximum(graph.degree, 1))
-    others: NDArray[np.float64] = adjacency @ (adjacency @ inverse_root) - graph.degree * inverse_root
-    return others * inverse_root
+    similarity: NDArray[np.float64] = adjacency @ (adjacency @ inverse_root) - graph.degree * inverse_root
+    return similarity * inverse_root

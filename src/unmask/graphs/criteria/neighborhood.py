@@ -32,7 +32,7 @@ class NeighborhoodAnonymity:
 
 
 def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
-    """The number of nodes whose neighborhood is isomorphic to that of each node: k-neighborhood anonymity.
+    """Return the number of nodes whose neighborhood is isomorphic to that of each node: k-neighborhood anonymity.
 
     The neighborhood of a node is the graph among its neighbors; the node itself, tied to all of them, adds nothing.
     Two are isomorphic if their connected pieces are, one by one. The graph is k-neighborhood anonymous for k up to
@@ -89,8 +89,8 @@ class _Pieces:
         n = len(indptr) - 1
         color = refine(indptr, neighbor)
         ones = np.ones(len(neighbor), dtype=np.int8)
-        count, found = csgraph.connected_components(sparse.csr_array((ones, neighbor, indptr), shape=(n, n)), False)
-        of_node = found.astype(np.int64)
+        count, label = csgraph.connected_components(sparse.csr_array((ones, neighbor, indptr), shape=(n, n)), False)
+        of_node = label.astype(np.int64)
         size = np.bincount(of_node, minlength=count)
         edges = np.bincount(of_node, weights=np.diff(indptr), minlength=count).astype(np.int64) // 2
         multiset = np.zeros(count, dtype=np.uint64)
@@ -100,15 +100,15 @@ class _Pieces:
         return cls(indptr, neighbor, color, of_node, size, numbered(multiset), plain)
 
     def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """The nodes of each of these pieces."""
+        """Return the nodes of each of these pieces."""
         order = np.argsort(self.of_node, kind="stable")
         begin = np.searchsorted(self.of_node[order], piece)
         for first, size in zip(begin.tolist(), self.size[piece].tolist(), strict=True):
             yield order[first : first + size]
 
-    def isomorphic(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-        """Whether two pieces of one kind, given by their nodes, are isomorphic."""
-        nodes = np.concatenate((one, other))
+    def isomorphic(self, piece: NDArray[np.int64], other_piece: NDArray[np.int64]) -> bool:
+        """Return True if two pieces of one kind, given by their nodes, are isomorphic."""
+        nodes = np.concatenate((piece, other_piece))
         number = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
         rows = [self.neighbor[self.indptr[x] : self.indptr[x + 1]] for x in nodes]
         neighbor = np.array([number[x] for x in np.concatenate(rows).tolist()], dtype=np.int64)
@@ -117,29 +117,29 @@ class _Pieces:
 
 
 def _combine(graph: SocialGraph, pieces: _Pieces, kind: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n_nodes,) the class of each node by the multiset of the kinds of its pieces, each counted once a node in it."""
+    """Return (n_nodes,) the class of each node by the multiset of the kinds of its pieces, weighted by their nodes."""
     return numbered(row_sums(graph.indptr, tokens(kind)[pieces.of_node]))
 
 
 def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(n_pieces,) kinds, split where two pieces of one kind are not isomorphic after all."""
+    """Return (n_pieces,) kinds, split where two pieces of one kind are not isomorphic after all."""
     open_ones = np.flatnonzero(needed & ~pieces.identified & (pieces.size <= _EXACT))
     kind = pieces.kind.copy()
     following = int(kind.max(initial=-1)) + 1
     models: dict[int, list[tuple[NDArray[np.int64], int]]] = {}
     for piece, nodes in zip(open_ones.tolist(), pieces.nodes(open_ones), strict=True):
-        known = models.setdefault(int(pieces.kind[piece]), [])
-        match = next((number for model, number in known if pieces.isomorphic(nodes, model)), None)
+        representatives = models.setdefault(int(pieces.kind[piece]), [])
+        match = next((number for model, number in representatives if pieces.isomorphic(nodes, model)), None)
         if match is None:
-            match = following if known else int(kind[piece])
-            following += bool(known)
-            known.append((nodes, match))
+            match = following if representatives else int(kind[piece])
+            following += bool(representatives)
+            representatives.append((nodes, match))
         kind[piece] = match
     return kind
 
 
 def _match(indptr: NDArray[np.int64], neighbor: NDArray[np.int64], color: NDArray[np.int64]) -> bool:
-    """Whether the first half of a graph is isomorphic to the second; no edge goes from one to the other.
+    """Return True if the first half of a graph is isomorphic to the second; no edge joins the halves.
 
     Individualisation and refinement: a node of the first half that has no color of its own is matched with each node
     of that color in the second, and the colors are refined, until all differ or the halves do. Exponential at worst.
@@ -152,10 +152,10 @@ def _match(indptr: NDArray[np.int64], neighbor: NDArray[np.int64], color: NDArra
     if size.max() == 1:
         return True
     smallest = int(np.argmin(np.where(size > 1, size, half + 1)))
-    first, *others = np.flatnonzero(color == smallest).tolist()
-    for other in others[int(size[smallest]) - 1 :]:
+    first, *other_nodes = np.flatnonzero(color == smallest).tolist()
+    for other_node in other_nodes[int(size[smallest]) - 1 :]:
         fixed = color.copy()
-        fixed[[first, other]] = n_colors
+        fixed[[first, other_node]] = n_colors
         if _match(indptr, neighbor, fixed):
             return True
     return False

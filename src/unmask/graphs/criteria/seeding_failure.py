@@ -69,7 +69,7 @@ def clique_failure(
     *,
     model: Model = "basic",
 ) -> float | Floats:
-    """Chance that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
+    """Return chance that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
 
     Identity i is recognized if all k - 1 contacts inside the clique are its own and it has at least (1 - epsilon) N
     contacts in all, which has the chance
@@ -102,14 +102,14 @@ def clique_failure(
     from scipy.stats import binom
 
     enough = np.ceil((1 - tolerance) * N - SLACK)[..., None]
-    found = p**inner * binom.sf(enough - inner - 1, N[..., None] - inner, p)
+    recognized = p**inner * binom.sf(enough - inner - 1, N[..., None] - inner, p)
     if model == "realistic":
-        return _as_asked(np.prod(1 - found, axis=-1))
-    return _as_asked(np.clip(1 - found.sum(axis=-1), 0.0, 1.0))
+        return _as_asked(np.prod(1 - recognized, axis=-1))
+    return _as_asked(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))
 
 
 def intact_cliques(separating: float, clique_size: int = 4, probabilities: ArrayLike = ()) -> float:
-    """Share of k-cliques to expect unbroken when everyone separates with chance P(Y > 1), (5.3) and (5.4).
+    """Return share of k-cliques to expect unbroken when everyone separates with chance P(Y > 1), (5.3) and (5.4).
 
     (1 - P(Y > 1) + P(Y > 1) sum_i p_i^(k-1))^k: a member who separates leaves a clique unbroken if all its contacts go
     to one identity, i with `probabilities` p_i of the basic or best model. Without them the clique always breaks, which
@@ -123,8 +123,8 @@ def intact_cliques(separating: float, clique_size: int = 4, probabilities: Array
         raise UnmaskError(f"separating is {separating}, expected a share of the users from 0 to 1")
     _check_whole("clique_size", clique_size, at_least=2)
     p = np.asarray(probabilities, dtype=np.float64)
-    together = float((_shares(p, "best") ** (clique_size - 1)).sum()) if p.size else 0.0
-    return float((1 - separating + separating * together) ** clique_size)
+    share_together = float((_shares(p, "best") ** (clique_size - 1)).sum()) if p.size else 0.0
+    return float((1 - separating + separating * share_together) ** clique_size)
 
 
 # --- top degrees ----------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def top_failure(degree: Degrees, probabilities: ArrayLike, border: int, *, model
 def top_failure(
     degree: Degree | Degrees, probabilities: ArrayLike, border: int, *, model: Model = "basic"
 ) -> float | Floats:
-    """Chance that all identities have less than `border` contacts and escape a matching of top nodes (5.14), (5.15).
+    """Return the chance that all identities have less than `border` contacts and escape top seeding (5.14), (5.15).
 
     basic, best: the chance that all cells of a multinomial stay below the border. A multinomial is Poisson variables
     X_i of means lambda p_i given their sum N, whatever lambda, so that it is
@@ -165,12 +165,12 @@ def top_failure(
 
         return _as_asked(np.prod(binom.cdf(border - 1, N[..., None], p), axis=-1))
     degrees, back = np.unique(N, return_inverse=True)
-    found = np.array([_all_below(int(n), p, border) for n in degrees], dtype=np.float64)
-    return _as_asked(found[back].reshape(N.shape))
+    chance = np.array([_all_below(int(n), p, border) for n in degrees], dtype=np.float64)
+    return _as_asked(chance[back].reshape(N.shape))
 
 
 def top_border(degrees: ArrayLike, size: int) -> int:
-    """The degree of the `size`-th node in falling order, kappa of (5.14): the border of `top_failure`.
+    """Return the degree of the `size`-th node in falling order, kappa of (5.14): the border of `top_failure`.
 
     All nodes that tie with it are in reach.
 
@@ -189,28 +189,28 @@ def _all_below(n: int, p: Floats, border: int) -> float:
     if border > n:
         return 1.0
     share, times = np.unique(p[p > 0], return_counts=True)
-    most = np.full(len(share), border - 1.0)
+    max_counts = np.full(len(share), border - 1.0)
     deleted = 1 - float(p.sum())
     if deleted > SLACK:
-        share, times, most = np.append(share, deleted), np.append(times, 1), np.append(most, float(n))
-    if times @ most < n:
+        share, times, max_counts = np.append(share, deleted), np.append(times, 1), np.append(max_counts, float(n))
+    if times @ max_counts < n:
         return 0.0
-    scale = _scale(n, share, times, most)
+    scale = _scale(n, share, times, max_counts)
     log_chance = math.lgamma(n + 1) - n * math.log(scale)
     sums: list[tuple[int, Floats]] = []
-    for mean, count, top in zip((scale * share).tolist(), times.tolist(), most.astype(int).tolist(), strict=True):
+    for mean, count, top in zip((scale * share).tolist(), times.tolist(), max_counts.astype(int).tolist(), strict=True):
         log_total, piece = _poisson(mean, top)
         log_chance += count * log_total
         sums.append(_power(piece, count))
     while len(sums) > 1:
         sums = [_add(*sums[i : i + 2]) if i + 1 < len(sums) else sums[i] for i in range(0, len(sums), 2)]
     start, chance = sums[0]
-    at = float(chance[n - start]) if 0 <= n - start < len(chance) else 0.0
-    return min(1.0, math.exp(log_chance + math.log(at))) if at > 0 else 0.0
+    chance_at_n = float(chance[n - start]) if 0 <= n - start < len(chance) else 0.0
+    return min(1.0, math.exp(log_chance + math.log(chance_at_n))) if chance_at_n > 0 else 0.0
 
 
-def _scale(n: int, share: Floats, times: NDArray[np.int64], most: Floats) -> float:
-    """A lambda with which the means of the truncated Poisson variables sum to about n: any is right, this is precise.
+def _scale(n: int, share: Floats, times: NDArray[np.int64], caps: Floats) -> float:
+    """Return a lambda with which the means of the truncated Poisson variables sum to about n, for precision.
 
     E[X | X <= c] = theta P(X <= c - 1) / P(X <= c), or about c - c / (theta - c) far above c, where both underflow.
     """
@@ -218,10 +218,14 @@ def _scale(n: int, share: Floats, times: NDArray[np.int64], most: Floats) -> flo
 
     def total(log_scale: float) -> float:
         theta = share * math.exp(log_scale)
-        below, all_of_it = gammaincc(np.maximum(most, 1e-9), theta), gammaincc(most + 1, theta)
+        below_cap, all_of_it = gammaincc(np.maximum(caps, 1e-9), theta), gammaincc(caps + 1, theta)
         far = all_of_it < 1e-250
-        mean = np.where(far, most - most / np.maximum(theta - most, 1.0), theta * below / np.where(far, 1.0, all_of_it))
-        return float(times @ np.where(most > 0, mean, 0.0))
+        mean = np.where(
+            far,
+            caps - caps / np.maximum(theta - caps, 1.0),
+            theta * below_cap / np.where(far, 1.0, all_of_it),
+        )
+        return float(times @ np.where(caps > 0, mean, 0.0))
 
     low, high = math.log(n) - 1.0, math.log(n) + 1.0
     while total(high) < n and high < math.log(n) + 40:
@@ -233,7 +237,7 @@ def _scale(n: int, share: Floats, times: NDArray[np.int64], most: Floats) -> flo
 
 
 def _poisson(theta: float, top: int) -> tuple[float, tuple[int, Floats]]:
-    """Log of the sum of theta^x / x! over x <= top, and (first x, the terms as shares of it) where they count."""
+    """Return the log of the sum of theta^x / x! over x <= top, and (first x, significant terms as shares of it)."""
     from scipy.special import gammaln
 
     mode = min(int(theta), top)
@@ -244,30 +248,30 @@ def _poisson(theta: float, top: int) -> tuple[float, tuple[int, Floats]]:
     return float(logs.max() + math.log(terms.sum())), (int(x[0]), terms / terms.sum())
 
 
-def _add(one: tuple[int, Floats], two: tuple[int, Floats]) -> tuple[int, Floats]:
-    """The distribution of a sum, without the ends that do not count."""
-    chance = np.convolve(one[1], two[1])
-    kept = np.flatnonzero(chance > 1e-22 * chance.max())
-    return one[0] + two[0] + int(kept[0]), chance[kept[0] : kept[-1] + 1]
+def _add(first: tuple[int, Floats], second: tuple[int, Floats]) -> tuple[int, Floats]:
+    """Return the distribution of a sum, without the ends that do not count."""
+    chance = np.convolve(first[1], second[1])
+    significant = np.flatnonzero(chance > 1e-22 * chance.max())
+    return first[0] + second[0] + int(significant[0]), chance[significant[0] : significant[-1] + 1]
 
 
 def _power(piece: tuple[int, Floats], count: int) -> tuple[int, Floats]:
-    """The distribution of a sum of `count` alike, by squaring."""
-    found: tuple[int, Floats] = (0, np.ones(1))
+    """Return the distribution of a sum of `count` alike, by squaring."""
+    result: tuple[int, Floats] = (0, np.ones(1))
     while count:
         if count & 1:
-            found = _add(found, piece)
+            result = _add(result, piece)
         count >>= 1
         if count:
             piece = _add(piece, piece)
-    return found
+    return result
 
 
 # --- all numbers of identities --------------------------------------------------------------------------------------
 
 
 def overall_failure(identities: ArrayLike, failure: Callable[[int], Any]) -> float:
-    """Chance that seeding fails for a user who has y identities with probability P(Y = y), by total probability (5.1).
+    """Return the chance that seeding fails if a user has y identities with probability P(Y = y), equation (5.1).
 
     P(Y = 0) + sum_{y >= 1} P(failure | Y = y) P(Y = y): who has no identity in the release is not found.
 

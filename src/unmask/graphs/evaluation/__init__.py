@@ -2,7 +2,7 @@
 
 from unmask.graphs.evaluation.bound import most_recall
 from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, expected_hop_distance, hop_distance, hop_error
-from unmask.graphs.evaluation.outcomes import (
+from unmask.graphs.evaluation.node_outcomes import (
     DEGREE_CLASSES,
     DegreeClass,
     Outcome,

@@ -9,7 +9,7 @@ from unmask.graphs.knowledge import Pair, SeedPairs
 
 
 def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = False) -> float | None:
-    """The most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
+    """Return the most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
 
     A person v whose node is u = truth(v) is found with probability at most 1 / max(s, k): s is the number of source
     nodes equivalent to v, k that of target nodes equivalent to u, themselves counted and seeds not. Swapping equivalent
@@ -34,5 +34,5 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = 
         free_target[seeds.target] = False
     s = np.bincount(source[free_source], minlength=len(source))[source]
     k = np.bincount(target[free_target], minlength=len(target))[target]
-    found = np.flatnonzero((pair.truth >= 0) & free_source)
-    return float(np.mean(1.0 / np.maximum(s[found], k[pair.truth[found]]))) if len(found) else None
+    findable = np.flatnonzero((pair.truth >= 0) & free_source)
+    return float(np.mean(1.0 / np.maximum(s[findable], k[pair.truth[findable]]))) if len(findable) else None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.graphs.evaluation.outcomes import named_once
+from unmask.graphs.evaluation.node_outcomes import named_once
 from unmask.graphs.graph import SocialGraph
 from unmask.measures import Measure
 
@@ -25,7 +25,7 @@ GUESSES: Final = 200
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """(n_source,) how far off the adversary is: hops in the target between the node named and the right one.
+    """Return (n_source,) how far off the adversary is: hops in the target between the node named and the right one.
 
     0 is a hit. `UNNAMED` (-1) where nobody is named or the person is not in the target, `UNREACHABLE` (-2) where no
     path leads from one to the other; neither is a distance, leave both out of a mean.
@@ -36,14 +36,14 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
     """
-    known = np.flatnonzero((mapping >= 0) & (truth >= 0))
+    has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
-    distance[known] = _hops(target, mapping[known], truth[known])
+    distance[has_both] = _hops(target, mapping[has_both], truth[has_both])
     return distance
 
 
 def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
+    """Return (n_source,) expected hops to the right node if one of the listed candidates is drawn by the belief.
 
     D = sum over listed c of p(c) hops(c, truth) / sum over listed c of p(c); candidates from which no path leads to
     the right node are left out of both sums. `UNNAMED` where nobody is listed, or the person is not in the target;
@@ -57,35 +57,35 @@ def expected_hop_distance(target: SocialGraph, belief: Posterior, truth: NDArray
     array([0. , 1.33, 1.33, 1.33])
     """
     row = np.repeat(np.arange(len(truth)), np.diff(belief.indptr))
-    known = np.flatnonzero(truth[row] >= 0)
-    row = row[known]
-    hops = _hops(target, belief.candidate[known], truth[row])
-    weight = np.exp(belief.log_probability[known].astype(np.float64))
-    listed = np.bincount(row, minlength=len(truth)) > 0
+    has_truth = np.flatnonzero(truth[row] >= 0)
+    row = row[has_truth]
+    hops = _hops(target, belief.candidate[has_truth], truth[row])
+    weight = np.exp(belief.log_probability[has_truth].astype(np.float64))
+    is_listed = np.bincount(row, minlength=len(truth)) > 0
     weight[hops == UNREACHABLE] = 0.0
     mass = np.bincount(row, weights=weight, minlength=len(truth))
     total = np.bincount(row, weights=weight * hops, minlength=len(truth))
-    expected = np.where(listed, float(UNREACHABLE), float(UNNAMED))
+    expected = np.where(is_listed, float(UNREACHABLE), float(UNNAMED))
     np.divide(total, mass, out=expected, where=mass > 0)
     return expected
 
 
 def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
-    """The measure `error_hops`: `hop_distance` of the people asked about, nan where there is none.
+    """Return the measure `error_hops`: `hop_distance` of the people asked about, nan where there is none.
 
     Before the release it is that of random nodes, for some of those people.
 
     asked : (n_source,)
     """
-    rng, some = np.random.default_rng(0), np.zeros(len(asked), dtype=np.bool_)
-    some[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
+    rng, guess_people = np.random.default_rng(0), np.zeros(len(asked), dtype=np.bool_)
+    guess_people[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
     guess = rng.integers(target.n_nodes, size=len(asked))
 
     def realized(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         rounds = np.atleast_2d(guess if belief.named is None else belief.named)
-        named, of = named_once(rounds, truth.accepts(rounds)), some if belief.named is None else asked
-        right = np.where(truth.accepts(named), named, truth.candidate)
-        hops = hop_distance(target, np.where(of, named, -1), np.where(of, right, -1))
+        nodes, is_included = named_once(rounds, truth.accepts(rounds)), guess_people if belief.named is None else asked
+        right_nodes = np.where(truth.accepts(nodes), nodes, truth.candidate)
+        hops = hop_distance(target, np.where(is_included, nodes, -1), np.where(is_included, right_nodes, -1))
         return np.where(hops >= 0, hops, np.nan)
 
     return Measure(
@@ -99,11 +99,11 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
 
 
 def _hops(graph: SocialGraph, start: NDArray[np.integer], end: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Distance of each pair of nodes, `UNREACHABLE` where there is none."""
+    """Return distance of each pair of nodes, `UNREACHABLE` where there is none."""
     from unmask.graphs.evaluation._kernels import distances  # numba is imported where a kernel runs
 
-    found, pairs = np.empty(len(start), dtype=np.int64), (start.astype(np.int32), end.astype(np.int32))
+    distance, pairs = np.empty(len(start), dtype=np.int64), (start.astype(np.int32), end.astype(np.int32))
     marks = np.full(graph.n_nodes, -1, dtype=np.int64), np.full(graph.n_nodes, -1, dtype=np.int64)
     queues = np.empty(graph.n_nodes, dtype=np.int32), np.empty(graph.n_nodes, dtype=np.int32)
-    distances(graph.indptr, graph.neighbor, *pairs, marks, queues, found)
-    return found
+    distances(graph.indptr, graph.neighbor, *pairs, marks, queues, distance)
+    return distance

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.graphs.evaluation.outcomes import Outcome, ratio
+from unmask.graphs.evaluation.node_outcomes import Outcome, ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,24 +26,24 @@ class Score:
 
     @property
     def score(self) -> NDArray[np.int64]:
-        """(n_people,) S = hits - misses, in which a hit and a miss cancel: G. Gulyas, 2015, equation (3.6)."""
+        """Return (n_people,) S = hits - misses, in which a hit and a miss cancel: G. Gulyas, 2015, equation (3.6)."""
         return self.hits - self.misses
 
     @property
     def hit_share(self) -> NDArray[np.float64]:
-        """(n_people,) hits / findable; nan where a person could never be found, and so has no share."""
+        """Return (n_people,) hits / findable; nan where a person could never be found, and so has no share."""
         return np.where(self.findable > 0, self.hits / np.maximum(self.findable, 1), np.nan)
 
     @property
     def settled(self) -> float | None:
-        """Share of the people who were findable at all that were found always or never; None where nobody was."""
-        there = self.findable > 0
+        """Return the share of findable people that were found always or never; None without findable people."""
+        is_findable = self.findable > 0
         decided = (self.hits == 0) | (self.hits == self.findable)
-        return ratio(int(np.count_nonzero(decided & there)), int(np.count_nonzero(there)))
+        return ratio(int(np.count_nonzero(decided & is_findable)), int(np.count_nonzero(is_findable)))
 
 
 def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike], *, n_people: int) -> Score:
-    """Hits and misses of each person over repeated runs.
+    """Return hits and misses of each person over repeated runs.
 
     outcome_of_run : for each run the (n_source,) outcomes of its source nodes, as from `outcomes`
     people         : for each run the (n_source,) person that each source node is, 0 to n_people - 1: the labels of
@@ -61,12 +61,12 @@ def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike
 
 
 def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(n_sweeps,) share of all matches that are made by the end of each pass over the nodes; 0 where none is made.
+    """Return (n_sweeps,) the share of all matches that are made by the end of each pass over the nodes.
 
     sweeps : (n_sweeps,) matches made in each pass, `Matching.sweeps`; attacks that revise matches count changes
 
     >>> convergence(np.array([6, 3, 1, 0]))
     array([0.6, 0.9, 1. , 1. ])
     """
-    made = np.cumsum(sweeps, dtype=np.float64)
-    return made / max(made[-1], 1.0) if len(made) else made
+    total_matches = np.cumsum(sweeps, dtype=np.float64)
+    return total_matches / max(total_matches[-1], 1.0) if len(total_matches) else total_matches

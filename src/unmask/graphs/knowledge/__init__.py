@@ -1,11 +1,11 @@
 """What an adversary of social graphs may know: a graph that overlaps the release, and a few people in both."""
 
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
+from unmask.graphs.knowledge.guessed_seeds import match_cliques, match_top
+from unmask.graphs.knowledge.lookalike_seeds import match_profiles
 from unmask.graphs.knowledge.pair import NOBODY, Pair
 from unmask.graphs.knowledge.perturbation import split
-from unmask.graphs.knowledge.realistic import match_cliques, match_top
 from unmask.graphs.knowledge.seeding import select_seeds
-from unmask.graphs.knowledge.seedless import match_profiles
 from unmask.graphs.seeds import SeedPairs
 
 __all__ = [

@@ -14,7 +14,7 @@ _MOST_STEPS: Final = 10**10  # walks times ends of edges up to which betweenness
 
 
 def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-    """Betweenness centrality: on how many shortest paths between two others a node lies.
+    """Return betweenness centrality: on how many shortest paths between two others a node lies.
 
     b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t); pairs
     that are not connected add 0.
@@ -39,16 +39,16 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     n_walks = max(1, _MOST_STEPS // max(1, len(inner.neighbor)))
     if rng is not None and n_walks < len(walks):
         walks = np.sort(rng.permutation(len(walks))[:n_walks])
-    held = leaves[core]
-    through = dependencies(inner.indptr, inner.neighbor, walks, 1.0 + held) * (len(core) / max(1, len(walks))) / 2
+    n_leaves = leaves[core]
+    through = dependencies(inner.indptr, inner.neighbor, walks, 1.0 + n_leaves) * (len(core) / max(1, len(walks))) / 2
     of_core = graph.n_nodes and _component_size(graph)[core]
     result = np.zeros(graph.n_nodes)
-    result[core] = through + held * (of_core - 1 - held) + held * (held - 1) / 2
+    result[core] = through + n_leaves * (of_core - 1 - n_leaves) + n_leaves * (n_leaves - 1) / 2
     return result
 
 
 def _folded(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The nodes that are left when those with one neighbor are folded into it, and how many each has taken in.
+    """Return the nodes that are left when those with one neighbor are folded into it, and how many each has taken in.
 
     Of two who have only each other the first takes in the second.
     """
@@ -58,8 +58,8 @@ def _folded(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]
     folded = ~leaf[holder] | (holder < ends)
     leaf[ends[~folded]] = False
     leaves = np.bincount(holder[folded], minlength=graph.n_nodes).astype(np.float64)
-    left = np.flatnonzero(~leaf)
-    return left[np.argsort(-graph.degree[left], kind="stable")], leaves  # in this order the caches serve best
+    remaining = np.flatnonzero(~leaf)
+    return remaining[np.argsort(-graph.degree[remaining], kind="stable")], leaves  # in this order the caches serve best
 
 
 def _component_size(graph: SocialGraph) -> NDArray[np.int64]:
@@ -70,7 +70,7 @@ def _component_size(graph: SocialGraph) -> NDArray[np.int64]:
 
 
 def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Closeness centrality: the inverse of the mean distance to the nodes that can be reached, times their share.
+    """Return closeness centrality: the inverse of the mean distance to reachable nodes, times their share.
 
     c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), r being the nodes that v reaches, itself
     included. In a connected graph the second factor is 1. 0 for a node without neighbors.
@@ -95,7 +95,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
 
 
 def clustering(graph: SocialGraph) -> NDArray[np.float64]:
-    """Local clustering coefficient: which share of the pairs of a node's neighbors know each other.
+    """Return local clustering coefficient: which share of the pairs of a node's neighbors know each other.
 
     LCC(v) = triangles with v / (d (d - 1) / 2), d the number of v's neighbors; 0 where d is below 2.
 

@@ -36,29 +36,29 @@ def groups(
 
 
 def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
-    """A clique of this size that holds the start and nobody used, or []."""
+    """Return a clique of this size that holds the start and nobody used, or []."""
 
     def extend(members: list[int], candidates: list[int]) -> list[int]:
         if len(members) == size:
             return members
-        place = {node: at for at, node in enumerate(candidates)}
-        for at, node in enumerate(candidates[: len(candidates) + len(members) + 1 - size]):
-            later = sorted(i for friend in graph.neighbors(node).tolist() if (i := place.get(friend, -1)) > at)
-            found = extend([*members, node], [candidates[i] for i in later])
-            if found:
-                return found
+        place = {node: position for position, node in enumerate(candidates)}
+        for position, node in enumerate(candidates[: len(candidates) + len(members) + 1 - size]):
+            later = sorted(i for friend in graph.neighbors(node).tolist() if (i := place.get(friend, -1)) > position)
+            members_found = extend([*members, node], [candidates[i] for i in later])
+            if members_found:
+                return members_found
         return []
 
     return extend([start], [node for node in rng.permutation(graph.neighbors(start)).tolist() if node not in used])
 
 
 def _nearest(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
-    """The first nodes of a breadth-first search from the start around those used, or [] where there are too few."""
+    """Return the first unused nodes of a breadth-first search from the start, or [] if there are too few."""
     group = [start]
     for node in group:  # grows while it is walked
-        for other in rng.permutation(graph.neighbors(node)).tolist():
+        for neighbor in rng.permutation(graph.neighbors(node)).tolist():
             if len(group) == size:
                 return group
-            if other not in used and other not in group:
-                group.append(other)
+            if neighbor not in used and neighbor not in group:
+                group.append(neighbor)
     return group if len(group) == size else []

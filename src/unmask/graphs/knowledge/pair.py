@@ -56,18 +56,18 @@ class Pair:
 
     @property
     def common(self) -> NDArray[np.int64]:
-        """The source nodes whose person is in the target too, ascending: those that can be found at all."""
+        """Return the source nodes whose person is in the target too, ascending: those that can be found at all."""
         return np.flatnonzero(self.truth >= 0)
 
     @property
     def identities(self) -> NDArray[np.int64]:
-        """(source.n_nodes,) how many target nodes each person has, all of them right: 0 if not in the target."""
+        """Return (source.n_nodes,) how many target nodes each person has, all of them right: 0 if not in the target."""
         if self.origin is None:
             return (self.truth >= 0).astype(np.int64)
         return np.where(self.truth >= 0, np.bincount(self.origin)[self.origin[self.truth]], 0)
 
     def truth_for(self, mapping: NDArray[np.integer]) -> NDArray[np.int64]:
-        """A one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
+        """Return a one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
 
         It is the node that the mapping names where that is one of the person's, else `truth`. So it is s(v, mu) of
         G. Gulyas, 2015, equation (3.2), that counts.
@@ -83,7 +83,7 @@ class Pair:
         return np.where(self.to_truth().accepts(mapping), mapping, self.truth)
 
     def to_truth(self, seeds: SeedPairs | None = None, *, partial: bool = False) -> Truth:
-        """The truth about the source nodes, for `unmask.audit`: seeds are leaked, any identity of a person is right.
+        """Return the truth about the source nodes for an audit: seeds are leaked, any identity of a person is right.
 
         partial : whether people who are nobody in `truth` may be in the target all the same
 
@@ -97,23 +97,23 @@ class Pair:
 
     @property
     def node_overlap(self) -> float:
-        """Jaccard index of the people: common / (source + target - common); nan where nobody is in either."""
+        """Return Jaccard index of the people: common / (source + target - common); nan where nobody is in either."""
         n = self.source.n_nodes + self.target.n_nodes - len(self.common)
         return len(self.common) / n if n else math.nan
 
     @property
     def edge_overlap(self) -> float:
-        """Jaccard index J of the edges among the common people: in both / in either; nan where there is none.
+        """Return Jaccard index J of the edges among the common people: in both / in either; nan where there is none.
 
         The definition of Narayanan and Shmatikov and of Gulyas. Others give `edge_retention`, a larger number.
         """
-        both, here, there = self._edges_among_common()
-        either = here + there - both
-        return both / either if either else math.nan
+        n_shared, n_source, n_target = self._edges_among_common()
+        either = n_source + n_target - n_shared
+        return n_shared / either if either else math.nan
 
     @property
     def edge_retention(self) -> float:
-        """Probability s that an edge of one graph is in the other: 2 both / (source + target edges).
+        """Return probability s that an edge of one graph is in the other: 2 both / (source + target edges).
 
         Among the common people; nan where they have no edge. The definition of Pedarsani and Grossglauser, Korula and
         Lattanzi and others, who keep each edge of a parent in each graph with probability s, estimated without that
@@ -121,33 +121,33 @@ class Pair:
 
         P. Pedarsani, M. Grossglauser, "On the privacy of anonymized networks", KDD 2011.
         """
-        both, here, there = self._edges_among_common()
-        return 2 * both / (here + there) if here + there else math.nan
+        n_shared, n_source, n_target = self._edges_among_common()
+        return 2 * n_shared / (n_source + n_target) if n_source + n_target else math.nan
 
     def _edges_among_common(self) -> tuple[int, int, int]:
-        """Edges among the common people: in both graphs, in the source, in the target."""
+        """Return edges among the common people: in both graphs, in the source, in the target."""
         image = np.zeros(self.target.n_nodes, dtype=np.bool_)
         image[self.truth[self.common]] = True
         u, v = self.source.edges()
         a, b = self.target.edges()
-        here = int(((self.truth[u] >= 0) & (self.truth[v] >= 0)).sum())
-        return self.shared.n_edges, here, int((image[a] & image[b]).sum())
+        n_source = int(((self.truth[u] >= 0) & (self.truth[v] >= 0)).sum())
+        return self.shared.n_edges, n_source, int((image[a] & image[b]).sum())
 
     @property
     def shared(self) -> SocialGraph:
-        """The edges that are in both graphs, on the source nodes."""
+        """Return the edges that are in both graphs, on the source nodes."""
         u, v = self.source.edges()
-        found = (self.truth[u] >= 0) & (self.truth[v] >= 0)
-        u, v = u[found], v[found]
-        kept = self.target.has_edges(self.truth[u], self.truth[v])
-        return SocialGraph.from_edges(u[kept], v[kept], n_nodes=self.source.n_nodes)
+        is_common = (self.truth[u] >= 0) & (self.truth[v] >= 0)
+        u, v = u[is_common], v[is_common]
+        is_shared = self.target.has_edges(self.truth[u], self.truth[v])
+        return SocialGraph.from_edges(u[is_shared], v[is_shared], n_nodes=self.source.n_nodes)
 
     def shuffled(self, *, rng: np.random.Generator) -> Pair:
-        """The same people under new node numbers, drawn for each graph by itself: order is no information."""
+        """Return the same people under new node numbers, drawn for each graph by itself: order is no information."""
         return self.take(rng.permutation(self.source.n_nodes), rng.permutation(self.target.n_nodes))
 
     def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:
-        """The pair cut down to these nodes of each graph, numbered in this order."""
+        """Return the pair cut down to these nodes of each graph, numbered in this order."""
         number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is the number of nobody
         number[targets] = np.arange(len(targets))
         origin = None if self.origin is None else self.origin[targets]
@@ -157,7 +157,7 @@ class Pair:
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
     ) -> Pair:
-        """The pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
+        """Return the pair in which source_labels[i] is the same person as target_labels[i]; all others are nobody.
 
         Labels are compared as texts; a graph without labels has its node numbers. A row that names somebody who is not
         in the graph is left out, as people without an edge are in no list of links. A source node in several rows is a
@@ -168,21 +168,21 @@ class Pair:
         >>> Pair.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "a", "z"], [0, 1, 2]).truth
         array([ 1, -1,  0])
         """
-        here, there = nodes_of(source, target, source_labels, target_labels)
-        known = (here >= 0) & (there >= 0)
-        if not known.any():
-            raise UnmaskError(f"none of {len(here)} rows names a source node and a target node; check the labels")
+        people, nodes = nodes_of(source, target, source_labels, target_labels)
+        is_known = (people >= 0) & (nodes >= 0)
+        if not is_known.any():
+            raise UnmaskError(f"none of {len(people)} rows names a source node and a target node; check the labels")
         truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
-        here, there = here[known], there[known]
-        truth[here[::-1]] = there[::-1]  # backwards, so that the first one stays
-        origin = _origin(here, there, source.n_nodes, target.n_nodes)
+        people, nodes = people[is_known], nodes[is_known]
+        truth[people[::-1]] = nodes[::-1]  # backwards, so that the first one stays
+        origin = _origin(people, nodes, source.n_nodes, target.n_nodes)
         if origin is None:
-            _check_once(truth, here, there, np.flatnonzero(known) + 1)
+            _check_once(truth, people, nodes, np.flatnonzero(is_known) + 1)
         return cls(source, target, truth, origin)
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
-        """The pair whose truth stands in a file of two columns, source label and target label; else as `from_labels`.
+        """Read the truth from a file of two columns, source label and target label; see `from_labels`.
 
         The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
         line of two words, neither of which names a node, is a header.
@@ -191,19 +191,19 @@ class Pair:
 
 
 def _check_once(
-    truth: NDArray[np.int64], here: NDArray[np.int64], there: NDArray[np.int64], rows: NDArray[np.int64]
+    truth: NDArray[np.int64], people: NDArray[np.int64], nodes: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> None:
     """Refuse a target node in the rows of two people."""
-    nodes, count = np.unique(truth[truth != NOBODY], return_counts=True)
+    targets, count = np.unique(truth[truth != NOBODY], return_counts=True)
     if (count > 1).any():
-        first, second, *_ = rows[(there == nodes[count > 1][0]) & (truth[here] == there)]
+        first, second, *_ = rows[(nodes == targets[count > 1][0]) & (truth[people] == nodes)]
         raise UnmaskError(f"rows {first} and {second} name one node of the release for two people; correct one of them")
 
 
 def _origin(
-    here: NDArray[np.int64], there: NDArray[np.int64], n_source: int, n_target: int
+    people: NDArray[np.int64], nodes: NDArray[np.int64], n_source: int, n_target: int
 ) -> NDArray[np.int64] | None:
-    """The person behind each target node: one behind those in rows of one source node; None where all differ."""
-    rows = sparse.coo_array((np.ones(len(here)), (here, n_source + there)), shape=(n_source + n_target,) * 2)
+    """Return the person behind each target node: one behind those in rows of one source node; None where all differ."""
+    rows = sparse.coo_array((np.ones(len(people)), (people, n_source + nodes)), shape=(n_source + n_target,) * 2)
     person = csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
     return person if len(distinct(person)) < n_target else None

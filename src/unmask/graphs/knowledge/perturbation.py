@@ -60,9 +60,9 @@ def split(
     names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
     number = np.full(graph.n_nodes, NOBODY, dtype=np.int64)
     number[target_people] = np.arange(len(target_people))
-    known = replace(source, labels=names[source_people])
-    pair = Pair(known, target, number[source_people])
-    return pair.take(known.largest_component(), target.largest_component()) if largest_component else pair
+    labeled_source = replace(source, labels=names[source_people])
+    pair = Pair(labeled_source, target, number[source_people])
+    return pair.take(labeled_source.largest_component(), target.largest_component()) if largest_component else pair
 
 
 def _check_share(name: str, share: float, *, lowest: float) -> None:

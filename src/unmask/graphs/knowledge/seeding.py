@@ -80,20 +80,20 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
 
 
 def parse_method(method: str) -> Method:
-    """The method of that name.
+    """Return the method of that name.
 
     >>> parse_method("clique.4.2")
     Method(name='clique', size=4, share=0.2)
     """
-    found = _METHOD.fullmatch(method)
-    if found is None:
+    parsed = _METHOD.fullmatch(method)
+    if parsed is None:
         raise UnmaskError(f"the seed method is {method!r}, {nearest(method, METHODS)}")
-    name = found["plain"] or found["group"] or found["shared"]
-    return Method(name, int(found["size"] or 0), float(f"0.{found['share']}") if found["share"] else 1.0)
+    name = parsed["plain"] or parsed["group"] or parsed["shared"]
+    return Method(name, int(parsed["size"] or 0), float(f"0.{parsed['share']}") if parsed["share"] else 1.0)
 
 
 def _ranked(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The common people by falling source degree, ties at random, one of each where two are the same target node."""
+    """Return the common people by falling source degree, ties at random, one for each target node."""
     common = rng.permutation(pair.common)
     _, first = np.unique(pair.truth[common], return_index=True)
     common = common[np.sort(first)]
@@ -113,7 +113,7 @@ def _chosen(pair: Pair, pool: NDArray[np.int64], method: Method, n: int, rng: np
 
 
 def _merit(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Generator) -> NDArray[np.float64]:
-    """The number by which the people of the pool are chosen, the highest first; undefined ones last."""
+    """Return the number by which the people of the pool are chosen, the highest first; undefined ones last."""
     if name == "betweenness":
         return betweenness(pair.source, rng=rng)[pool]
     if name == "closeness":
@@ -126,13 +126,13 @@ def _merit(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Genera
 
 
 def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.random.Generator) -> SeedPairs:
-    """These people as seeds; so many of them, drawn at random, are given a node that is nobody's seed."""
+    """Return these people as seeds, with so many random errors: target nodes that are not a seed."""
     target = pair.truth[source]
-    wrong = rng.permutation(len(source))[:n_wrong]
-    others = np.setdiff1d(np.arange(pair.target.n_nodes), target)
-    if n_wrong > len(others):
+    errors = rng.permutation(len(source))[:n_wrong]
+    unused = np.setdiff1d(np.arange(pair.target.n_nodes), target)
+    if n_wrong > len(unused):
         raise UnmaskError(
-            f"{n_wrong} seeds are to be wrong, but only {len(others)} nodes are nobody's seed; lower error"
+            f"{n_wrong} seeds are to be wrong, but only {len(unused)} nodes are nobody's seed; lower error"
         )
-    target[wrong] = rng.permutation(others)[:n_wrong]
+    target[errors] = rng.permutation(unused)[:n_wrong]
     return SeedPairs(source, target)

@@ -26,7 +26,7 @@ def choose_adopters(
     refuse_top: float = 0.0,
     minimum_degree: int = 3,
 ) -> NDArray[np.int64]:
-    """(n_adopters,) int64, the nodes that adopt a protection, ascending.
+    """Return (n_adopters,) int64, the nodes that adopt a protection, ascending.
 
     adopters : a float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and
                1.0 is everybody

@@ -56,19 +56,19 @@ class Decoy:
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
-        """(n_adopters,) the nodes that adopt the protection, ascending."""
+        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """The two identities of these nodes and whom each keeps."""
+        """Return the two identities of these nodes and whom each keeps."""
         degree = graph.degree[adopters]
-        shown = _rounded(self.public * degree)
-        behind = np.minimum(_rounded(self.hidden * degree), degree - shown)
-        both = np.minimum(_rounded(self.overlap * degree), shown)
+        n_public = _rounded(self.public * degree)
+        n_hidden = np.minimum(_rounded(self.hidden * degree), degree - n_public)
+        n_shared = np.minimum(_rounded(self.overlap * degree), n_public)
         person, rank = spans(degree)
         contact = rank[np.argsort(person + rng.random(len(person)), kind="stable")]  # random order for each person
-        public = rank < shown[person]
-        hidden = (rank < both[person]) | (~public & (rank < (shown + behind)[person]))
+        public = rank < n_public[person]
+        hidden = (rank < n_shared[person]) | (~public & (rank < (n_public + n_hidden)[person]))
         identity = np.concatenate((2 * person[public], 2 * person[hidden] + 1))
         owner = np.repeat(adopters, 2)
         role = np.tile(np.array([Role.PUBLIC, Role.HIDDEN], dtype=np.int8), len(adopters))
@@ -78,10 +78,10 @@ class Decoy:
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
     ) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
-        kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [kept], rng=rng)
+        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return release_of(graph, [sorting], rng=rng)
 
 
 def _rounded(contacts: NDArray[np.floating]) -> NDArray[np.int64]:

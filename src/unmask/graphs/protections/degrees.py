@@ -42,20 +42,20 @@ class KDegree:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         raised = graph.degree.copy()
-        added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
-        while left:  # 0 at the complete graph at the latest
-            more = rng.permutation(np.flatnonzero(raised < graph.n_nodes - 1))
-            raised[more[:left]] += 1
-            added, left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
+        added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
+        while n_left:  # 0 at the complete graph at the latest
+            candidates = rng.permutation(np.flatnonzero(raised < graph.n_nodes - 1))
+            raised[candidates[:n_left]] += 1
+            added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
         u, v = np.concatenate((np.stack(graph.edges()), added), axis=1, dtype=np.int64)
         return shuffled(u, v, graph.n_nodes, rng)
 
 
 def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
-    """(n,) the degrees raised such that each occurs at least k times and their sum is least.
+    """Return (n,) the degrees raised such that each occurs at least k times and their sum is least.
 
     Sorted from the highest, degrees of one group are consecutive and become its highest, and some best grouping has
     groups of k to 2 k - 1 only, as larger ones can be cut. With I(i, j) the cost of raising i..j to the degree of i,
@@ -69,36 +69,36 @@ def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
 
     K. Liu, E. Terzi, 2008, section 5.1.
     """
-    given = np.asarray(degree, dtype=np.int64)
-    n = len(given)
+    degrees = np.asarray(degree, dtype=np.int64)
+    n = len(degrees)
     check_enough(n, k)
-    order = np.argsort(-given, kind="stable")
-    high, total = given[order], np.concatenate(([0], np.cumsum(given[order])))
+    order = np.argsort(-degrees, kind="stable")
+    high, total = degrees[order], np.concatenate(([0], np.cumsum(degrees[order])))
     cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.int64)
     cost[0] = 0
     for end in range(k, n + 1):
         first = np.arange(max(0, end - 2 * k + 1), end - k + 1)
-        tried = cost[first] + (end - first) * high[first] - (total[end] - total[first])
-        start[end], cost[end] = first[np.argmin(tried)], tried.min()
-    found, end = np.empty(n, dtype=np.int64), n
+        costs = cost[first] + (end - first) * high[first] - (total[end] - total[first])
+        start[end], cost[end] = first[np.argmin(costs)], costs.min()
+    result, end = np.empty(n, dtype=np.int64), n
     while end:
-        found[order[start[end] : end]] = high[start[end]]
+        result[order[start[end] : end]] = high[start[end]]
         end = start[end]
-    return found
+    return result
 
 
 def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], int]:
-    """(2, n_new) the ends of new edges by which everybody gains what they lack, and how many ends were left over."""
+    """Return (2, n_new) ends of new edges that raise degrees as required, and the number of unmatched ends."""
     free = rng.permutation(np.flatnonzero(lacking))  # random among those who lack as much
-    open_ends, left = lacking.copy(), 0
+    open_ends, n_left = lacking.copy(), 0
     joined: list[NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
     for _ in range(len(free)):
         free = free[np.argsort(-open_ends[free], kind="stable")]
-        node, others = free[0], free[1:]
-        others = others[(open_ends[others] > 0) & ~np.isin(others, graph.neighbors(int(node)))]
-        chosen = others[: open_ends[node]]
-        left += int(open_ends[node]) - len(chosen)
+        node, partners = free[0], free[1:]
+        partners = partners[(open_ends[partners] > 0) & ~np.isin(partners, graph.neighbors(int(node)))]
+        chosen = partners[: open_ends[node]]
+        n_left += int(open_ends[node]) - len(chosen)
         open_ends[chosen] -= 1
         joined.append(np.stack((np.full(len(chosen), node), chosen)))
         free = free[1:]
-    return np.concatenate(joined, axis=1), left
+    return np.concatenate(joined, axis=1), n_left

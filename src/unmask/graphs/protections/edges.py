@@ -45,13 +45,13 @@ class PerturbEdges:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         u, v = (end.astype(np.int64) for end in graph.edges())
         n = graph.n_nodes
-        kept = np.sort(rng.permutation(len(u))[round(self.delete * len(u)) :])
+        remaining = np.sort(rng.permutation(len(u))[round(self.delete * len(u)) :])
         false = other_pairs(u * n + v, n, round(self.add * len(u)), rng)
-        return shuffled(np.concatenate((u[kept], false // n)), np.concatenate((v[kept], false % n)), n, rng)
+        return shuffled(np.concatenate((u[remaining], false // n)), np.concatenate((v[remaining], false % n)), n, rng)
 
 
 @dataclass(frozen=True)
@@ -89,33 +89,33 @@ class SwitchEdges:
             raise UnmaskError(f"keep is {self.keep!r}, {nearest(self.keep, ('degrees', 'joint_degrees'))}")
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         ends = np.stack(graph.edges())
-        m, both = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i both ways round: i, and i + m
-        alike = graph.degree[both[1]] if self.keep == "joint_degrees" else np.zeros(2 * m, np.int64)
-        near, far = both.tolist()
-        there = set(zip(near, far, strict=True))
+        m, arcs = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i both ways round: i, and i + m
+        alike = graph.degree[arcs[1]] if self.keep == "joint_degrees" else np.zeros(2 * m, np.int64)
+        near, far = arcs.tolist()
+        edge_set = set(zip(near, far, strict=True))
         for i, j in zip(*_draws(alike, round(self.share * m / 2), rng), strict=True):
             t, u, v, w = near[i], far[i], near[j], far[j]
-            if len({t, u, v, w}) == 4 and (t, w) not in there and (v, u) not in there:
-                there -= {(t, u), (u, t), (v, w), (w, v)}
-                there |= {(t, w), (w, t), (v, u), (u, v)}
+            if len({t, u, v, w}) == 4 and (t, w) not in edge_set and (v, u) not in edge_set:
+                edge_set -= {(t, u), (u, t), (v, w), (w, v)}
+                edge_set |= {(t, w), (w, t), (v, u), (u, v)}
                 far[i], far[j] = near[i - m], near[j - m] = w, u  # in both readings of each edge
         return shuffled(np.array(near[:m], np.int64), np.array(far[:m], np.int64), graph.n_nodes, rng)
 
 
 def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """So many pairs: anything, and something of the same class, each uniform."""
+    """Draw pairs: an element, and an element of the same class, each uniform."""
     order = np.argsort(alike, kind="stable")
     ranked = alike[order]
-    one = rng.integers(max(len(alike), 1), size=tries if len(alike) else 0)
-    first, last = (np.searchsorted(ranked, alike[one], side=side) for side in ("left", "right"))
-    return one.tolist(), order[rng.integers(first, last)].tolist()
+    first_draw = rng.integers(max(len(alike), 1), size=tries if len(alike) else 0)
+    first, last = (np.searchsorted(ranked, alike[first_draw], side=side) for side in ("left", "right"))
+    return first_draw.tolist(), order[rng.integers(first, last)].tolist()
 
 
 def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """So many of the pairs u < v that are no edge, as u n + v, uniform without replacement; all where there are fewer.
+    """Draw pairs u < v that are not edges, as u n + v, uniform without replacement; all if there are fewer.
 
     Draws again what is taken, which is quick unless nearly all pairs are.
     """
@@ -123,23 +123,23 @@ def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Ge
     if 2 * wanted > free:
         rows, columns = np.triu_indices(n, 1)
         return rng.permutation(np.setdiff1d(rows * n + columns, edges))[:wanted]
-    found = np.zeros(0, np.int64)
-    while len(found) < wanted:
-        one, other = rng.integers(n, size=(2, 2 * (wanted - len(found)) + 8))
-        pairs = np.minimum(one, other) * n + np.maximum(one, other)
-        new = np.concatenate((found, pairs[(one != other) & ~np.isin(pairs, edges)]))
-        found = new[np.sort(np.unique(new, return_index=True)[1])]  # in the order of draws
-    return found[:wanted]
+    drawn = np.zeros(0, np.int64)
+    while len(drawn) < wanted:
+        u, v = rng.integers(n, size=(2, 2 * (wanted - len(drawn)) + 8))
+        pairs = np.minimum(u, v) * n + np.maximum(u, v)
+        new = np.concatenate((drawn, pairs[(u != v) & ~np.isin(pairs, edges)]))
+        drawn = new[np.sort(np.unique(new, return_index=True)[1])]  # in the order of draws
+    return drawn[:wanted]
 
 
 def check_enough(n: int, k: int) -> None:
-    """An error where n people are too few for a group of k."""
+    """Return an error where n people are too few for a group of k."""
     if n < k:
         raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
 
 
 def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
-    """A release with these edges in which everybody is one node."""
+    """Return a release with these edges in which everybody is one node."""
     origin = rng.permutation(n)
     new = np.argsort(origin)
     release = SocialGraph.from_edges(new[u], new[v], n_nodes=n)
@@ -147,13 +147,13 @@ def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.
 
 
 def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The pairs, and -1 for all but the first of equal ones; those at the places `late` come last.
+    """Return the pairs, and -1 for all but the first of equal ones; those at the places `late` come last.
 
     >>> distinct(np.array([7, 8, 7]), np.array([0]))
     array([-1,  8,  7])
     """
     order = np.append(np.setdiff1d(np.arange(len(pairs)), late), late)
     first = order[np.unique(pairs[order], return_index=True)[1]]
-    found = np.full(len(pairs), -1, dtype=np.int64)
-    found[first] = pairs[first]
-    return found
+    result = np.full(len(pairs), -1, dtype=np.int64)
+    result[first] = pairs[first]
+    return result

@@ -46,10 +46,10 @@ class Separated(_Released):
     def __new__(
         cls, release: SocialGraph, origin: NDArray[np.int64], role: NDArray[np.int8], adopters: NDArray[np.int64]
     ) -> Separated:
-        """Of `release` and `origin`, which unpack, and the two that are attributes only."""
-        made = super().__new__(cls, release, origin)
-        made.role, made.adopters = role, adopters
-        return made
+        """Create the tuple of `release` and `origin`; the other two are attributes only."""
+        instance = super().__new__(cls, release, origin)
+        instance.role, instance.adopters = role, adopters
+        return instance
 
     def __repr__(self) -> str:
         people = len(np.unique(self.origin))
@@ -80,54 +80,55 @@ class Protection(Protocol):
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
-        """(n_adopters,) the nodes that adopt the protection, ascending."""
+        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         ...
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """The identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and whom each keeps."""
         ...
 
 
 def protected(
     protection: Any, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
 ) -> Separated:
-    """What comes of any protection; one that some people adopt is told who may. One of your own returns the release and
-    the node behind each of its nodes.
+    """Return the release of any protection; if people adopt it, it gets the eligible ones.
+
+    A plug-in returns the release and the node behind each of its nodes.
     """
-    made = protection(graph, rng=rng, **({"eligible": eligible} if adopted(protection) else {}))
-    if isinstance(made, Separated):
-        return made
-    release, origin = made
+    result = protection(graph, rng=rng, **({"eligible": eligible} if adopted(protection) else {}))
+    if isinstance(result, Separated):
+        return result
+    release, origin = result
     behind = np.asarray(origin, dtype=np.int64)
     return Separated(release, behind, np.full(len(behind), Role.WHOLE, np.int8), np.zeros(0, np.int64))
 
 
 def adopted(protection: Any) -> bool:
-    """Whether some people adopt it, and take several identities: it is told who may."""
+    """Return True if people adopt the protection and take several identities: it has a parameter `eligible`."""
     return "eligible" in inspect.signature(protection).parameters
 
 
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:
-    """The release in which the adopters of all parts, of whom no two share one, appear under their identities.
+    """Return the release in which the adopters of all parts, of whom no two share one, appear under their identities.
 
     Everybody sorts the people they know, as they are in `graph`. Identity i of u and identity j of v are adjacent if u
     and v are, i keeps v and j keeps u; a person who has not adopted keeps everybody. So an edge goes if either end
     drops it, and is there as often as the copies at one end times those at the other.
     """
     adopters = np.concatenate([part.adopters for part in parts]) if parts else np.zeros(0, np.int64)
-    whole = np.ones(graph.n_nodes, dtype=np.bool_)
-    whole[adopters] = False
-    alone = np.flatnonzero(whole)
+    is_whole = np.ones(graph.n_nodes, dtype=np.bool_)
+    is_whole[adopters] = False
+    whole_nodes = np.flatnonzero(is_whole)
     number = np.full(graph.n_nodes, -1, dtype=np.int64)
-    number[alone] = np.arange(len(alone))
-    starts = np.cumsum([len(alone), *(len(part.owner) for part in parts)])
+    number[whole_nodes] = np.arange(len(whole_nodes))
+    starts = np.cumsum([len(whole_nodes), *(len(part.owner) for part in parts)])
     places = np.repeat(np.arange(graph.n_nodes), graph.degree)  # who stands at each place of graph.neighbor
-    unsorted = np.flatnonzero(whole[places])
+    unsorted = np.flatnonzero(is_whole[places])
     tie = np.concatenate([unsorted, *(part.tie for part in parts)])
     shifted = (part.identity + start for part, start in zip(parts, starts, strict=False))
     identity = np.concatenate([number[places[unsorted]], *shifted])
-    origin = np.concatenate([alone, *(part.owner for part in parts)])
-    role = np.concatenate([np.full(len(alone), Role.WHOLE, np.int8), *(part.role for part in parts)])
+    origin = np.concatenate([whole_nodes, *(part.owner for part in parts)])
+    role = np.concatenate([np.full(len(whole_nodes), Role.WHOLE, np.int8), *(part.role for part in parts)])
     shuffled = rng.permutation(len(origin))
     u, v = _tied(graph, tie, identity)
     new = np.empty(len(origin), dtype=np.int64)
@@ -139,7 +140,7 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
 def _tied(
     graph: SocialGraph, tie: NDArray[np.int64], identity: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ends of all edges between identities: of each edge, every keeper at one end with every one at the other."""
+    """Return the ends of all edges between identities: all pairs of a keeper at one end and one at the other."""
     keeper = identity[np.argsort(tie, kind="stable")]
     count = np.bincount(tie, minlength=len(graph.neighbor))
     first = np.cumsum(count) - count
@@ -148,12 +149,12 @@ def _tied(
     back = back[once]
     ways = count[once] * count[back]
     edge, way = spans(ways)
-    at, other = once[edge], back[edge]
-    return keeper[first[at] + way // count[other]], keeper[first[other] + way % count[other]]
+    entry, reverse_entry = once[edge], back[edge]
+    return keeper[first[entry] + way // count[reverse_entry]], keeper[first[reverse_entry] + way % count[reverse_entry]]
 
 
 def spans(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of blocks of these lengths, laid end to end, the block of every element and its place in the block.
+    """Return the block of every element and its place in the block, for consecutive blocks of these lengths.
 
     >>> spans(np.array([2, 0, 1]))
     (array([0, 0, 2]), array([0, 1, 0]))

@@ -41,11 +41,11 @@ class Ego:
 
     @property
     def n_circles(self) -> int:
-        """Number of circles."""
+        """Return number of circles."""
         return int(self.member.shape[1])
 
     def rows(self, y: int) -> NDArray[np.bool_]:
-        """(n, y) the membership of the contacts who are in any of the y largest circles: P(X_1..X_y) by its cases.
+        """Return (n, y) the membership of contacts in the y largest circles, without contacts in none: P(X_1..X_y).
 
         >>> Ego(3, np.array([[True, False], [True, True], [False, True]])).rows(1)
         array([[ True], [ True]])
@@ -55,7 +55,7 @@ class Ego:
 
 
 def read_egos(path: str | PathLike[str]) -> tuple[Ego, ...]:
-    """The egos of a tar file as SNAP has them: EGO.circles, a circle a line, its name and its members behind it.
+    """Return the egos of a tar file as SNAP has them: EGO.circles, a circle a line, its name and its members behind it.
 
     The lines of EGO.feat are the contacts. Circles without members, and egos without circles, are left out.
     """
@@ -138,11 +138,11 @@ class EgoPatterns:
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
-        """(n_adopters,) the nodes that adopt the protection, ascending."""
+        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """The identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and whom each keeps."""
         egos = facebook_egos() if self.egos is None else self.egos
         degree = graph.degree[adopters]
         choice = self._by_degree if self.strategy == "patterns" else self._by_count
@@ -150,13 +150,13 @@ class EgoPatterns:
         y = np.minimum(y, np.maximum(degree, 1))
         first = np.cumsum(y) - y
         identity, tie = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for one, count in np.unique(np.column_stack((ego, y)), axis=0).tolist():
-            people = np.flatnonzero((ego == one) & (y == count))
-            whose, contact = spans(degree[people])
-            rows = egos[one].rows(count)
-            at, circle = np.nonzero(rows[rng.integers(len(rows), size=len(whose))])
-            identity.append(first[people[whose[at]]] + circle)
-            tie.append(graph.indptr[adopters[people[whose[at]]]] + contact[at])
+        for ego_number, count in np.unique(np.column_stack((ego, y)), axis=0).tolist():
+            people = np.flatnonzero((ego == ego_number) & (y == count))
+            person, contact = spans(degree[people])
+            rows = egos[ego_number].rows(count)
+            row, circle = np.nonzero(rows[rng.integers(len(rows), size=len(person))])
+            identity.append(first[people[person[row]]] + circle)
+            tie.append(graph.indptr[adopters[people[person[row]]]] + contact[row])
         owner = np.repeat(adopters, y)
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
         return Kept(adopters, owner, role, np.concatenate(identity), np.concatenate(tie))
@@ -164,18 +164,18 @@ class EgoPatterns:
     def _by_degree(
         self, egos: tuple[Ego, ...], degree: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ego and the number of identities of each adopter: an ego of like degree."""
-        own = np.array([ego.degree for ego in egos], dtype=np.float64)
-        gap = np.abs(np.log(np.maximum(degree, 1)[:, None]) - np.log(np.maximum(own, 1)))
+        """Return the ego and the number of identities of each adopter: an ego of like degree."""
+        ego_degree = np.array([ego.degree for ego in egos], dtype=np.float64)
+        gap = np.abs(np.log(np.maximum(degree, 1)[:, None]) - np.log(np.maximum(ego_degree, 1)))
         like = gap <= np.maximum(np.log(_NEAR), gap.min(axis=1))[:, None]
         ego = np.argmax(like * rng.random(like.shape), axis=1)
-        return ego, np.array([min(one.n_circles, self.largest) for one in egos])[ego]
+        return ego, np.array([min(member_ego.n_circles, self.largest) for member_ego in egos])[ego]
 
     def _by_count(
         self, egos: tuple[Ego, ...], degree: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The ego and the number of identities of each adopter: first the number, then an ego that has as many."""
-        circles = np.array([min(one.n_circles, self.largest) for one in egos])
+        """Draw the number of identities of each adopter, then an ego that has as many; return egos and numbers."""
+        circles = np.array([min(ego.n_circles, self.largest) for ego in egos])
         y = circles[rng.integers(len(egos), size=len(degree))]
         enough = circles >= y[:, None]
         return np.argmax(enough * (1.0 - rng.random(enough.shape)), axis=1), y
@@ -183,7 +183,7 @@ class EgoPatterns:
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
     ) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
-        kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [kept], rng=rng)
+        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return release_of(graph, [sorting], rng=rng)

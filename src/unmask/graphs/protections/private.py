@@ -57,20 +57,20 @@ class RandomizeEdges:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         u, v = (end.astype(np.int64) for end in graph.edges())
         n, m = graph.n_nodes, len(u)
         pairs = n * (n - 1) // 2
         count = int(np.clip(m + _noise(1, FOR_COUNT * self.epsilon, rng)[0], 0, pairs))
         p, q = answers(count, pairs, (1 - FOR_COUNT) * self.epsilon)
-        kept = rng.random(m) < p
+        stays = rng.random(m) < p
         false = other_pairs(u * n + v, n, int(rng.binomial(pairs - m, q)), rng)
-        return shuffled(np.concatenate((u[kept], false // n)), np.concatenate((v[kept], false % n)), n, rng)
+        return shuffled(np.concatenate((u[stays], false // n)), np.concatenate((v[stays], false % n)), n, rng)
 
 
 def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
-    """The probabilities p and q of `RandomizeEdges` that an edge stays, and that another pair becomes one.
+    """Return the probabilities p and q of `RandomizeEdges` that an edge stays, and that another pair becomes one.
 
     >>> [round(chance, 3) for chance in answers(10, 1000, math.log(99))]
     [0.5, 0.005]
@@ -109,7 +109,7 @@ class NoisyDegrees:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         n = graph.n_nodes
         alike = rng.permutation(n)
@@ -121,6 +121,6 @@ class NoisyDegrees:
 
 
 def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """(n,) whole numbers z, P(z) proportional to e^(-epsilon |z|)."""
-    one, other = rng.geometric(-math.expm1(-epsilon), size=(2, n))
-    return np.asarray(one - other, dtype=np.int64)
+    """Return (n,) whole numbers z, P(z) proportional to e^(-epsilon |z|)."""
+    first, second = rng.geometric(-math.expm1(-epsilon), size=(2, n))
+    return np.asarray(first - second, dtype=np.int64)

@@ -13,8 +13,8 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
+from unmask.graphs.protections.contact_sorting import Sorting, Total, check_sorting, how_many, one_each, which
 from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
-from unmask.graphs.protections.sorting import Sorting, Total, check_sorting, how_many, one_each, which
 from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
@@ -41,7 +41,7 @@ class PowerLaw:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """(largest,) P(Y = 1), P(Y = 2), ..."""
+        """Return (largest,) P(Y = 1), P(Y = 2), ..."""
         y = np.arange(1, self.largest + 1)
         weight = np.where(y >= self.smallest, (y / self.smallest) ** -self.exponent, 0.0)
         chances: NDArray[np.float64] = weight / weight.sum()
@@ -108,13 +108,15 @@ class IdentitySeparation:
         if not 0.0 <= self.deviation <= 1.0:
             raise UnmaskError(f"deviation is {self.deviation}, expected from 0 to 1, of a share")
         chances = self._chances()
-        most = max(np.flatnonzero(chances).tolist(), default=0)
-        if isinstance(self.sorting, tuple) and len(self.sorting) < most:
-            raise UnmaskError(f"sorting has {len(self.sorting)} shares for up to {most} identities; give one for each")
-        check_adopters(self.adopters, **self._who())
+        max_identities = max(np.flatnonzero(chances).tolist(), default=0)
+        if isinstance(self.sorting, tuple) and len(self.sorting) < max_identities:
+            raise UnmaskError(
+                f"sorting has {len(self.sorting)} shares for up to {max_identities} identities; give one for each"
+            )
+        check_adopters(self.adopters, **self._adoption())
 
-    def _who(self) -> dict[str, Any]:
-        """Who adopts, but for how many."""
+    def _adoption(self) -> dict[str, Any]:
+        """Return the parameters that choose adopters, without their number."""
         names = ("cooperation", "group", "refuse_top", "minimum_degree")
         return {name: getattr(self, name) for name in names}
 
@@ -136,24 +138,24 @@ class IdentitySeparation:
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
-        """(n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
-        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._who())
+        """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
+        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """The identities of these nodes and whom each keeps."""
+        """Return the identities of these nodes and whom each keeps."""
         degree = graph.degree[adopters]
         chances = self._chances()
         y = rng.choice(len(chances), size=len(adopters), p=chances)
         y = np.minimum(y, np.maximum(degree, 1))  # whoever has no contact is one node without an edge
         if self.model == "basic":
             person, contact = spans(np.where(y > 0, degree, 0))
-            taken = one_each(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
-            identity = (np.cumsum(y) - y)[person] + taken
+            identity_taken = one_each(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
+            identity = (np.cumsum(y) - y)[person] + identity_taken
         else:
             totals: dict[str, Total] = {"best": "at most", "worst": "at least"}
             total = totals.get(self.model, "any")
-            held = how_many(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
-            identity, contact = which(degree, y, held, spread=self.model != "realistic", rng=rng)
+            sizes = how_many(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
+            identity, contact = which(degree, y, sizes, spread=self.model != "realistic", rng=rng)
         owner = np.repeat(adopters, y)
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
         return Kept(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
@@ -161,10 +163,10 @@ class IdentitySeparation:
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
     ) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
-        kept = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [kept], rng=rng)
+        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return release_of(graph, [sorting], rng=rng)
 
 
 @dataclass(frozen=True)
@@ -203,15 +205,15 @@ class Together:
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
     ) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         seed = int(rng.integers(2**63))
-        taken = np.zeros(0, dtype=np.int64)
-        kept: list[Kept] = []
+        adopted = np.zeros(0, dtype=np.int64)
+        sortings: list[Kept] = []
         for share, protection in self.parts:
-            would = protection.choose(graph, rng=np.random.default_rng(seed), eligible=eligible)
-            left = rng.permutation(np.setdiff1d(would, taken))
-            does = np.sort(left[: round(share * len(would))])
-            taken = np.concatenate((taken, does))
-            kept.append(protection.sort(graph, does, rng=rng))
-        return release_of(graph, kept, rng=rng)
+            willing = protection.choose(graph, rng=np.random.default_rng(seed), eligible=eligible)
+            remaining = rng.permutation(np.setdiff1d(willing, adopted))
+            chosen = np.sort(remaining[: round(share * len(willing))])
+            adopted = np.concatenate((adopted, chosen))
+            sortings.append(protection.sort(graph, chosen, rng=rng))
+        return release_of(graph, sortings, rng=rng)

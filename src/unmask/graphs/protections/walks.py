@@ -48,7 +48,7 @@ class RandomWalk:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         u, first = _starts(graph, rng)
         n, pairs = graph.n_nodes, np.full(len(u), -1, dtype=np.int64)
@@ -58,22 +58,22 @@ class RandomWalk:
             key = np.minimum(u[again], end) * n + np.maximum(u[again], end)
             pairs[again] = np.where(u[again] == end, -1, key)
             pairs = distinct(pairs, again)
-        made = pairs[pairs >= 0]
-        return shuffled(made // n, made % n, n, rng)
+        ends = pairs[pairs >= 0]
+        return shuffled(ends // n, ends % n, n, rng)
 
 
 def _starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Who makes an edge, and the first step of its walk."""
+    """Draw the nodes that make an edge, and the first step of its walk."""
     degree = graph.degree
-    some = np.flatnonzero(degree)
+    stays = np.flatnonzero(degree)
     chance = np.repeat(np.maximum(degree / 2 - 1, 0) / np.maximum(degree - 1, 1), degree)
-    chance[graph.indptr[some] + rng.integers(degree[some])] = 1.0
+    chance[graph.indptr[stays] + rng.integers(degree[stays])] = 1.0
     chosen = rng.random(len(chance)) < chance
     return np.repeat(np.arange(graph.n_nodes), degree)[chosen], graph.neighbor[chosen].astype(np.int64)
 
 
 def _walked(graph: SocialGraph, node: NDArray[np.int64], steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Where random walks of so many steps end."""
+    """Return the ends of random walks of so many steps."""
     for _ in range(steps):
         node = graph.neighbor[graph.indptr[node] + rng.integers(graph.degree[node])].astype(np.int64)
     return node

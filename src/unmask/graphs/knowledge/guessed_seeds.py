@@ -17,7 +17,7 @@ _CORE: Final = 0.2  # of the source nodes, those with the most neighbors: clique
 
 
 def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
-    """The n nodes with the most neighbors in one graph matched with those in the other, in that order; no truth used.
+    """Match the n nodes of highest degree in both graphs by their rank; no truth is used.
 
     Nodes are ranked by degree, then by the sum of their neighbors' degrees; the i-th of the source is the i-th of the
     target. A rank at which either node ties with another in both numbers is passed over. Right where the graphs are
@@ -36,22 +36,22 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     """
     if n < 0:
         raise UnmaskError(f"n is {n}, expected at least 0 seeds")
-    (here, here_alone), (there, there_alone) = _ranking(source), _ranking(target)
-    ranks = min(len(here), len(there))
-    usable = np.flatnonzero(here_alone[:ranks] & there_alone[:ranks])
+    (source_order, source_unique), (target_order, target_unique) = _ranking(source), _ranking(target)
+    ranks = min(len(source_order), len(target_order))
+    usable = np.flatnonzero(source_unique[:ranks] & target_unique[:ranks])
     if n > len(usable):
         raise UnmaskError(f"{n} seeds are asked for, but {len(usable)} ranks are without a tie; ask for fewer")
-    return Guessed(here[usable[:n]], there[usable[:n]])
+    return Guessed(source_order[usable[:n]], target_order[usable[:n]])
 
 
 def _ranking(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The nodes by falling degree and degree of the neighbors, and whether each is alone in these two numbers."""
+    """Return the nodes by falling degree and degree of the neighbors, and a mask of those without a tie."""
     around = graph.adjacency().astype(np.int64) @ graph.degree
     order = np.lexsort((-around, -graph.degree))
     values = np.stack((graph.degree[order], around[order]))
-    apart = np.ones(graph.n_nodes + 1, dtype=np.bool_)
-    apart[1:-1] = (values[:, 1:] != values[:, :-1]).any(axis=0)
-    return order, apart[1:] & apart[:-1]
+    differs = np.ones(graph.n_nodes + 1, dtype=np.bool_)
+    differs[1:-1] = (values[:, 1:] != values[:, :-1]).any(axis=0)
+    return order, differs[1:] & differs[:-1]
 
 
 def match_cliques(
@@ -93,27 +93,29 @@ def match_cliques(
     shuffled = rng.permutation(source.n_nodes)
     core = shuffled[np.argsort(-source.degree[shuffled], kind="stable")][: math.ceil(_CORE * source.n_nodes)]
     inner = source.take(core)
-    taken: set[int] = set()
-    here: list[int] = []
-    there: list[int] = []
+    used_members: set[int] = set()
+    people: list[int] = []
+    images: list[int] = []
     for start in rng.permutation(len(core)).tolist():
-        if len(here) == n:
+        if len(people) == n:
             break
-        members = [] if start in taken else clique(inner, start, size, taken, rng)
-        found = _alike(source, target, core[members], by_degree, tolerance) if members else []
-        if found and not set(found) & set(there):
-            taken.update(members)
-            here += core[members].tolist()
-            there += found
-    if len(here) < n:
-        raise UnmaskError(f"{len(here)} seeds are found, expected {n}; ask for fewer or for another size or tolerance")
-    return Guessed(np.array(here, dtype=np.int64), np.array(there, dtype=np.int64))
+        members = [] if start in used_members else clique(inner, start, size, used_members, rng)
+        match = _find_unique_match(source, target, core[members], by_degree, tolerance) if members else []
+        if match and not set(match) & set(images):
+            used_members.update(members)
+            people += core[members].tolist()
+            images += match
+    if len(people) < n:
+        raise UnmaskError(
+            f"{len(people)} seeds are found, expected {n}; ask for fewer or for another size or tolerance"
+        )
+    return Guessed(np.array(people, dtype=np.int64), np.array(images, dtype=np.int64))
 
 
-def _alike(
+def _find_unique_match(
     source: SocialGraph, target: SocialGraph, members: NDArray[np.int64], by_degree: NDArray[np.int64], tolerance: float
 ) -> list[int]:
-    """The target clique that looks like these source nodes, in their order; [] where there is none or another one."""
+    """Return the only target clique that resembles these source nodes, in their order; [] if it is not unique."""
     from unmask.graphs._kernels import cliques_like, common_neighbors  # numba is imported where one runs
 
     factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # 0.95 * 20 may be above 19
@@ -124,5 +126,5 @@ def _alike(
     order = np.argsort(high - low, kind="stable")  # the rarest degree is tried first
     first = by_degree[low[order[0]] : high[order[0]]]
     bounds = shared[np.ix_(order, order)][..., None] * factors
-    n, found = cliques_like(target.indptr, target.neighbor, first, degree[order], bounds)
-    return found[np.argsort(order)].tolist() if n == 1 else []
+    n, clique_found = cliques_like(target.indptr, target.neighbor, first, degree[order], bounds)
+    return clique_found[np.argsort(order)].tolist() if n == 1 else []

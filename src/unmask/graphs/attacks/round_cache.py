@@ -1,4 +1,4 @@
-"""Rounds of an ensemble that are kept on disk: after an interruption those that were finished are not run again."""
+"""Cache of the finished rounds of an ensemble on disk, so that an interrupted attack resumes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError
-from unmask.graphs.attacks.rounds import Round, Stage
+from unmask.graphs.attacks.bagging import Round, Stage
 from unmask.version import __version__
 from unmask.writing import whole
 
@@ -23,8 +23,8 @@ DAMAGED = (
 """What numpy raises of a damaged file, by the place of the damage."""
 
 
-def kept(folder: Path, stage: Stage) -> Round | None:
-    """The round of these networks and seeds, if it was finished before by this version; None if it was not, or if its
+def load_round(folder: Path, stage: Stage) -> Round | None:
+    """Return the cached round of these networks and seeds by this version; None if there is none, or if its
     file is damaged.
     """
     try:
@@ -34,7 +34,7 @@ def kept(folder: Path, stage: Stage) -> Round | None:
         return None
 
 
-def keep(folder: Path, stage: Stage, found: Round) -> None:
+def save_round(folder: Path, stage: Stage, result: Round) -> None:
     """Write a finished round into the folder, which is made if there is none, in one step: a file is there whole or not
     at all.
     """
@@ -42,7 +42,7 @@ def keep(folder: Path, stage: Stage, found: Round) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with whole(path) as place:
-            np.savez_compressed(place, pair=found.pair, vote=found.vote)
+            np.savez_compressed(place, pair=result.pair, vote=result.vote)
     except OSError as error:
         raise FailedError(f"a round cannot be kept in folder {folder.name!r}: {error.strerror}") from None
 
@@ -50,9 +50,9 @@ def keep(folder: Path, stage: Stage, found: Round) -> None:
 def _file(folder: Path, stage: Stage) -> Path:
     """Named by all that a round depends on."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=16)
-    for one in _inputs(stage):
-        digest.update(f"{one.dtype} {one.shape}".encode())
-        digest.update(np.ascontiguousarray(one).data)
+    for array in _inputs(stage):
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
     return folder / f"round-{digest.hexdigest()}.npz"
 
 

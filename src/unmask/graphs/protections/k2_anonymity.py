@@ -13,7 +13,7 @@ from unmask.graphs.protections.identities import spans
 
 
 def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
-    """(n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbors that each node has.
+    """Return (n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbors that each node has.
 
     A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not adjacent. A node
     without a neighbor has no friends of friends to hide among, and is alone with its 1.
@@ -49,7 +49,7 @@ class AnonymousIdentity:
 
 
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
-    """A new identity of a node with so many contacts that is (k, 2)-anonymous with the fewest new edges; None if none.
+    """Return a new (k, 2)-anonymous identity with so many contacts and the fewest new edges; None if there is none.
 
     Among the friends of friends v_j of v_i with c = `contacts` neighbors, at least one of them a neighbor of v_i,
     look for k - 1 or more that have the same neighbors, c' of them neighbors of v_i. The new identity takes these c'
@@ -75,46 +75,50 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
         raise UnmaskError(f"contacts is {contacts} and k is {k}, expected at least 1 contact and k of at least 2")
     near = graph.neighbors(node).astype(np.int64)
     candidate, rows = _candidates(graph, node, near, contacts)
-    known = np.isin(rows, near)
-    shared = known.sum(axis=1)
-    group = _alike(np.sort(np.where(known, rows, -1), axis=1))  # kappa: the same common neighbors
+    is_known = np.isin(rows, near)
+    shared = is_known.sum(axis=1)
+    group = _group_equal_rows(np.sort(np.where(is_known, rows, -1), axis=1))  # kappa: the same common neighbors
     of_node = np.full(graph.n_nodes, -1, dtype=np.int64)
     of_node[candidate] = group
     free = ~(of_node[rows] == group[:, None]).any(axis=1)
-    candidate, rows, known, shared = candidate[free], rows[free], known[free], shared[free]
-    same = _alike(rows)
-    size = np.bincount(same)[same]
+    candidate, rows, is_known, shared = candidate[free], rows[free], is_known[free], shared[free]
+    twins = _group_equal_rows(rows)
+    size = np.bincount(twins)[twins]
     large = np.flatnonzero(size >= k - 1)
     if not len(large):
         return None
-    best = large[np.lexsort((candidate[large], -size[large], -shared[large]))[0]]
-    return AnonymousIdentity(candidate[same == same[best]], rows[best][known[best]], rows[best][~known[best]])
+    chosen = large[np.lexsort((candidate[large], -size[large], -shared[large]))[0]]
+    return AnonymousIdentity(
+        candidate[twins == twins[chosen]],
+        rows[chosen][is_known[chosen]],
+        rows[chosen][~is_known[chosen]],
+    )
 
 
 def _candidates(
     graph: SocialGraph, node: int, near: NDArray[np.int64], contacts: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The friends of friends with so many neighbors, the node not among them, and those neighbors, ascending."""
-    which, place = spans(graph.degree[near])
-    beyond = np.unique(graph.neighbor[graph.indptr[near[which]] + place])
+    """Return the friends of friends with so many neighbors, the node not among them, and those neighbors, ascending."""
+    block, place = spans(graph.degree[near])
+    beyond = np.unique(graph.neighbor[graph.indptr[near[block]] + place])
     candidate = beyond[(graph.degree[beyond] == contacts) & (beyond != node)].astype(np.int64)
     rows = graph.neighbor[graph.indptr[candidate][:, None] + np.arange(contacts)].astype(np.int64)
-    apart = ~(rows == node).any(axis=1)
-    return candidate[apart], rows[apart]
+    is_separate = ~(rows == node).any(axis=1)
+    return candidate[is_separate], rows[is_separate]
 
 
-def _alike(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) the class of each row: equal rows are of one class."""
+def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (n,) the class of each row: equal rows are of one class."""
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
-    """(n_nodes,) how many new edges a (k, 2)-anonymous identity of each of these nodes needs; -1 where there is none.
+    """Return (n_nodes,) the new edges that a (k, 2)-anonymous identity of each node needs; -1 if there is none.
 
     >>> new_ties(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), [0, 5], contacts=2, k=2)
     array([ 0, -1])
 
     G. Gulyas, 2015, figure 6.5.
     """
-    found = (anonymous_identity(graph, int(node), contacts=contacts, k=k) for node in np.asarray(nodes).reshape(-1))
-    return np.array([-1 if one is None else len(one.new) for one in found], dtype=np.int64)
+    ties = (anonymous_identity(graph, int(node), contacts=contacts, k=k) for node in np.asarray(nodes).reshape(-1))
+    return np.array([-1 if tie is None else len(tie.new) for tie in ties], dtype=np.int64)

@@ -63,14 +63,14 @@ class Tally(NamedTuple):
 
 
 def kinds_for(release: SocialGraph, knowledge: Auxiliary) -> tuple[str, ...]:
-    """The kinds of attacks that vote, by the size of the graphs and by what the adversary knows."""
+    """Return the kinds of attacks that vote, by the size of the graphs and by what the adversary knows."""
     n = max(release.n_nodes, knowledge.graph.n_nodes)
-    asked = {
+    is_used = {
         "alike": knowledge.similarity is not None,
         "irma": n <= IRMA,
         "dense": n <= GraphMatching.largest,  # wherever it runs
     }
-    return ("named", "listed", "climb", "discounted", *(kind for kind, votes in asked.items() if votes))
+    return ("named", "listed", "climb", "discounted", *(kind for kind, votes in is_used.items() if votes))
 
 
 def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -95,7 +95,7 @@ class Stage(NamedTuple):
 
     @property
     def known(self) -> Auxiliary:
-        """The knowledge without the seeds that are withheld."""
+        """Return the knowledge without the seeds that are withheld."""
         source, target = self.knowledge.seeds
         return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))
 
@@ -107,83 +107,85 @@ def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
     free[source[~stage.withheld]], free_target[target] = False, False
     pair, kind, vote = (np.concatenate(column) for column in zip(*_flat(votes, kinds, n), strict=True))
     allowed = free[pair // n] & (free_target[pair % n] | np.isin(pair, source.astype(np.int64) * n + target))
-    pairs, at = np.unique(pair[allowed], return_inverse=True)
+    pairs, position = np.unique(pair[allowed], return_inverse=True)
     table = np.zeros((len(pairs), len(kinds)), dtype=np.float32)
-    np.add.at(table, (at, kind[allowed]), vote[allowed])
+    np.add.at(table, (position, kind[allowed]), vote[allowed])
     return Round(stage.withheld, pairs, table)
 
 
 def _flat(
     votes: Votes, kinds: Sequence[str], n: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating]]]:
-    """(pairs, kinds, votes) of each attack; several of one kind share its vote."""
-    for at, kind in enumerate(kinds):
+    """Return (pairs, kinds, votes) of each attack; several of one kind share its vote."""
+    for number, kind in enumerate(kinds):
         for u, c, vote in votes[kind]:
-            yield u.astype(np.int64) * n + c, np.full(len(u), at), vote / len(votes[kind])
+            yield u.astype(np.int64) * n + c, np.full(len(u), number), vote / len(votes[kind])
 
 
 def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
-    """The votes of all attacks. Other discounts leave out what has a small share in the first climb."""
-    release, known = stage.release, stage.known
-    backward = rematch(known.graph, known.reversed(release))
-    support = Support.of(release, known, lists=(forward, backward), walks=stage.walks)
+    """Return the votes of all attacks. Other discounts leave out what has a small share in the first climb."""
+    release, knowledge = stage.release, stage.known
+    backward = rematch(knowledge.graph, knowledge.reversed(release))
+    support = Support.of(release, knowledge, lists=(forward, backward), walks=stage.walks)
     share = Climb(0.25).shares(support)
     smaller = support.take(share >= _SMALL)
     votes: Votes = {
-        "named": [_named(forward), _turned(_named(backward))],
-        "listed": [_listed(forward), _turned(_listed(backward))],
-        "climb": [_voted(smaller, Climb(0.0).shares(smaller)), _voted(support, share)],
-        "discounted": [_voted(smaller, Climb(0.5).shares(smaller))],
+        "named": [_vote_mapping(forward), _reverse_vote(_vote_mapping(backward))],
+        "listed": [_vote_listed(forward), _reverse_vote(_vote_listed(backward))],
+        "climb": [_vote_shares(smaller, Climb(0.0).shares(smaller)), _vote_shares(support, share)],
+        "discounted": [_vote_shares(smaller, Climb(0.5).shares(smaller))],
     }
     if "alike" in kinds:
-        votes["alike"] = [_voted(support, Climb(0.25, scale).shares(support)) for scale in (16.0, 2.0, 1.0)]
+        votes["alike"] = [_vote_shares(support, Climb(0.25, scale).shares(support)) for scale in (16.0, 2.0, 1.0)]
     if "irma" in kinds:
-        votes["irma"] = [_named(Irma()(release, known))]
+        votes["irma"] = [_vote_mapping(Irma()(release, knowledge))]
     if "dense" in kinds:
         u, c, vote = votes["climb"][-1]
-        first = sparse.csr_array((vote.astype(np.float64), (u, c)), shape=(known.graph.n_nodes, release.n_nodes))
-        votes["dense"] = [_named(GraphMatching(steps=_STEPS).begun(release, known, first))]
+        first = sparse.csr_array((vote.astype(np.float64), (u, c)), shape=(knowledge.graph.n_nodes, release.n_nodes))
+        votes["dense"] = [_vote_mapping(GraphMatching(steps=_STEPS).begun(release, knowledge, first))]
     return votes
 
 
-def _turned(vote: Vote) -> Vote:
-    """Votes for target nodes as votes for source nodes."""
+def _reverse_vote(vote: Vote) -> Vote:
+    """Return votes for target nodes as votes for source nodes."""
     u, c, share = vote
     return c, u, share
 
 
-def _named(belief: Matching) -> Vote:
+def _vote_mapping(belief: Matching) -> Vote:
     node = np.flatnonzero(belief.mapping >= 0)
     return node, belief.mapping[node], np.ones(len(node))
 
 
-def _listed(belief: Matching) -> Vote:
+def _vote_listed(belief: Matching) -> Vote:
     vote = np.exp(belief.log_probability.astype(np.float64))
-    kept = vote >= _LEAST
-    return belief.row[kept], belief.candidate[kept], vote[kept]
+    has_vote = vote >= _LEAST
+    return belief.row[has_vote], belief.candidate[has_vote], vote[has_vote]
 
 
-def _voted(support: Support, share: NDArray[np.float32]) -> Vote:
-    kept = share >= VOTE
-    return support.row[kept], support.candidate[kept], share[kept]
+def _vote_shares(support: Support, share: NDArray[np.float32]) -> Vote:
+    has_vote = share >= VOTE
+    return support.row[has_vote], support.candidate[has_vote], share[has_vote]
 
 
-def tallied(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: int) -> Tally:
-    """The votes of the rounds that count for a person, over the number of these rounds.
+def tally_votes(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: int) -> Tally:
+    """Return the votes of the rounds that count for a person, over the number of these rounds.
 
     counted : (n_rounds, n_source)
     """
-    kept = [counted[i, one.pair // n_target] for i, one in enumerate(rounds)]
-    pair = np.concatenate([one.pair[own] for one, own in zip(rounds, kept, strict=True)])
-    pairs, at = np.unique(pair, return_inverse=True)
+    is_counted = [counted[i, round_.pair // n_target] for i, round_ in enumerate(rounds)]
+    pair = np.concatenate([round_.pair[rows] for round_, rows in zip(rounds, is_counted, strict=True)])
+    pairs, position = np.unique(pair, return_inverse=True)
     share = np.zeros((len(pairs), rounds[0].vote.shape[1]))
-    np.add.at(share, at, np.concatenate([one.vote[own] for one, own in zip(rounds, kept, strict=True)]))
+    np.add.at(
+        share, position, np.concatenate([round_.vote[rows] for round_, rows in zip(rounds, is_counted, strict=True)])
+    )
     person, candidate = np.divmod(pairs, n_target)
     return Tally(person, candidate, share / counted.sum(axis=0)[person][:, None])
 
 
-def leaders(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """People with votes, the candidate of each with the largest mean share over kinds, and that share."""
+def find_leaders(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return people with votes, the candidate of each with the largest mean share over kinds, and that share."""
     mean = tally.share.mean(axis=1)
     order = np.lexsort((-mean, tally.person))
     first = order[np.flatnonzero(np.diff(tally.person[order], prepend=-1))]

@@ -43,16 +43,16 @@ SURE: Final = 100
 _CLASSES, _STEPS, _REWIRED, _TRIES, _MISSING = 12, 40, 2, 5, 0.1
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     """A mapping, the surest of those who are mapped, and how many edges it keeps."""
 
     mapping: NDArray[np.int32]
     surest: Nodes
-    kept: int
+    n_preserved: int
 
 
 def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.random.Generator) -> Guessed:
-    """The n surest matches by what surrounds people, without a seed and without the truth; refused if chance does it.
+    """Match the n surest people by their surroundings, without seeds and truth; refuse what chance achieves, too.
 
     A profile has the log degree of a node and, over those 1, 2 and 3 links away (walks, each further link counting
     half), the means of log degree, its square, and of indicators of 12 classes of degree; columns are standardized over
@@ -85,89 +85,90 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     """
     if n < 1:
         raise UnmaskError(f"n is {n}, expected at least 1 seed")
-    found = _found(source, target, max(n, SURE))
-    said = _more_than_chance(found, source, target, rng)
-    if len(found.surest) < n:
-        raise UnmaskError(f"{len(found.surest)} people are found without seeds, {n} were asked for; ask for fewer")
-    surest = found.surest[:n]
-    seeds = Guessed(surest, found.mapping[surest].astype(np.int64))
-    seeds.said = f"Matches from the guessed identities {said}."
+    result = _match(source, target, max(n, SURE))
+    evidence = _test_against_chance(result, source, target, rng)
+    if len(result.surest) < n:
+        raise UnmaskError(f"{len(result.surest)} people are found without seeds, {n} were asked for; ask for fewer")
+    surest = result.surest[:n]
+    seeds = Guessed(surest, result.mapping[surest].astype(np.int64))
+    seeds.said = f"Matches from the guessed identities {evidence}."
     return seeds
 
 
-def _more_than_chance(found: _Found, source: SocialGraph, target: SocialGraph, rng: np.random.Generator) -> str:
-    """What speaks for the matches; an error where chance does as well, or other edges would make others of them."""
-    n = max(len(found.surest), SURE)
+def _test_against_chance(result: _Result, source: SocialGraph, target: SocialGraph, rng: np.random.Generator) -> str:
+    """Return the evidence for the matches; raise an error if chance does as well or they depend on a few edges."""
+    n = max(len(result.surest), SURE)
     rewired = [SwitchEdges(share=_TRIES)(target, rng=rng).release for _ in range(_REWIRED)]
-    chance = max(_found(source, one, n).kept for one in rewired)
-    said = f"keep {found.kept:,} edges; on networks with the same degrees, in which nobody can be found, {chance:,}"
-    if found.kept < max(TWICE * chance, EDGES):
-        raise UnmaskError(f"nobody is found without seeds: the matches {said}; expected twice as many, and {EDGES}")
-    thinned = _found(_thinned(source, rng), _thinned(target, rng), n).mapping
-    again = float(np.mean((thinned == found.mapping)[found.surest])) if len(found.surest) else 0.0
-    less = f"{again:.0%} of the surest are found again where a tenth of the edges is missing"
-    if again < AGAIN:
-        raise UnmaskError(f"nobody is found without seeds: {less}, expected at least half")
-    return f"{said}; {less}"
+    n_edges = result.n_preserved
+    chance = max(_match(source, rewired_target, n).n_preserved for rewired_target in rewired)
+    evidence = f"keep {n_edges:,} edges; on networks with the same degrees, in which nobody can be found, {chance:,}"
+    if n_edges < max(TWICE * chance, EDGES):
+        raise UnmaskError(f"nobody is found without seeds: the matches {evidence}; expected twice as many, and {EDGES}")
+    thinned = _match(_thinned(source, rng), _thinned(target, rng), n).mapping
+    share_again = float(np.mean((thinned == result.mapping)[result.surest])) if len(result.surest) else 0.0
+    robustness = f"{share_again:.0%} of the surest are found again where a tenth of the edges is missing"
+    if share_again < AGAIN:
+        raise UnmaskError(f"nobody is found without seeds: {robustness}, expected at least half")
+    return f"{evidence}; {robustness}"
 
 
 def _thinned(graph: SocialGraph, rng: np.random.Generator) -> SocialGraph:
     return graph.with_edges(np.flatnonzero(rng.random(graph.n_edges) >= _MISSING))
 
 
-def _found(source: SocialGraph, target: SocialGraph, n: int) -> _Found:
-    """The mapping that two rounds of `Rematch` make of the climb's."""
-    found = _judged(source, target, _first(source, target), n)
-    for _ in range(2 if len(found.surest) else 0):
-        seeds = found.surest, found.mapping[found.surest]
-        found = _judged(source, target, Rematch(steps=6)(target, Auxiliary(source, seeds)).mapping, n)
-    return found
+def _match(source: SocialGraph, target: SocialGraph, n: int) -> _Result:
+    """Return the mapping that two rounds of `Rematch` make of the climb's."""
+    result = _rank_matches(source, target, _match_profiles_once(source, target), n)
+    for _ in range(2 if len(result.surest) else 0):
+        seeds = result.surest, result.mapping[result.surest]
+        result = _rank_matches(source, target, Rematch(steps=6)(target, Auxiliary(source, seeds)).mapping, n)
+    return result
 
 
-def _judged(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Found:
-    """The n surest of those whom nobody resembles, ties in the order of the nodes' numbers, and the edges kept."""
+def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Result:
+    """Return the n surest matches of nodes without a lookalike, ties by number, and the number of preserved edges."""
     order = np.argsort(-log_odds(target, source, mapping), kind="stable")
-    sole = _sole(source) & np.append(_sole(target), False)[mapping]  # the last one is that of nobody
+    sole = _is_unique(source) & np.append(_is_unique(target), False)[mapping]  # the last one is that of nobody
     surest = order[sole[order]][:n]
     ends = (source.indptr, source.neighbor), (target.indptr, target.neighbor)
-    return _Found(mapping, surest, int(count_common(*ends, mapping).sum()) // 2)
+    return _Result(mapping, surest, int(count_common(*ends, mapping).sum()) // 2)
 
 
-def _sole(graph: SocialGraph) -> NDArray[np.bool_]:
-    """(n_nodes,) whether nobody else looks the same, however far one looks."""
+def _is_unique(graph: SocialGraph) -> NDArray[np.bool_]:
+    """Return (n_nodes,) whether nobody else looks the same, however far one looks."""
     sole: NDArray[np.bool_] = class_sizes(color_classes(graph)) == 1
     return sole
 
 
-def _first(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
-    """Of a climb from the nearest profiles: the best pairs first, one to one."""
+def _match_profiles_once(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
+    """Return a one-to-one mapping of a climb from the nearest profiles, best pairs first."""
     mapping = np.full(source.n_nodes, -1, dtype=np.int32)
     if not source.n_edges or not target.n_edges:
         return mapping
     support, likeness = _support(source, target)
     spread = float(np.sqrt(np.mean(likeness**2))) or 1.0
     share = climb(support, gamma=0.25, start=3 * likeness / spread, steps=range(_STEPS), boldness=2, cut_steps=())
-    row, taken = support.row, np.zeros(target.n_nodes, dtype=np.bool_)
-    for at in np.argsort(-share, kind="stable").tolist():
-        u, c = row[at], support.candidate[at]
-        if mapping[u] < 0 and not taken[c]:
-            mapping[u], taken[c] = c, True
+    row, is_used = support.row, np.zeros(target.n_nodes, dtype=np.bool_)
+    for position in np.argsort(-share, kind="stable").tolist():
+        u, c = row[position], support.candidate[position]
+        if mapping[u] < 0 and not is_used[c]:
+            mapping[u], is_used[c] = c, True
     return mapping
 
 
 def _support(source: SocialGraph, target: SocialGraph) -> tuple[Support, Floats]:
-    """The nearest profiles, and how near: minus half the squared distance, less that of the nearest."""
-    here, there = _hubs(source), _hubs(target)
-    profile, profile_there = _profiles(source, target)
-    half, half_there = (-0.5 * (one**2).sum(axis=1, keepdims=True) for one in (profile, profile_there))
-    long = np.hstack((profile, half, np.ones_like(half)))[here]
-    long_there = np.hstack((profile_there, np.ones_like(half_there), half_there))[there]
-    (u, c), (c_back, u_back) = nearest(long, long_there, NEAR, NEAR // 3)
-    pair = distinct(here[np.append(u, u_back)] * target.n_nodes + there[np.append(c, c_back)])
+    """Return the nearest profiles, and how near: minus half the squared distance, less that of the nearest."""
+    source_hubs, target_hubs = _hubs(source), _hubs(target)
+    profile, target_profile = _profiles(source, target)
+    half, target_half = (-0.5 * (matrix**2).sum(axis=1, keepdims=True) for matrix in (profile, target_profile))
+    extended = np.hstack((profile, half, np.ones_like(half)))[source_hubs]
+    target_extended = np.hstack((target_profile, np.ones_like(target_half), target_half))[target_hubs]
+    (u, c), (c_back, u_back) = nearest(extended, target_extended, NEAR, NEAR // 3)
+    pair = distinct(source_hubs[np.append(u, u_back)] * target.n_nodes + target_hubs[np.append(c, c_back)])
     u, c = np.divmod(pair, target.n_nodes)
     indptr = np.searchsorted(u, np.arange(source.n_nodes + 1))
     support = Support(source, target, np.full(source.n_nodes, -1, np.int32), indptr, c.astype(np.int32))
-    near = -0.5 * ((profile[u] - profile_there[c]) ** 2).sum(axis=1, dtype=np.float64)
+    near = -0.5 * ((profile[u] - target_profile[c]) ** 2).sum(axis=1, dtype=np.float64)
     return support, near - segment_max(near, indptr, empty=0.0)[u]
 
 
@@ -177,22 +178,22 @@ def _hubs(graph: SocialGraph) -> Nodes:
 
 
 def _profiles(*graphs: SocialGraph) -> list[NDArray[np.float32]]:
-    """(n_nodes, n_columns) of each graph."""
+    """Return (n_nodes, n_columns) of each graph."""
     linked = np.concatenate([np.log1p(graph.degree[graph.degree > 0]) for graph in graphs])
     edges = np.quantile(linked, np.linspace(0, 1, _CLASSES + 1)[1:-1]) if len(linked) else np.zeros(_CLASSES - 1)
-    raw = [_around(graph, edges) for graph in graphs]
-    both = np.concatenate(raw)
+    raw = [_describe(graph, edges) for graph in graphs]
+    stacked = np.concatenate(raw)
     weight = np.concatenate(([2.0], *([0.5**k / np.sqrt(_CLASSES)] * _CLASSES + [0.5**k] * 2 for k in range(3))))
-    mean, spread = both.mean(axis=0), both.std(axis=0) + 1e-9
-    return [((one - mean) / spread * weight).astype(np.float32) for one in raw]
+    mean, spread = stacked.mean(axis=0), stacked.std(axis=0) + 1e-9
+    return [((matrix - mean) / spread * weight).astype(np.float32) for matrix in raw]
 
 
-def _around(graph: SocialGraph, edges: Floats) -> Floats:
-    """Log degree, and means over walks of 1, 2 and 3 links of: the class of degree, log degree, and its square."""
-    own = np.log1p(graph.degree)
-    seen = np.column_stack((np.eye(_CLASSES)[np.searchsorted(edges, own, side="right")], own, own**2))
-    columns, step = [own[:, None]], graph.adjacency().astype(np.float64)
+def _describe(graph: SocialGraph, edges: Floats) -> Floats:
+    """Return log degree, and means over walks of 1, 2 and 3 links of degree class, log degree, and its square."""
+    log_d = np.log1p(graph.degree)
+    values = np.column_stack((np.eye(_CLASSES)[np.searchsorted(edges, log_d, side="right")], log_d, log_d**2))
+    columns, step = [log_d[:, None]], graph.adjacency().astype(np.float64)
     for _ in range(3):
-        seen = (step @ seen) / np.maximum(graph.degree, 1)[:, None]
-        columns.append(seen)
+        values = (step @ values) / np.maximum(graph.degree, 1)[:, None]
+        columns.append(values)
     return np.concatenate(columns, axis=1)

@@ -44,7 +44,7 @@ class GroupNodes:
         check_ranges(self)
 
     def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """The release, and the node behind each of its nodes."""
+        """Return the release, and the node behind each of its nodes."""
         n = graph.n_nodes
         check_enough(n, self.k)
         rng = secret_unless(rng)
@@ -53,23 +53,23 @@ class GroupNodes:
         cut = np.append(np.arange(n // self.k) * self.k, n)  # the last group takes who is left
         group = np.empty(n, dtype=np.int64)
         group[order] = np.repeat(np.arange(len(cut) - 1), np.diff(cut))
-        one, other = graph.edges()
-        u, v = _dealt(group[one], group[other], order, cut, rng)
+        u_ends, v_ends = graph.edges()
+        u, v = _dealt(group[u_ends], group[v_ends], order, cut, rng)
         return shuffled(u, v, n, rng)
 
 
 def _dealt(
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
+    u_group: NDArray[np.int64],
+    v_group: NDArray[np.int64],
     order: NDArray[np.int64],
     cut: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct edges between people of these groups, uniform without replacement: what is taken is drawn again."""
+    """Draw distinct edges between people of these groups, uniform without replacement, by rejection."""
     n = len(order)
-    pairs = np.full(len(one), -1, dtype=np.int64)
+    pairs = np.full(len(u_group), -1, dtype=np.int64)
     while len(missing := np.flatnonzero(pairs < 0)):
-        u, v = (order[rng.integers(cut[group[missing]], cut[group[missing] + 1])] for group in (one, other))
+        u, v = (order[rng.integers(cut[group[missing]], cut[group[missing] + 1])] for group in (u_group, v_group))
         pairs[missing] = np.where(u == v, -1, np.minimum(u, v) * n + np.maximum(u, v))
         pairs = distinct(pairs, missing)
     return pairs // n, pairs % n

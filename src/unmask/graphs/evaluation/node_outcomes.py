@@ -29,7 +29,7 @@ class Outcome(IntEnum):
 
 
 def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> NDArray[np.int8]:
-    """(n_source,) the `Outcome` of each source node.
+    """Return (n_source,) the `Outcome` of each source node.
 
     mapping     : (n_source,) the target node that the attack names, -1 where it names none
     truth       : (n_source,) the right target node, -1 where the person is not in the target
@@ -45,19 +45,19 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
         raise UnmaskError(
             f"the mapping has shape {mapping.shape} and the truth {truth.shape}, expected one of each row"
         )
-    named, present = mapping >= 0, truth >= 0
+    is_named, present = mapping >= 0, truth >= 0
     outcome = np.where(
         present,
-        np.where(named, np.where(mapping == truth, Outcome.HIT, Outcome.MISS), Outcome.UNMAPPED),
-        np.where(named, Outcome.FALSE_POSITIVE, Outcome.ABSENT),
+        np.where(is_named, np.where(mapping == truth, Outcome.HIT, Outcome.MISS), Outcome.UNMAPPED),
+        np.where(is_named, Outcome.FALSE_POSITIVE, Outcome.ABSENT),
     ).astype(np.int8)
     outcome[_rows(seed_source, len(truth))] = Outcome.SEED
     return outcome
 
 
-def named_once(rounds: NDArray[np.integer], right: NDArray[np.bool_]) -> NDArray[np.integer]:
-    """(n_source,) of (n_rounds, n_source) nodes the first that is right, else the first that is named, else -1."""
-    first = np.where(right.any(axis=0), right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
+def named_once(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> NDArray[np.integer]:
+    """Return (n_source,) the first right node of (n_rounds, n_source) nodes, else the first one, else -1."""
+    first = np.where(is_right.any(axis=0), is_right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
     return np.asarray(np.take_along_axis(rounds, first[None], axis=0)[0])
 
 
@@ -91,7 +91,7 @@ class Rates:
 
     @property
     def findable(self) -> int:
-        """People who are in both graphs and not seeds: those that can be found."""
+        """Return people who are in both graphs and not seeds: those that can be found."""
         return self.hits + self.misses + self.unmapped
 
     @property
@@ -111,7 +111,7 @@ class Rates:
 
     @property
     def recall_with_seeds(self) -> float | None:
-        """(hits + right seeds) / (findable + seeds): what is known in the end, the head start included."""
+        """Return (hits + right seeds) / (findable + seeds): what is known in the end, the head start included."""
         return ratio(self.hits + self.seeds_right, self.findable + self.seeds_present)
 
     @property
@@ -121,7 +121,7 @@ class Rates:
 
     @property
     def error_with_false_positives(self) -> float | None:
-        """(misses + false_positives) / findable: all wrong matches, per person who could be found; may exceed 1."""
+        """Return (misses + false_positives) / findable: wrong matches per findable person; may exceed 1."""
         return ratio(self.misses + self.false_positives, self.findable)
 
     @property
@@ -146,7 +146,7 @@ class Rates:
 
 
 def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
-    """Recall, error, precision, false positives and coverage of a mapping; arguments as in `outcomes`.
+    """Return recall, error, precision, false positives and coverage of a mapping; arguments as in `outcomes`.
 
     >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
     >>> found.recall, found.recall_of_all, found.recall_with_seeds
@@ -172,7 +172,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
 
 
 def seeds_lost(mapping: NDArray[np.integer], seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> int:
-    """Number of seeds that are no longer named as the adversary was told: an attack may give seeds up or move them.
+    """Count the seeds that the mapping no longer contains: an attack may drop or move seeds.
 
     >>> seeds_lost(np.array([0, 2, -1]), (np.array([0, 1, 2]), np.array([0, 1, 2])))
     2
@@ -180,9 +180,9 @@ def seeds_lost(mapping: NDArray[np.integer], seeds: tuple[NDArray[np.integer], N
     return int(np.count_nonzero(mapping[seeds[0]] != seeds[1]))
 
 
-def ratio(part: int, whole: int) -> float | None:
+def ratio(part: int, total: int) -> float | None:
     """part / whole, None where that is 0/0."""
-    return part / whole if whole else None
+    return part / total if total else None
 
 
 # --- by degree ------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class DegreeClass:
 def by_degree(
     degree: NDArray[np.integer], outcome: NDArray[np.int8], *, classes: Sequence[int] = DEGREE_CLASSES
 ) -> tuple[DegreeClass, ...]:
-    """Recall and precision by degree class: the number of friends decides who can be found.
+    """Return recall and precision by degree class: the number of friends decides who can be found.
 
     degree  : (n_source,) degree of each source node; what is wanted is mostly `pair.source.degree`
     outcome : (n_source,) as from `outcomes`
@@ -224,14 +224,14 @@ def by_degree(
             f"classes begin at {tuple(classes)} for {len(degree)} degrees and {len(outcome)} outcomes, "
             "expected rising lowest degrees and one outcome for each node"
         )
-    at = np.searchsorted(lows, degree, side="right") - 1
+    class_number = np.searchsorted(lows, degree, side="right") - 1
     table = np.zeros((len(lows), len(Outcome)), dtype=np.int64)
-    np.add.at(table, (at, outcome), 1)
+    np.add.at(table, (class_number, outcome), 1)
     return degree_classes(lows, table)
 
 
 def degree_classes(lows: Sequence[int], counts: NDArray[np.int64]) -> tuple[DegreeClass, ...]:
-    """The classes that begin at these degrees, rising from 0, with as many nodes of each `Outcome` as (n, 6) counts."""
+    """Return the classes that begin at these rising degrees, with (n, 6) counts of each `Outcome`."""
     highs = [*(low - 1 for low in lows[1:]), None]
     return tuple(
         _class(low, high, row)

@@ -20,7 +20,7 @@ _MOST_DRAWS: Final = 1_000
 
 
 def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
-    """(y,) the mean share of contacts of each of y identities, sum 1.
+    """Return (y,) the mean share of contacts of each of y identities, sum 1.
 
     "uniform" : 1/y each
     "power_law" : proportional to 1, 1/2, ..., 1/y; the print names the law and no exponent
@@ -33,10 +33,10 @@ def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
     array([0.625, 0.375])
     """
     if isinstance(sorting, tuple):
-        given = np.array(sorting[:y], dtype=np.float64)
-        if len(given) < y or not given.sum() > 0:
-            raise UnmaskError(f"sorting gives {len(given)} shares, sum {given.sum():.6g}, to {y} identities; give more")
-        shares: NDArray[np.float64] = given / given.sum()
+        head = np.array(sorting[:y], dtype=np.float64)
+        if len(head) < y or not head.sum() > 0:
+            raise UnmaskError(f"sorting gives {len(head)} shares, sum {head.sum():.6g}, to {y} identities; give more")
+        shares: NDArray[np.float64] = head / head.sum()
         return shares
     weight = np.ones(y) if sorting == "uniform" else 1.0 / np.arange(1, y + 1)
     law: NDArray[np.float64] = weight / weight.sum()
@@ -56,7 +56,7 @@ def check_sorting(sorting: Sorting) -> None:
 def one_each(
     degree: NDArray[np.int64], y: NDArray[np.int64], sorting: Sorting, *, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """(sum of degrees,) for every contact of every person the one identity, 0 to y - 1, that keeps it.
+    """Return (sum of degrees,) for every contact of every person the one identity, 0 to y - 1, that keeps it.
 
     The x_1..x_y contacts of the identities of one person are multinomial, Mu(degree, p_1..p_y), as in equation (3.7);
     p are the mean shares, and contacts are sorted independently given p.
@@ -86,7 +86,7 @@ def how_many(
     total: Total,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """(sum of y,) how many contacts each identity holds, the identities of a person behind each other.
+    """Return (sum of y,) how many contacts each identity holds, the identities of a person behind each other.
 
     The shares of a person's identities are normal with the mean shares as mean and covariance deviation^2 I, as in
     equation (3.8), of which the print gives the mean 1/y and says of the covariance only that it lets few contacts be
@@ -124,7 +124,7 @@ def which(
     spread: bool,
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The contacts that identities hold: (identity, contact), each (sum of held,), every pair once.
+    """Return the contacts that identities hold: (identity, contact), each (sum of held,), every pair once.
 
     identity : 0 to sum of y - 1
     contact  : 0 to degree - 1, a place among the contacts of the person
@@ -154,13 +154,13 @@ def which(
 def _handed_out(
     degree: NDArray[np.int64], person: NDArray[np.int64], held: NDArray[np.int64], *, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs (identity, contact) in which every contact of a person is at most once, and as many of them as fit."""
+    """Return pairs (identity, contact) with every contact of a person at most once, and as many of them as fit."""
     room, _ = spans(held)  # one entry for each contact that an identity can hold
     owner = person[room]
     room = room[np.argsort(owner + rng.random(len(room)), kind="stable")]
     rank = np.arange(len(room)) - np.searchsorted(owner, owner)  # owners stay in order
     fits = rank < degree[owner]
-    whose, contact = spans(degree)
-    shuffled = contact[np.argsort(whose + rng.random(len(whose)), kind="stable")]
+    person, contact = spans(degree)
+    shuffled = contact[np.argsort(person + rng.random(len(person)), kind="stable")]
     first = np.cumsum(degree) - degree
     return room[fits], shuffled[first[owner[fits]] + rank[fits]]
